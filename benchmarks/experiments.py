@@ -13,12 +13,12 @@ from collections.abc import Callable
 import torch
 
 from benchmarks.results import table
-from lab.experiments.lexicon import TEMPLATES
-from lab.experiments.needed.heads import without_each_head
-from lab.experiments.needed.run import PAIRS
-from lab.experiments.pairs import minimal_pairs
-from lab.experiments.patched import TEMPLATE
-from lab.experiments.patching import contrast, patching
+from lab.evidence.lexicon import TEMPLATES
+from lab.evidence.needed_heads.heads import without_each_head
+from lab.evidence.needed_heads.replication import PAIRS
+from lab.evidence.pairs import minimal_pairs
+from lab.evidence.patching.patches import contrast, patching
+from lab.evidence.patching.replication import TEMPLATE
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
 from lab.models.loading import LoadedModel, load_model
 from training.evaluation.experiments import MEASURED, Measured

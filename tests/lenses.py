@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from lab.models.fitted_lens import FOLDER, MAPS, RECORD, Reading
+from lab.models.fitted_lens import FOLDER, MAPS, RECORD, LensReading
 from lab.models.loading import load_model
 
 
@@ -19,7 +19,7 @@ def put_lens(folder: Path, seed: int = 0) -> Path:
     (folder / FOLDER).mkdir()
     maps = {name: torch.randn(shape, generator=draw).div(config.width**0.5).half() for name, shape in shapes.items()}
     save_file(maps, folder / FOLDER / MAPS)
-    reading = dict.fromkeys(Reading.__dataclass_fields__, [0.1] * config.layers + [1.0])
+    reading = dict.fromkeys(LensReading.__dataclass_fields__, [0.1] * config.layers + [1.0])
     held_out = {"places": 9, **dict.fromkeys(("plain", "fitted", "untrained"), reading)}
     (folder / FOLDER / RECORD).write_text(json.dumps({"held_out": held_out}), "utf-8")
     return folder

@@ -1,8 +1,8 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
-Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.studies, lab.reference, lab.front
--> lab.ui -> lab.figures -> lab.course, lab.charts, lab.rooms -> lab.experiments -> lab.analysis -> lab.toy, lab.text ->
-lab.models; nothing imports upward, no lesson, bench or study another.
+Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.experiments, lab.reference,
+lab.classroom, lab.front -> lab.ui -> lab.figures -> lab.questions, lab.charts, lab.rooms -> lab.course -> lab.evidence
+-> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no lesson, bench or experiment another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"lessons", "benches", "studies", "reference", "front", "ui"},
+    "streamlit": {"lessons", "benches", "experiments", "reference", "classroom", "front", "ui"},
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }
@@ -72,12 +72,12 @@ def test_no_folder_and_no_file_is_too_large_to_see() -> None:
 
 def test_a_cluster_is_known_to_the_command_alone() -> None:
     """Dask comes by requirements-cluster.txt; a page that reached the module that imports it would need it, too."""
-    within = ROOT / "lab" / "experiments" / "scale"
+    within = ROOT / "lab" / "evidence" / "scale"
     knows = {path for path in LAB if imported(path.read_text("utf-8")) & {"dask", "distributed"}}
     assert knows == {within / "cluster.py"}
-    asks = {path for path in [*LAB, *SCRIPTS] if "lab.experiments.scale" in _imports_anywhere(path.read_text("utf-8"))}
-    assert asks - set(within.iterdir()) == {ROOT / "lab" / "experiments" / "__main__.py"}
-    command = {path for path in [*LAB, *SCRIPTS] if "experiments.__main__" in path.read_text("utf-8")}
+    asks = {path for path in [*LAB, *SCRIPTS] if "lab.evidence.scale" in _imports_anywhere(path.read_text("utf-8"))}
+    assert asks - set(within.iterdir()) == {ROOT / "lab" / "evidence" / "__main__.py"}
+    command = {path for path in [*LAB, *SCRIPTS] if "evidence.__main__" in path.read_text("utf-8")}
     assert command == set()
 
 

@@ -95,7 +95,7 @@ def test_a_lesson_is_a_folder_and_two_lines(copy: Path) -> None:
         "utf-8",
     )
     (folder / "again.py").write_text(
-        "from lab.course.checks import Option, Question\n\n"
+        "from lab.questions.question import Option, Question\n\n"
         "def questions(spot):\n    n = len(spot.trace)\n"
         "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
         "    yield Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n",
@@ -124,7 +124,7 @@ links = [link.proto.label for link in visit("9_Masked_language_model.py").get("p
 assert "Counting" in links, links
 assert any("10 · Counting" in link.proto.label for link in visit("0_Course.py").get("page_link"))
 assert any("lesson 10" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
-from lab.course.hints import HINTS
+from lab.questions.hints import HINTS
 assert HINTS["how-many"] == "Count again."
 from lab.lessons.play import for_a_class
 assert list(for_a_class())[-1] == "counting"
@@ -138,7 +138,7 @@ assert shell.sections()["Lessons"][-1] == "10 · Counting"
 
 
 def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
-    folder = copy / "lab/studies/counting"
+    folder = copy / "lab/experiments/counting"
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "experiment.toml").write_text(
@@ -152,7 +152,7 @@ def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
         "utf-8",
     )
     (copy / "pages/35_Layers.py").write_text(
-        "from lab.studies.counting.screens import show\nfrom lab.ui.experiments.page import play\n\n"
+        "from lab.experiments.counting.screens import show\nfrom lab.ui.experiments.page import play\n\n"
         "play('counting', show)\n",
         "utf-8",
     )

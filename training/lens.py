@@ -27,7 +27,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from lab.experiments.treebank import ewt, gum
+from lab.evidence.treebank import ewt, gum
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, FittedLens, fitted_lens
 from lab.models.loading import LoadedModel, load_model

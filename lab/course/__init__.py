@@ -1,1 +1,1 @@
-"""What is taught: lessons, questions made from a trace, progress. No screen in here."""
+"""What is taught: the records of the pages, their order, the sentences, the words. No screen in here."""

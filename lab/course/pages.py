@@ -283,7 +283,7 @@ def _entry(id: str, menu: str, order: Record) -> Page:
 _READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
     "Lessons": ("lessons", read_lesson),
     "Benches": ("benches", read_bench),
-    "Experiments": ("studies", read_experiment),
+    "Experiments": ("experiments", read_experiment),
 }
 _ORDER = Record.of(Path(__file__).with_name("order.toml"))
 STOPS = tuple(Stop(stop.text("name"), stop.flag("repeats", False)) for stop in _ORDER.parts("stops"))

@@ -1,1 +1,1 @@
-"""Replications: what papers say about heads, measured over many sentences. No screen in here."""
+"""The pages of the experiments: published claims, tested on the model on screen. :mod:`lab.evidence` measures them."""

@@ -12,7 +12,7 @@ from lab.analysis.heads.attention import heaviest, window
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.cells.slices import Hidden, matrix_slice
+from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.charts.cells.strips import strips
 from lab.charts.components.row_built import RowBuilt
 from lab.charts.marks.bars import bars
@@ -130,7 +130,7 @@ def local_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> 
     rows, columns = shown(traced, query, key)
     scaled, hidden = (
         traced.layer(layer).scaled_scores[head, rows, columns],
-        Hidden(rows.start - columns.start, window_of),
+        HiddenCells(rows.start - columns.start, window_of),
     )
     title = f"Scaled scores and the window, {place(layer, head)}"
     sides = queries_and_keys(traced, rows, columns)

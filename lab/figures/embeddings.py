@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.attention import window
 from lab.analysis.layers import embeddings as analysis
 from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
-from lab.charts.base.axes import Places, Scale, span
+from lab.charts.base.axes import AxisPlaces, Scale, span
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import VALUE, strips
@@ -92,7 +92,7 @@ def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None 
 def lengths(traced: Trace) -> Figure:
     """The Euclidean length of every token's vectors, a line for each part."""
     found, title = analysis.lengths(parts(traced)), "Vector lengths, token by token"
-    return settled(lines(found, Places("Token"), Scale("Length ‖x‖"), title=title))
+    return settled(lines(found, AxisPlaces("Token"), Scale("Length ‖x‖"), title=title))
 
 
 def _from_to(shown: slice) -> str:

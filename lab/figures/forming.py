@@ -81,7 +81,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CutVerdict:
     """What the cuts change in the end: the best word before them, its probability now, and the best word now."""
 
     was: Word
@@ -107,11 +107,11 @@ def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) ->
     )
 
 
-def verdict(forming: Forming) -> Verdict:
+def verdict(forming: Forming) -> CutVerdict:
     """What the cuts change. Raises ValueError for a model without a vocabulary head."""
     at, last = forming.watched, forming.layers
     was, now = (words_after(run, at, last)[0] for run in (forming.before, forming.now))
-    return Verdict(was, float(prediction_at(forming.now, at, None).probabilities[was.token_id]), now)
+    return CutVerdict(was, float(prediction_at(forming.now, at, None).probabilities[was.token_id]), now)
 
 
 def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
@@ -167,7 +167,7 @@ def _word(word: Word) -> Spans:
     return (f"“{word.name}”", WORD), (f" ({percent(word.probability)})", PLAIN)
 
 
-def _because(forming: Forming, found: Verdict) -> Spans:
+def _because(forming: Forming, found: CutVerdict) -> Spans:
     """What the cuts changed; they are called the reason only where they changed much."""
     cut, was = (_cut_off(forming.cuts, forming), PLAIN), found.was
     if not found.matters:

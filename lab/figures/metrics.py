@@ -10,7 +10,7 @@ from dataclasses import replace
 from lab.analysis.heads.metric_parts import LENGTHS, THRESHOLDS, sparsity_by_threshold, uniform_by_length
 from lab.analysis.heads.metrics import METRICS, Metric, metrics_by_chance, trace_metrics
 from lab.analysis.heads.values import is_causal, places_left_out
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps
@@ -88,7 +88,7 @@ def by_threshold(traced: Trace, layer: int, head: int, threshold: float = 0.01) 
     below = dict(zip(HEADS, sparsity_by_threshold(traced, layer, head, threshold), strict=True))
     curves = {name: shares[:-1] for name, shares in below.items()}
     here = {name: (threshold, float(shares[-1])) for name, shares in below.items()}
-    x, y = Places("τ (logarithmic)", THRESHOLDS), Scale("Share of cells below τ", (0.0, 1.0))
+    x, y = AxisPlaces("τ (logarithmic)", THRESHOLDS), Scale("Share of cells below τ", (0.0, 1.0))
     return marked_lines(curves, here, x, y, title=f"Sparsity by threshold, {place(layer, head)}", rule=threshold)
 
 
@@ -104,7 +104,7 @@ def by_length(
     own = float(trace_metrics(traced, threshold).values(metric, corrected)[layer, head])
     line, what = uniform_by_length(is_causal(traced), threshold).values(metric, corrected)[:, 0], _BY_ID[metric]
     high = max(float(line.max()), own, 1e-9) * 1.12  # a little room above the highest point
-    x, y = Places("Tokens (logarithmic)", LENGTHS), replace(_scale(what, corrected, ".4g"), domain=(0.0, high))
+    x, y = AxisPlaces("Tokens (logarithmic)", LENGTHS), replace(_scale(what, corrected, ".4g"), domain=(0.0, high))
     title = f"{label(what, corrected, threshold)}: a uniform head by length"
     figure = marked_lines({"uniform head": line}, {"this head": (len(traced), own)}, x, y, title=title)
     if metric == "spread" and not corrected and own > 0:

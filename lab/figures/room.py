@@ -8,8 +8,8 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.ranges import ranges
-from lab.course.checks import letter
-from lab.experiments.intervals import wilson
+from lab.evidence.intervals import wilson
+from lab.questions.question import letter
 from lab.rooms.counts import Counts
 from lab.rooms.forms import Picks
 from lab.rooms.questions import Posed

@@ -21,7 +21,7 @@ from lab.charts.cells.categories import Category, category_map
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.marks import radar as chart
 from lab.charts.marks.bars import bars
-from lab.experiments import notable
+from lab.evidence import notable
 from lab.models.trace import Trace
 
 _IDS = ("broad", "next_token", "previous_token", "same_word", "delimiter", "bag_of_words")

@@ -37,7 +37,7 @@ _STYLE = f"""<style>
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedBlank:
     """A sentence through the model, the place of its blank, and the text before and after the blank."""
 
     trace: Trace
@@ -97,7 +97,7 @@ def can_fill(model: LoadedModel) -> bool:
     )
 
 
-def asked(model: LoadedModel, text: str) -> Asked | None:
+def asked(model: LoadedModel, text: str) -> AskedBlank | None:
     """``text`` with its first blank, or its last word hidden where it has none; None where no word can be hidden.
 
     Raises TextError for a text with nothing to read.
@@ -109,7 +109,7 @@ def asked(model: LoadedModel, text: str) -> Asked | None:
     if first is not None:
         text = f"{text[: first.start()]}{mask[0]}{_WRITTEN.sub('', text[first.end() :])}"
     found = asked_run(runs.run(model.id, text, "", Interventions()))
-    return None if found is None else Asked(*found)
+    return None if found is None else AskedBlank(*found)
 
 
 def _choose(sentence: First | None) -> None:
@@ -143,14 +143,14 @@ def _begin_again() -> None:
         st.session_state.pop(key, None)
 
 
-def _sentence(now: Asked) -> str:
+def _sentence(now: AskedBlank) -> str:
     """The sentence as HTML, the blank as a gap; all text is escaped."""
     gap = '<span class="gap" role="img" aria-label="blank">?</span>'
     before, after = (html.escape(part) for part in now.around)
     return f'<p class="blank-sentence">{before}{gap}{after}</p>'
 
 
-def _ask(now: Asked, sentence: First | None) -> bool:
+def _ask(now: AskedBlank, sentence: First | None) -> bool:
     """Let the learner guess, and say what the model thinks of it; whether the answer may be shown."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("**Your guess**", width="content")
@@ -175,7 +175,7 @@ def _ask(now: Asked, sentence: First | None) -> bool:
     return bool(st.session_state.get(_SHOWN))
 
 
-def _told(now: Asked, guess: str) -> str:
+def _told(now: AskedBlank, guess: str) -> str:
     """How likely the learner's word is to the model, and which rank it has."""
     pieces, known = pieces_of(now, guess), len(now.prediction.logits)
     if len(pieces) != 1:
@@ -185,7 +185,7 @@ def _told(now: Asked, guess: str) -> str:
     return f"The model gave “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} that it knows."
 
 
-def pieces_of(now: Asked, guess: str) -> list[int]:
+def pieces_of(now: AskedBlank, guess: str) -> list[int]:
     """The ids of a guess where it would stand: a vocabulary may hold a word with the space before it, and without."""
     tokenizer, asking = now.trace.model.tokenizer, list(now.trace.token_ids)
     before, after = now.around
@@ -196,7 +196,7 @@ def pieces_of(now: Asked, guess: str) -> list[int]:
     return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
 
 
-def _try(now: Asked, sentence: First | None) -> str:
+def _try(now: AskedBlank, sentence: First | None) -> str:
     """The word to cut off, where the lab knows one that is worth it."""
     if sentence is None:
         return ""

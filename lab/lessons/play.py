@@ -7,7 +7,7 @@ from itertools import chain
 from types import ModuleType
 
 from lab.course.pages import LESSONS, lesson_of, number
-from lab.course.returning import Returning
+from lab.questions.returning import Returning
 from lab.ui import play as ui
 
 

@@ -40,7 +40,7 @@ class FittedLens:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LensReading:
     """How well one kind of lens reads: a value after the embeddings and after each layer.
 
     agreement    share of the places where the best word is the model's own
@@ -57,7 +57,7 @@ _MEASURED = ("agreement", "probability", "divergence")
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLens:
     """How well each kind of lens reads ``places`` words of text that nothing was fitted on.
 
     ``untrained`` is a lens from the states of the untrained twin to the trained model's last state: what a map can
@@ -66,9 +66,9 @@ class Measured:
     """
 
     places: int
-    plain: Reading
-    fitted: Reading
-    untrained: Reading
+    plain: LensReading
+    fitted: LensReading
+    untrained: LensReading
     in_sight: tuple[tuple[float, ...], tuple[float, ...]] | None
 
 
@@ -81,7 +81,7 @@ def fitted_lens(model: LoadedModel) -> FittedLens | None:
     return None if folder is None else _read(folder, model.config.layers, model.config.width)
 
 
-def measured(model: LoadedModel) -> Measured | None:
+def measured(model: LoadedModel) -> MeasuredLens | None:
     """What was measured of a model's fitted lens when it was made; None where it has none.
 
     Raises :class:`CheckpointError` for a record that cannot be read.
@@ -114,16 +114,16 @@ def _read(folder: Path, layers: int, width: int) -> FittedLens:
 
 
 @cache
-def _measured(folder: Path) -> Measured:
+def _measured(folder: Path) -> MeasuredLens:
     record = read_json(folder / RECORD)
     try:
         found = record["held_out"]
         plain, fitted, untrained = (
-            Reading(*(tuple(found[kind][key]) for key in _MEASURED)) for kind in ("plain", "fitted", "untrained")
+            LensReading(*(tuple(found[kind][key]) for key in _MEASURED)) for kind in ("plain", "fitted", "untrained")
         )
         seen = record.get("in_sight")
         in_sight = seen and (tuple(seen["plain"]), tuple(seen["fitted"]))
-        return Measured(found["places"], plain, fitted, untrained, in_sight)
+        return MeasuredLens(found["places"], plain, fitted, untrained, in_sight)
     except (KeyError, TypeError) as error:
         raise CheckpointError(
             f"{RECORD} of {folder.parent.name} does not say how its lens reads; restore it."

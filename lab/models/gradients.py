@@ -23,7 +23,7 @@ Second = TypeVar("Second", Tensor, LayerWeights)
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class GradientParts:
     """What the parts of all layers hand on for b texts of n tokens, or a gradient with respect to it.
 
     Attributes
@@ -43,10 +43,10 @@ class Parts:
 
 
 @torch.inference_mode()
-def parts(model: LoadedModel, stream: Tensor) -> Parts:
+def parts(model: LoadedModel, stream: Tensor) -> GradientParts:
     """The parts of plain runs with this residual ``stream`` (L+1, b, n, d)."""
     layers = [forward.run_layer(stream[i], w, model.config) for i, w in enumerate(model.weights.layers)]
-    return Parts(
+    return GradientParts(
         stream,
         torch.stack([layer.attention.output for layer in layers]),
         torch.stack([layer.feed_forward.output for layer in layers]),
@@ -56,7 +56,7 @@ def parts(model: LoadedModel, stream: Tensor) -> Parts:
 
 def gradients(
     model: LoadedModel, encodings: Sequence[Encoding], read: Callable[[Tensor], Tensor]
-) -> tuple[Parts, Tensor]:
+) -> tuple[GradientParts, Tensor]:
     """The gradient of a number with respect to every part, and the residual stream (L+1, b, n, d) of the plain run.
 
     ``read`` takes the last hidden states (b, n, d) and returns a number for each text, (b,). Each number depends on
@@ -65,7 +65,7 @@ def gradients(
     config, batch, n = model.config, len(encodings), len(encodings[0])
     with torch.inference_mode(False), torch.enable_grad():
         # Nothing is added to each part; how the number depends on what is added is how it depends on the part.
-        add = Parts(
+        add = GradientParts(
             residual=_nothing(config.layers + 1, batch, n, config.width),
             attention=_nothing(config.layers, batch, n, config.width),
             ffn=_nothing(config.layers, batch, n, config.width),
@@ -82,7 +82,7 @@ def gradients(
         x = embed_batch(model, encodings)
         stream = forward.run_model(x, model.weights, steps, lambda x, layer: x + add.residual[layer])
         found = torch.autograd.grad(read(stream[-1]).sum(), [add.residual, add.attention, add.ffn, add.context])
-    return Parts(*found), stream.detach()
+    return GradientParts(*found), stream.detach()
 
 
 def word_gradients(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from lab.experiments.intervals import Interval, wilson
+from lab.evidence.intervals import Interval, wilson
 from lab.rooms.questions import Posed
 from lab.rooms.schema import ANSWERS
 

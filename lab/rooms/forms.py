@@ -36,7 +36,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberAnswer:
     """A number is asked for: what is right, how near is near enough, and where the bins of the histogram meet.
 
     ``value`` ± ``tolerance`` are among ``edges``, where a number may be there: one bin has what is right, and no more.
@@ -73,7 +73,7 @@ class Number:
         return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # -0 + 0 is 0
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Number:
+    def from_dict(cls, found: Mapping[str, Any]) -> NumberAnswer:
         return cls(found["value"], found["tolerance"], Bounds(**found["bounds"]), tuple(found["edges"]))
 
 
@@ -97,7 +97,7 @@ class Picks:
 
 
 @dataclass(frozen=True)
-class Place:
+class PlaceAnswer:
     """A place is asked for, and one of them is right."""
 
     right: int
@@ -109,6 +109,6 @@ class Place:
         return tuple(map(self.picks.name, range(len(self.picks))))
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Place:
+    def from_dict(cls, found: Mapping[str, Any]) -> PlaceAnswer:
         picks = found["picks"]
         return cls(found["right"], Picks(tuple(picks["tokens"]), picks["layers"], picks["heads"]))

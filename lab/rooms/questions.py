@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
+from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Posed:
     options: tuple[PosedOption, ...]
     about: str
     link: Mapping[str, str]
-    number: Number | None = None
-    place: Place | None = None
+    number: NumberAnswer | None = None
+    place: PlaceAnswer | None = None
 
     @property
     def kind(self) -> Kind:
@@ -88,8 +88,8 @@ class Posed:
         number, place = found.get("number"), found.get("place")
         read = {
             "options": tuple(PosedOption(**option) for option in found["options"]),
-            "number": None if number is None else Number.from_dict(number),
-            "place": None if place is None else Place.from_dict(place),
+            "number": None if number is None else NumberAnswer.from_dict(number),
+            "place": None if place is None else PlaceAnswer.from_dict(place),
         }
         return cls(**{**found, **read})
 

@@ -91,7 +91,7 @@ def piece_counts(splits: Mapping[Pieces, int]) -> Counter[str]:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class MergeCandidate:
     """Two neighbours: how often they stand side by side, and how often each of them stands anywhere."""
 
     pair: Pair
@@ -109,10 +109,10 @@ class Candidate:
         return self.count if trainer == BPE else self.score
 
 
-def candidates(splits: Mapping[Pieces, int], trainer: str, ids: Mapping[str, int]) -> tuple[Candidate, ...]:
+def candidates(splits: Mapping[Pieces, int], trainer: str, ids: Mapping[str, int]) -> tuple[MergeCandidate, ...]:
     """Neighbours that occur twice, the next to be merged first; equal ones by their ids, as in *tokenizers*."""
     pieces, found = piece_counts(splits), pair_counts(splits).items()
-    every = [Candidate(pair, times, pieces[pair[0]], pieces[pair[1]]) for pair, times in found if times > 1]
+    every = [MergeCandidate(pair, times, pieces[pair[0]], pieces[pair[1]]) for pair, times in found if times > 1]
     return tuple(sorted(every, key=lambda each: (-each.worth(trainer), *map(ids.__getitem__, each.pair))))
 
 
@@ -135,7 +135,7 @@ class Learned:
         tokens = [UNKNOWN, *self.letters, *("".join(pair) for pair in self.merges[:made])]
         return {token: place for place, token in enumerate(dict.fromkeys(tokens))}
 
-    def next(self, made: int) -> tuple[Candidate, ...]:
+    def next(self, made: int) -> tuple[MergeCandidate, ...]:
         """The neighbours in the corpus after ``made`` merges, the next to be merged first."""
         return candidates(self.states[made], self.trainer, self.vocabulary(made))
 

@@ -110,7 +110,7 @@ class _Test:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TrainingRun:
     """A training so far: the curve, and the toy as it was at a few points of the way and as it is."""
 
     curve: tuple[tuple[int, float, float], ...]  # step, loss, accuracy
@@ -126,16 +126,16 @@ class Run:
         """From before the first step to now: the snapshots kept, and the latest."""
         return self.kept if self.kept[-1] is self.latest else (*self.kept, self.latest)
 
-    def then(self, snapshot: Snapshot) -> Run:
+    def then(self, snapshot: Snapshot) -> TrainingRun:
         """The run with one snapshot more."""
         keep = snapshot.step in {round(snapshot.plan.steps * share) for share in _KEPT}
         point = (snapshot.step, snapshot.loss, snapshot.accuracy)
-        return Run((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
+        return TrainingRun((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
 
 
-def begin(snapshot: Snapshot) -> Run:
+def begin(snapshot: Snapshot) -> TrainingRun:
     """The run whose first snapshot this is."""
-    return Run(((snapshot.step, snapshot.loss, snapshot.accuracy),), (snapshot,), snapshot)
+    return TrainingRun(((snapshot.step, snapshot.loss, snapshot.accuracy),), (snapshot,), snapshot)
 
 
 def _draw(plan: Plan, length: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

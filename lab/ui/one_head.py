@@ -19,7 +19,7 @@ from lab.toy.models import CONSTRUCTED, HEAD_RULES
 from lab.ui.drawing import draw, draw_cells
 from lab.ui.page import LessonPage
 from lab.ui.parameters import KEY_TOKEN, TOKEN
-from lab.ui.parameters_of_a_run import Place
+from lab.ui.parameters_of_a_run import PlaceParameter
 
 F = TypeVar("F", bound=Figure)
 
@@ -74,7 +74,7 @@ def choose_tokens(trace: Trace, query: int, key: int, between: Callable[[], bool
     return True
 
 
-def choose_token(trace: Trace, label: str, chosen: int, place: Place = TOKEN) -> None:
+def choose_token(trace: Trace, label: str, chosen: int, place: PlaceParameter = TOKEN) -> None:
     """A selector of one token; ``place`` is the parameter that it sets."""
     place.choose(label, range(len(trace)), chosen, lambda i: f"{i + 1} · {trace.labels[i]}", start=1)
 

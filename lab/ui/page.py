@@ -27,13 +27,13 @@ from lab.course.pages import (
     number,
     script,
 )
-from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped
 from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.questions.returning import Returning
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer

@@ -103,7 +103,7 @@ class Name(Parameter[str]):
 
 
 @dataclass(frozen=True)
-class Text(Name):
+class TextParameter(Name):
     """What a learner types."""
 
     def chosen(self) -> str:
@@ -174,7 +174,7 @@ class Menu(Choice[T]):
 
 
 @dataclass(frozen=True)
-class Scale(Choice[T]):
+class ScaleParameter(Choice[T]):
     """A choice along a line."""
 
     def choose(self, label: str) -> T:
@@ -201,7 +201,7 @@ class Whole(Parameter[int]):
 
 
 @dataclass(frozen=True)
-class Number(Whole):
+class NumberParameter(Whole):
     """A number that is typed, or stepped through."""
 
     def choose(self, label: str, *, width: Width = "stretch", help: str | None = None) -> int:

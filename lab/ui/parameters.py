@@ -30,8 +30,19 @@ from lab.toy.merges import BPE, MERGES, WORDPIECE
 from lab.toy.rules import RULES
 from lab.toy.settings import SETTINGS, TRAINED_HEADS
 from lab.toy.tasks import TASKS
-from lab.ui.parameter_kinds import MAX_CHARACTERS, Buttons, Fraction, Menu, Name, Number, Parameter, Scale, Slider, Text
-from lab.ui.parameters_of_a_run import Counted, Hidden, Listed, Model, Place, Step
+from lab.ui.parameter_kinds import (
+    MAX_CHARACTERS,
+    Buttons,
+    Fraction,
+    Menu,
+    Name,
+    NumberParameter,
+    Parameter,
+    ScaleParameter,
+    Slider,
+    TextParameter,
+)
+from lab.ui.parameters_of_a_run import Counted, HiddenParameter, Listed, Model, PlaceParameter, StepParameter
 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
@@ -84,21 +95,23 @@ _METRICS = tuple(metric.name for metric in METRICS)
 
 # What is read: a text, or a toy's sentence of letters.
 MODE = Buttons("mode", SENTENCE, (SENTENCE, TOY))
-TEXT = Text("text", DEFAULT_TEXT)
-PAIR = Text("pair", "")
+TEXT = TextParameter("text", DEFAULT_TEXT)
+PAIR = TextParameter("pair", "")
 MODEL = Model("model", DEFAULT_MODEL)
 TRAINING = Buttons("weights", LEARNED, (LEARNED, RANDOM))
-TWIN_SEED = Number("twin_seed", 0, *_SEEDS)
-TOY_VOCABULARY = Number("toy_vocabulary", 8, SETTINGS["vocabulary"].low, SETTINGS["vocabulary"].high)
-TOY_LENGTH = Number("toy_length", 8, SETTINGS["max_length"].low, SETTINGS["max_length"].high)
-TOY_COUNT = Number("toy_count", 20, SETTINGS["count"].low, SETTINGS["count"].high)
-TOY_SEED = Number("toy_seed", 0, *_SEEDS)
-TOY_SENTENCE = Number("toy_sentence", 1, 1, SETTINGS["count"].high)
-TOY_OWN = Text("toy_own", "", longest=64)
+TWIN_SEED = NumberParameter("twin_seed", 0, *_SEEDS)
+TOY_VOCABULARY = NumberParameter("toy_vocabulary", 8, SETTINGS["vocabulary"].low, SETTINGS["vocabulary"].high)
+TOY_LENGTH = NumberParameter("toy_length", 8, SETTINGS["max_length"].low, SETTINGS["max_length"].high)
+TOY_COUNT = NumberParameter("toy_count", 20, SETTINGS["count"].low, SETTINGS["count"].high)
+TOY_SEED = NumberParameter("toy_seed", 0, *_SEEDS)
+TOY_SENTENCE = NumberParameter("toy_sentence", 1, 1, SETTINGS["count"].high)
+TOY_OWN = TextParameter("toy_own", "", longest=64)
 # A lesson opens on the toy that one can train. In links made before, a toy without weights is the one written by hand.
 TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
 BEFORE_WEIGHTS = CONSTRUCTED
-TOY_HEADS = Number("toy_heads", 4, 1, 32)  # into how many the random toy is cut: at most one for each dimension
+TOY_HEADS = NumberParameter(
+    "toy_heads", 4, 1, 32
+)  # into how many the random toy is cut: at most one for each dimension
 TOY_TRAINED_HEADS = Buttons("toy_trained_heads", TRAINED_HEADS, (1, 2, 4))
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
 TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))
@@ -106,37 +119,37 @@ TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers
 TOY_RULE = Menu("toy_rule", RULES[0].name, tuple(rule.name for rule in RULES))
 TOY_TRAINER = Buttons("toy_trainer", BPE, (BPE, WORDPIECE))
 TOY_MERGES = Slider("toy_merges", 0, 0, MERGES)
-TOY_WORD = Text("toy_word", "", longest=40)
+TOY_WORD = TextParameter("toy_word", "", longest=40)
 # Where to look. ``place`` is the token asked about, ``masked`` the hidden ones ("3.7"), ``heads`` those drawn ("2.5").
-STEP = Step("step", "", kept=False)
+STEP = StepParameter("step", "", kept=False)
 LAYER = Counted("layer", 1)
 HEAD = Counted("head", 1)
 OTHER_HEAD = Counted("other_head", 2)
 # From a sentence back to the one before it, to which its pronouns refer, and which a causal model sees, too.
 FROM_SENTENCE = Counted("sentence", 2)
 TO_SENTENCE = Counted("other_sentence", 1)
-TOKEN = Place("token", 0, 0, _MOST)
-KEY_TOKEN = Place("key_token", 0, 0, _MOST)
-PLACE = Place("place", 0, 0, _MOST)
-FIRST_TOKEN = Place("first_token", 0, 0, _MOST)
-DIMENSION = Place("dimension", 0, 0, _MOST)
-FIRST_DIMENSION = Place("first_dimension", 1, 1, _MOST)
-NEURON = Place("neuron", 0, 0, _MOST)
-FIRST_NEURON = Place("first_neuron", 0, 0, _MOST)
-MASKED = Hidden("masked", "", written=True)
+TOKEN = PlaceParameter("token", 0, 0, _MOST)
+KEY_TOKEN = PlaceParameter("key_token", 0, 0, _MOST)
+PLACE = PlaceParameter("place", 0, 0, _MOST)
+FIRST_TOKEN = PlaceParameter("first_token", 0, 0, _MOST)
+DIMENSION = PlaceParameter("dimension", 0, 0, _MOST)
+FIRST_DIMENSION = PlaceParameter("first_dimension", 1, 1, _MOST)
+NEURON = PlaceParameter("neuron", 0, 0, _MOST)
+FIRST_NEURON = PlaceParameter("first_neuron", 0, 0, _MOST)
+MASKED = HiddenParameter("masked", "", written=True)
 HEADS = Name("heads", "", written=True)
 WORD = Listed("word", "")
 CARD = Listed("card", "", kept=False)
 # Words, vectors and their positions. ``sense`` is a word with two meanings, ``word_sum`` a, b, c of a − b + c.
 SENSE = Listed("sense", "")
-WORD_SUM = Text("word_sum", "king man woman queen", longest=80)
+WORD_SUM = TextParameter("word_sum", "king man woman queen", longest=80)
 PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))
 SIMILARITY: Buttons[Measure] = Buttons("similarity", "cosine", ("cosine", "dot product"))
 PE_LENGTH = Slider("pe_length", 64, 8, 512)
 PE_WIDTH = Slider("pe_width", 64, 4, 512)
-PE_BASE = Scale("pe_base", 10_000, (10, 100, 1000, 10_000, 100_000, 1_000_000))
+PE_BASE = ScaleParameter("pe_base", 10_000, (10, 100, 1000, 10_000, 100_000, 1_000_000))
 PE_SHIFT = Slider("pe_shift", 3, 1, 64)
 # Measurements of heads, and what is done to one.
 METRIC = Menu("metric", "Spread (entropy)", _METRICS)
@@ -160,7 +173,7 @@ TEMPERATURE = Fraction("temperature", 1.0, 0.1, 2.0)
 TOP_K = Menu("top_k", "50", ("1", "5", "10", "20", "50", "100", EVERY_WORD))
 TOP_P = Menu("top_p", "0.9", ("0.5", "0.8", "0.9", "0.95", "0.99", "1"))
 MORE = Buttons("more", "10", ("10", "20", "40"))
-DRAW_SEED = Number("draw_seed", 0, *_SEEDS)
+DRAW_SEED = NumberParameter("draw_seed", 0, *_SEEDS)
 SCORE = Buttons("score", LOG_PROBABILITY, (LOG_PROBABILITY, PROBABILITY))
 LENS = Buttons("lens", BEST_WORD, (BEST_WORD, RANK, ENTROPY))
 READ_WITH = Buttons("read_with", FITTED, (FITTED, PLAIN))
@@ -170,7 +183,7 @@ UNITS = Buttons("units", TOKENS, (TOKENS, WORDS))
 COLOUR = Menu("colour", WEIGHTS, (WEIGHTS, *_METRICS, *(pattern.name for pattern in PATTERNS)))
 KEYS = Buttons("keys", HEAVIEST, (HEAVIEST, AROUND))
 PATTERN = Menu("pattern", OWN_PATTERN, (OWN_PATTERN, *(pattern.name for pattern in DECIDED)))
-DIMENSIONS = Number("dimensions", 3, 0, 256)
+DIMENSIONS = NumberParameter("dimensions", 3, 0, 256)
 # Flow. ``follow`` is the token whose paths are drawn (0: all), ``flow_layer`` the last layer (0: the model's last).
 FLOW_HEADS = Buttons("flow_heads", MEAN_OF_HEADS, (MEAN_OF_HEADS, ONE_HEAD))
 # Of weights alone, nearly all bands would lead to [CLS], which has little to give: lab-minilm rests there.
@@ -179,16 +192,16 @@ FLOW_RESIDUAL = Buttons("flow_residual", HEADS_ONLY, (HEADS_ONLY, WITH_RESIDUAL)
 FLOW_TOKENS = Buttons("flow_tokens", EVERY_TOKEN, (EVERY_TOKEN, WORDS_ONLY))
 FLOW_THRESHOLD = Menu("flow_threshold", "0.1", ("0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5"))
 FLOW_LINKS = Menu("flow_links", "20", ("10", "20", "40"))
-FOLLOW = Place("follow", 0, 0, _MOST)
-FLOW_LAYER = Place("flow_layer", 0, 0, 1000)
+FOLLOW = PlaceParameter("follow", 0, 0, _MOST)
+FLOW_LAYER = PlaceParameter("flow_layer", 0, 0, 1000)
 TREE = Buttons("tree", LAYERED, (LAYERED, REPEATED))
-TREE_K = Number("tree_k", 2, 1, 20)
-TREE_DEPTH = Number("tree_depth", 4, 1, 10)
+TREE_K = NumberParameter("tree_k", 2, 1, 20)
+TREE_DEPTH = NumberParameter("tree_depth", 4, 1, 10)
 # Tensors.
 TENSOR = Name("tensor", "layer.attention", written=True)
-STATE = Place("state", 0, 0, 1000)
-TENSOR_ROWS = Text("tensor_rows", "")
-TENSOR_COLUMNS = Text("tensor_columns", "")
+STATE = PlaceParameter("state", 0, 0, 1000)
+TENSOR_ROWS = TextParameter("tensor_rows", "")
+TENSOR_COLUMNS = TextParameter("tensor_columns", "")
 VARIANTS = {
     "As it is": variants.RAW,
     "No special tokens": variants.NOSEP,
@@ -197,37 +210,37 @@ VARIANTS = {
     "Between words": variants.REDUCED,
 }
 VARIANT = Buttons("variant", "Between words", tuple(VARIANTS))
-WORD_CUT = Text("word_cut", "", longest=2 * MAX_CHARACTERS)
+WORD_CUT = TextParameter("word_cut", "", longest=2 * MAX_CHARACTERS)
 # What the bench of comparisons sets beside the rest.
 COMPARE = Buttons("compare", TWO_TEXTS, (TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION))
-OTHER_TEXT = Text("other_text", "")
-OTHER_PAIR = Text("other_pair", "")
+OTHER_TEXT = TextParameter("other_text", "")
+OTHER_PAIR = TextParameter("other_pair", "")
 OTHER_MODEL = Model("other_model", "lab-gpt2")
 OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
-TOY_OTHER = Number("toy_other", 2, 1, SETTINGS["count"].high)
+TOY_OTHER = NumberParameter("toy_other", 2, 1, SETTINGS["count"].high)
 CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
 FIGURE = Menu("figure", COMPARED[0], COMPARED)
 # The experiment on patching: which part is put into the other run, which way, and a pair of one's own.
 PATCH = Menu("patch", PATCHED[0], PATCHED)
 PATCH_WAY = Buttons("patch_way", SUFFICES, (SUFFICES, NEEDED))
-CLEAN_TEXT = Text("clean_text", "The boys in the garden _ playing.", longest=400)
-CORRUPT_TEXT = Text("corrupt_text", "The boy in the garden _ playing.", longest=400)
-GOOD_WORD = Text("good_word", "were", longest=40)
-BAD_WORD = Text("bad_word", "was", longest=40)
+CLEAN_TEXT = TextParameter("clean_text", "The boys in the garden _ playing.", longest=400)
+CORRUPT_TEXT = TextParameter("corrupt_text", "The boy in the garden _ playing.", longest=400)
+GOOD_WORD = TextParameter("good_word", "were", longest=40)
+BAD_WORD = TextParameter("bad_word", "was", longest=40)
 # The picture of a word that forms: the token watched (0: the blank), and what is cut, as lab/analysis/flow/cuts.py has
 # it. The sentence of the first page, with its blank.
-WATCH = Place("watch", 0, 0, _MOST)
+WATCH = PlaceParameter("watch", 0, 0, _MOST)
 CUT = Name("cut", "", written=True, longest=400)
-BLANK_TEXT = Text("blank", "The capital of France is _.", written=True, longest=400)
+BLANK_TEXT = TextParameter("blank", "The capital of France is _.", written=True, longest=400)
 # What is looked up in the glossary.
-LOOK_UP = Text("look_up", "", kept=False, longest=60)
+LOOK_UP = TextParameter("look_up", "", kept=False, longest=60)
 # A class: its own choice of questions (0: none), and the lab shown to it (1).
-SEED = Place("seed", 0, *_SEEDS, kept=False)
-TEACH = Place("teach", 0, 0, 1, kept=False)
+SEED = PlaceParameter("seed", 0, *_SEEDS, kept=False)
+TEACH = PlaceParameter("teach", 0, 0, 1, kept=False)
 # The room that this visit is in, by its code, and whether its page is the one for the projector, or to be printed (1).
 ROOM = Name("room", "", kept=False, written=True, longest=6)
-PROJECTOR = Place("projector", 0, 0, 1, kept=False)
-SUMMARY = Place("summary", 0, 0, 1, kept=False)
+PROJECTOR = PlaceParameter("projector", 0, 0, 1, kept=False)
+SUMMARY = PlaceParameter("summary", 0, 0, 1, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
 # The toy's sentences, in the order of the sidebar.

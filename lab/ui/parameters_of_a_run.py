@@ -43,7 +43,7 @@ class Counted(Parameter[int]):
 
 
 @dataclass(frozen=True)
-class Place(Whole):
+class PlaceParameter(Whole):
     """A place in the text or in a vector. Its widget changes with them, so that it has a key of its own: ``_name``."""
 
     written: bool = field(default=True, kw_only=True)
@@ -98,7 +98,7 @@ class Listed(Name):
 
 
 @dataclass(frozen=True)
-class Hidden(Name):
+class HiddenParameter(Name):
     """Which tokens are hidden. What sets it means the text of the next run: a new text may come with it."""
 
     def set(self, value: str) -> None:
@@ -115,7 +115,7 @@ class Model(Listed):
 
 
 @dataclass(frozen=True)
-class Step(Name):
+class StepParameter(Name):
     """The step of a page, which has its own names for them.
 
     The browser's Back goes through the steps. That is why Python writes them into the URL, as soon as one is chosen: a

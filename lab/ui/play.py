@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from lab.course.pages import CHECK
-from lab.course.returning import Returning
 from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
+from lab.questions.returning import Returning
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.drawing import take_click
 from lab.ui.one_head import OneHead

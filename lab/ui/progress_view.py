@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from lab.course.pages import CHECK_STEP, LESSONS, Lesson, number, script
-from lab.course.progress import Answer
 from lab.course.words import escaped
+from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about

@@ -22,7 +22,7 @@ from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 
 if TYPE_CHECKING:
-    from lab.experiments.notable import Notable
+    from lab.evidence.notable import Notable
     from lab.models.batches import Progress
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel
@@ -136,7 +136,7 @@ def readable(wanted: str) -> str | None:
 
 def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
     """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was run."""
-    from lab.experiments.notable import shipped
+    from lab.evidence.notable import shipped
 
     return shipped(loaded) or _head_jobs.get(loaded.id)
 
@@ -146,7 +146,7 @@ def measure_heads(loaded: LoadedModel, progress: Progress) -> None:
 
     ``progress`` is told how much is done, from 0 to 1; what it raises ends the measuring.
     """
-    from lab.experiments.notable import measured
+    from lab.evidence.notable import measured
 
     _head_jobs[loaded.id] = measured(loaded, progress=progress)
 

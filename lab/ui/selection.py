@@ -12,7 +12,7 @@ from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters as p
 from lab.ui.address import renamed, toy_without_weights
-from lab.ui.parameter_kinds import Parameter, Text, drawn, whole_number
+from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
 
 _NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
@@ -150,7 +150,7 @@ def current() -> Selection:
     for name, value in st.session_state.to_dict().items():
         parameter = _BY_NAME.get(str(name))
         if parameter is not None and isinstance(value, type(parameter.default)):
-            values[parameter.name] = clean(value) if isinstance(parameter, Text) else value
+            values[parameter.name] = clean(value) if isinstance(parameter, TextParameter) else value
     return Selection(**values)
 
 
@@ -192,7 +192,7 @@ def start(models: tuple[str, ...]) -> None:
             note(parameter.refusal(raw))
             del st.query_params[name]
             mended = True
-        if isinstance(parameter, Text) and len(raw) > parameter.longest:
+        if isinstance(parameter, TextParameter) and len(raw) > parameter.longest:
             note(f"The text was longer than {parameter.longest} characters; the rest was left out.")
     if mended:
         st.rerun()

@@ -17,7 +17,7 @@ from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.runs import ask_for_training
 
 if TYPE_CHECKING:
-    from lab.experiments.notable import Notable
+    from lab.evidence.notable import Notable
     from lab.models.loading import LoadedModel
 
 _CONTROLS, _BEGUN = "_controls", "_first_text"
@@ -122,7 +122,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
     A toy's heads have a rule instead, and those of random weights do nothing that was learned.
     """
     # They bring torch, which the glossary has no use for.
-    from lab.experiments.notable import job_of
+    from lab.evidence.notable import job_of
     from lab.ui.experiments.running import offer
 
     if twin_of(model.id) is not None or model.id not in runs.model_ids():

@@ -13,8 +13,8 @@ from playwright.sync_api import FloatRect, Page, expect
 
 import lab as python_lab
 from benchmarks.server import Lab
-from lab.experiments.notable import shipped
-from lab.experiments.notable import told as jobs
+from lab.evidence.notable import shipped
+from lab.evidence.notable import told as jobs
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import VIEWS, View, pick, scroller, tooltip, wait_idle
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.server import Lab
 from lab.rooms.codes import LENGTH, new_secret
 from lab.rooms.database import open_database
-from lab.rooms.forms import Bounds, Number, Picks, Place
+from lab.rooms.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
@@ -40,12 +40,12 @@ def questions() -> tuple[Posed, Posed, Posed]:
     """One that asks for a number, one for a token and one for a head."""
     options = tuple(PosedOption(text, f"Why {text}.", text == "b") for text in "abc")
     base = Posed("self-attention", "which", "Which?", options, "Asked about a test", {})
-    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.2, 0.32, 0.36, 0.5))
+    number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.2, 0.32, 0.36, 0.5))
     tokens = Picks(("[CLS]", "she", "gave", "her", "brother", "the", "book", ".", "[SEP]"))
     return (
         replace(base, number=number),
-        replace(base, place=Place(4, tokens)),
-        replace(base, place=Place(17, Picks((), 6, 12))),
+        replace(base, place=PlaceAnswer(4, tokens)),
+        replace(base, place=PlaceAnswer(17, Picks((), 6, 12))),
     )
 
 

@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 from numpy.typing import NDArray
 
 import lab
-from lab.charts.base.axes import Axis, Places, Scale
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import activations
 from lab.charts.cells.heatmap import heatmap
@@ -89,13 +89,13 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
             [Box(label, at / 2, 0 if at > 1 else None) for at, label in enumerate(labels)],
             title="Steps", value_title="Length",
         ),
-        "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, Places("Step"), Scale("Loss"), title="Loss"),
+        "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, AxisPlaces("Step"), Scale("Loss"), title="Loss"),
         "scatter": scatter(
             labels, (matrix(1, count)[0], signed[0]), (Scale("Share", (0.0, 1.0), ".2f"), Scale("Change", signed=True)),
             title="Points", rule=0.9, highlight=0,
         ),
         "marked lines": marked_lines(
-            {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, Places("τ", [*range(1, count + 1)]), Scale("Share"),
+            {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, AxisPlaces("τ", [*range(1, count + 1)]), Scale("Share"),
             title="Sparsity", rule=1.5,
         ),
     }  # fmt: skip

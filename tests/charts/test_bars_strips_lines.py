@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import ticks
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars, columns
@@ -110,7 +110,7 @@ def test_strips_say_what_does_not_fit(vectors: list[list[float]], names: list[st
 
 
 def test_lines_may_end_at_different_points() -> None:
-    figure = lines({"train": [3, 2, 1], "held-out": [4, 3]}, Places("Step"), Scale("Loss"), title="")
+    figure = lines({"train": [3, 2, 1], "held-out": [4, 3]}, AxisPlaces("Step"), Scale("Loss"), title="")
     assert figure.data["x"].tolist() == [1, 2, 3, 1, 2]
     assert figure.data["line"].tolist() == [0, 0, 0, 1, 1]
     table = figure.table()
@@ -120,7 +120,7 @@ def test_lines_may_end_at_different_points() -> None:
 
 def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
     """A loss curve grows while the toy trains: the browser adds to it in place."""
-    first, second = (lines({"a": [1.0] * n}, Places("x"), Scale("y"), title="").spec for n in (3, 4))
+    first, second = (lines({"a": [1.0] * n}, AxisPlaces("x"), Scale("y"), title="").spec for n in (3, 4))
     assert first == second
 
 
@@ -135,22 +135,22 @@ def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
 )
 def test_lines_say_what_does_not_fit(series: dict[str, list[float]], x: list[float] | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        lines(series, Places("", x), PLAIN, title="")
+        lines(series, AxisPlaces("", x), PLAIN, title="")
 
 
 def test_lines_on_a_log_scale() -> None:
-    found = lines({"a": [0.1, 10.0]}, Places("x"), Scale("y"), title="T", log=True)
+    found = lines({"a": [0.1, 10.0]}, AxisPlaces("x"), Scale("y"), title="T", log=True)
     assert found.spec["encoding"]["y"]["scale"]["type"] == "log"
     with pytest.raises(ValueError, match="above 0"):
-        lines({"a": [0.0, 10.0]}, Places("x"), Scale("y"), title="T", log=True)
+        lines({"a": [0.0, 10.0]}, AxisPlaces("x"), Scale("y"), title="T", log=True)
 
 
 def test_settled_lines_state_their_extents() -> None:
     """Else Vega looks for them in the data that it does not have yet, and warns of an infinite extent."""
-    drawn = lines({"a": [3.0, 1.0], "b": [2.0, 5.0, 4.0]}, Places("x", [10, 20, 30]), Scale("y"), title="t")
+    drawn = lines({"a": [3.0, 1.0], "b": [2.0, 5.0, 4.0]}, AxisPlaces("x", [10, 20, 30]), Scale("y"), title="t")
     spec = settled(drawn).spec
     assert spec["encoding"]["x"]["scale"]["domain"] == [10, 30]
     assert spec["encoding"]["y"]["scale"]["domain"] == [1, 5]
     assert "domain" not in drawn.spec["encoding"]["x"]["scale"]
-    bounded = settled(lines({"a": [0.2]}, Places("x"), Scale("y", (0.0, 1.0)), title="t")).spec
+    bounded = settled(lines({"a": [0.2]}, AxisPlaces("x"), Scale("y", (0.0, 1.0)), title="t")).spec
     assert bounded["encoding"]["y"]["scale"]["domain"] == [0.0, 1.0]

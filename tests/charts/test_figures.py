@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import to_csv
 from lab.charts.cells.strips import strips
@@ -85,7 +85,7 @@ def test_nan_and_infinity_are_refused_with_their_place(wrong: float) -> None:
         lambda: bars(["a", "b", "c"], values[1], Scale(""), title=""),
         lambda: columns(values[1], Scale(""), title=""),
         lambda: strips(values, ["a", "b"], title=""),
-        lambda: lines({"a": values[1]}, Places(""), Scale(""), title=""),
+        lambda: lines({"a": values[1]}, AxisPlaces(""), Scale(""), title=""),
     ):
         with pytest.raises(ValueError, match=r"NaN or infinite, the first at \(2,\)"):
             draw()

@@ -11,7 +11,7 @@ import pytest
 
 import lab
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.slices import Hidden, matrix_slice
+from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.models.tensor_entries import DESCRIBED
 from tests.checkpoints import FAMILIES, Family
@@ -95,7 +95,7 @@ def test_a_slice_of_a_causal_matrix_knows_where_it_is_masked() -> None:
     scores = np.where(np.tri(8) > 0, np.arange(64.0).reshape(8, 8) - 20, -np.inf)
     rows, columns = range(2, 6), range(1, 7)
     down, across = (Axis("Query", [str(i) for i in places]) for places in (rows, columns))
-    figure = matrix_slice(scores[2:6, 1:7], (down, across), VALUE, title="t", hidden=Hidden(1))
+    figure = matrix_slice(scores[2:6, 1:7], (down, across), VALUE, title="t", hidden=HiddenCells(1))
     table = figure.table().to_numpy()
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
@@ -108,7 +108,7 @@ def test_a_slice_of_a_causal_matrix_knows_where_it_is_masked() -> None:
 
 def test_a_slice_that_is_all_masked_is_said_to_be() -> None:
     side = Axis("Query", ["a", "b"])
-    figure = matrix_slice(np.full((2, 2), -np.inf), (side, side), VALUE, title="t", hidden=Hidden(-3))
+    figure = matrix_slice(np.full((2, 2), -np.inf), (side, side), VALUE, title="t", hidden=HiddenCells(-3))
     assert "All of it is masked" in figure.alt and figure.table().isna().all(axis=None)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.marks.bars import bars
 from lab.charts.marks.marked import marked_lines
 from tests.charts.samples import HOSTILE, expressions, vega_lite
@@ -15,8 +15,8 @@ from tests.charts.samples import HOSTILE, expressions, vega_lite
 SHARE = Scale("Share")
 
 
-def over(*places: float) -> Places:
-    return Places("Threshold", places)
+def over(*places: float) -> AxisPlaces:
+    return AxisPlaces("Threshold", places)
 
 
 def test_marks_are_named_told_and_in_the_table() -> None:

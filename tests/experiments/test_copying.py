@@ -1,186 +1,194 @@
-"""Copying: losses are Hugging Face's, heads are chosen on one half, and controls are other heads."""
+"""What the page on copying says of a result is computed again from the result."""
 
 from __future__ import annotations
 
-import json
-from itertools import combinations
+from dataclasses import replace
+from functools import partial
+from math import log
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor, nn
 
-from lab.analysis.heads.induction import fresh_encoding, model_induction, repeated_encoding
-from lab.experiments import copying as module
-from lab.experiments.copying import ABLATIONS, MEAN, ZERO, Copying, copying, distances, head_scores, losses
-from lab.models.catalogue import EMBEDDED
+import lab
+from lab.evidence.copying.induction import MEAN, losses
+from lab.evidence.copying.replication import BEST, BOTH, DRAWS, RANDOM, SOURCE, CopyingTest, known
+from lab.experiments.copying import meanings, sequence
+from lab.experiments.copying.figures import as_frame, distance_frame, head_table, loss_chart, score_frame
+from lab.figures.notebook import python_of
 from lab.models.interventions import Interventions
-from lab.models.loading import LoadedModel, load_model
-from lab.models.trace import trace_encoding
+from lab.models.loading import LoadedModel
 from tests.conftest import TinyCheckpoint
-from tests.experiments.asked import near
-from tests.models.reference import load_theirs
-
-PERIOD, TEXTS, DRAWS = 30, 6, 3
 
 
 @pytest.fixture(scope="module")
 def gpt2() -> LoadedModel:
-    return load_model("lab-gpt2")
+    return lab.load_model("lab-gpt2")
 
 
 @pytest.fixture(scope="module")
-def found(gpt2: LoadedModel) -> Copying:
-    return copying(gpt2, PERIOD, TEXTS, DRAWS)
+def found(gpt2: LoadedModel) -> CopyingTest:
+    result = known(gpt2)
+    assert result is not None
+    return result
 
 
-def test_scores_are_those_of_the_traces(gpt2: LoadedModel, found: Copying) -> None:
-    for text in (0, TEXTS - 1):
-        near(found.induction[..., text], model_induction(gpt2, PERIOD, seed=text), 1e-5)
-        plain = trace_encoding(gpt2, repeated_encoding(gpt2, PERIOD, text))
-        weights = plain.attention
-        before = [weights[:, :, i, i - 1] for i in range(1, 2 * PERIOD)]
-        near(found.previous[..., text], torch.stack(before).mean(dim=0), 1e-5)
+def moved(found: CopyingTest, kind: str, by: float) -> CopyingTest:
+    """The result, had the loss without these heads been the plain one and ``by`` more, by both ablations."""
+    runs = [replace(run, second=found.plain.second + by) if run.kind == kind else run for run in found.runs]
+    return replace(found, runs=tuple(runs))
 
 
-def test_heads_are_chosen_on_the_first_half(gpt2: LoadedModel, found: Copying) -> None:
-    assert found.chosen == TEXTS // 2
-    on_a = found.induction[..., : found.chosen].mean(axis=-1)
-    assert on_a[found.best] == on_a.max()
-    record = json.loads((EMBEDDED / "lab-gpt2" / "heads.json").read_text("utf-8"))
-    layer, head, _ = record["jobs"]["induction"]["heads"][0]
-    assert found.best == (layer - 1, head - 1), "the head that ships as the induction head"
+def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedModel) -> None:
+    said, table = meanings.meaning_of(found, "m"), as_frame(found)
+    best, random = table.iloc[0], table[table["away"] == "random head"]
+    assert f"Without head {best['head']} the loss of the second copy rises by {best['at its mean']:.2f} nats" in said
+    assert f"and by {best['loss rises by']:.2f} when it writes 0" in said
+    assert f"a random head by {random['at its mean'].mean():.2f} and {random['loss rises by'].mean():.2f}" in said
+    alike, second = log(gpt2.config.vocabulary), found.plain.second.mean()
+    assert f"{second:.1f} in the second. The second is {alike - second:.1f} below" in said
+    assert 0.25 < (alike - second) / alike < 0.75 and "**m copies in part.**" in said
+    most = random.sort_values("at its mean").iloc[-1]
+    assert (f"One of the random heads, {most['head']}, costs" in meanings.in_full(found)) == (
+        most["at its mean"] >= best["at its mean"] / 2
+    )
 
 
-def test_what_the_best_head_depends_on_is_measured_by_taking_it_away(gpt2: LoadedModel, found: Copying) -> None:
-    layer, head = found.best
-    assert np.isnan(found.dependence[layer:]).all() and not np.isnan(found.dependence[:layer]).any()
-    assert found.source is not None and found.dependence[found.source] == np.nanmax(found.dependence)
-    scores = []
-    for seed in range(found.chosen):
-        encoding = repeated_encoding(gpt2, PERIOD, seed)
-        run = trace_encoding(gpt2, encoding, Interventions(zero_heads=frozenset({found.source})))
-        attention = run.layer(layer).attention[head]
-        scores.append(np.mean([float(attention[i, i - PERIOD + 1]) for i in range(PERIOD, 2 * PERIOD)]))
-    whole = found.induction[layer, head, : found.chosen].mean()
-    near(found.dependence[found.source], whole - np.mean(scores), 1e-5)
+def test_what_a_0_costs_beyond_all_copying_is_said_to_be_more(found: CopyingTest) -> None:
+    assert found.most_lost == pytest.approx(log(found.vocabulary) - found.plain.second.mean())
+    told = meanings.in_full(found)
+    assert f"**{found.most_lost:.2f} nats** can be lost copying" in told
+    for row in found.rows:
+        assert (f"{row.name} ({row.zero.rise:.2f})" in told) == (row.zero.rise > found.most_lost)
+    less = moved(moved(moved(found, BEST, 0.5), SOURCE, 0.5), BOTH, 0.5)
+    assert "costs more than that" not in meanings.in_full(less)
 
 
-def test_losses_are_hugging_faces_with_the_slices_zeroed(gpt2: LoadedModel, found: Copying) -> None:
-    theirs = load_theirs(EMBEDDED / "lab-gpt2", "gpt2").edited()
-    width = gpt2.config.head_width
-    assert found.source is not None
-    for name, away in (("plain", ()), ("best", (found.best,)), ("both", (found.source,))):  # one after the other
-        for layer, head in away:
-            theirs.projection_inputs(layer)[head * width : (head + 1) * width] = 0
-        own = found.taken[ZERO].losses[name]
-        for row, seed in enumerate(range(found.chosen, TEXTS)):
-            ids = torch.tensor([repeated_encoding(gpt2, PERIOD, seed).token_ids])
-            logits = theirs.run_ids(input_ids=ids).logits
-            assert logits is not None
-            expected = torch.nn.functional.cross_entropy(logits[:-1], ids[0, 1:], reduction="none")
-            near(own[row], expected, 1e-3)
+def test_the_meaning_says_where_the_two_heads_look(found: CopyingTest) -> None:
+    said, scores = meanings.in_full(found), score_frame(found).set_index("head")
+    best, source = found.rows[0].name, found.rows[1].name
+    before = scores["previous-token score"]
+    assert f"Head {best} gives {scores['induction score'][best]:.2f} of its attention" in said
+    assert f"Head {source} gives {before[source]:.2f} to the token before, the most of all 32 heads" in said
+    assert before.idxmax() == source and f"{source} tells each token which one came before it" in said
+    other = meanings.in_full(replace(found, previous=-found.previous))
+    assert "number 32 of all 32 heads" in other and "work together" not in other
+    assert "work together" not in meanings.in_full(moved(found, BEST, 0.0))
 
 
-def test_a_head_at_its_mean_writes_the_same_at_every_token(gpt2: LoadedModel, found: Copying) -> None:
-    """Losses by Hugging Face's pass, with what the head hands to W_O replaced by its mean over the text."""
-    width, (layer, head) = gpt2.config.head_width, found.best
-    own = slice(head * width, (head + 1) * width)
-    theirs = load_theirs(EMBEDDED / "lab-gpt2", "gpt2")
-
-    def level(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        x = inputs[0].clone()
-        x[..., own] = x[..., own].mean(dim=-2, keepdim=True)
-        return (x, *inputs[1:])
-
-    handle = theirs.output_projection(layer).register_forward_pre_hook(level)
-    for row, seed in enumerate(range(found.chosen, TEXTS)):
-        ids = torch.tensor([repeated_encoding(gpt2, PERIOD, seed).token_ids])
-        logits = theirs.run_ids(input_ids=ids).logits
-        assert logits is not None
-        expected = torch.nn.functional.cross_entropy(logits[:-1], ids[0, 1:], reduction="none")
-        near(found.taken[MEAN].losses["best"][row], expected, 1e-3)
-    handle.remove()
+def test_the_control_for_position_is_read_off_the_texts(found: CopyingTest) -> None:
+    place = next(each for each in found.distances if each.period == found.period)
+    fresh, repeated = place.fresh.mean(), place.repeated.mean()
+    said = meanings.in_full(found)
+    assert f"gives {fresh:.2f} of its attention to the token at that distance, against {repeated:.2f}" in said
+    assert fresh < 0.25 * repeated and "not for the distance" in said
+    assert meanings.answers(found)["position"].option == 2
+    same = tuple(replace(each, fresh=each.repeated) for each in found.distances)
+    fixed = replace(found, distances=same)
+    assert "not for the distance" not in meanings.in_full(fixed)
+    assert meanings.answers(fixed)["position"].option == 0
+    assert "position" not in meanings.answers(replace(found, distances=()))
+    assert distance_frame(found)["repeated"].tolist() == [each.repeated.mean() for each in found.distances]
 
 
-@pytest.mark.parametrize("ablation", ABLATIONS)
-def test_without_its_heads_lab_gpt2_copies_worse_than_without_others(found: Copying, ablation: str) -> None:
-    """What Olsson et al. 2022 claim, in the second copy; the first has nothing to copy."""
-    taken = found.taken[ablation]
-    second = {name: found.second(each).mean() for name, each in taken.losses.items()}
-    assert second["plain"] < second["best"]
-    assert second["best"] > found.second(taken.controls[1]).mean()
-    assert second["both"] > found.second(taken.controls[2]).mean()
-    first = taken.losses["plain"][:, : PERIOD - 1].mean()
-    assert second["plain"] < first - 1
+@pytest.mark.parametrize(("more", "told"), [(1.0, "costs 1.00 more"), (0.0, "next to nothing"), (-1.0, "")])
+def test_the_second_head_s_part_is_read_off_the_couple(found: CopyingTest, more: float, told: str) -> None:
+    said = meanings.in_full(moved(moved(found, BEST, 2.0), BOTH, 2.0 + more))
+    assert ("away as well" in said) == bool(told) and told in said
 
 
-def test_shapes_and_the_part_that_copying_can_lower(found: Copying) -> None:
-    tokens, texts = 2 * PERIOD - 1, TEXTS - TEXTS // 2
-    assert tuple(found.taken) == ABLATIONS
-    for taken in found.taken.values():
-        assert {name: each.shape for name, each in taken.losses.items()} == dict.fromkeys(
-            ("plain", "best", "source", "both"), (texts, tokens)
-        )
-        assert {k: each.shape for k, each in taken.controls.items()} == dict.fromkeys((1, 2), (DRAWS, texts, tokens))
-    assert {k: [len(heads) for heads in each] for k, each in found.drawn.items()} == {1: [1] * DRAWS, 2: [2] * DRAWS}
-    assert not {found.best, found.source} & {head for each in found.drawn.values() for heads in each for head in heads}
-    near(found.second(np.arange(tokens, dtype=np.float64)), np.arange(PERIOD, 2 * PERIOD - 1), 0)
+def test_beyond_all_copying_the_couple_says_nothing_of_copying(found: CopyingTest) -> None:
+    most = found.most_lost
+    said = meanings.in_full(moved(moved(found, BEST, most + 1), BOTH, most + 3))
+    assert "says nothing about copying" in said and "does not serve" not in said
 
 
-def test_controls_are_other_heads(gpt2: LoadedModel) -> None:
-    heads = [(layer, head) for layer in range(2) for head in range(3)]
-    drawn = module._drawn(heads, 2, 10)
-    assert all(len(each) == 2 for each in drawn) and set().union(*drawn) == set(heads)
-    assert len(set(drawn)) == 10 and drawn == module._drawn(heads, 2, 10)
-    assert set(module._drawn(heads, 2, 50)) == {frozenset(each) for each in combinations(heads, 2)}
+def test_a_prediction_starts_from_the_loss_with_all_heads(found: CopyingTest, gpt2: LoadedModel) -> None:
+    said = meanings.basis("m", gpt2.config.vocabulary, found)
+    assert f"the second copy is {found.plain.second.mean():.1f}." in said and f"has {log(8192):.1f}" in said
+    assert "With all heads" not in meanings.basis("m", 8192, None)
 
 
-def test_batches_change_nothing(gpt2: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = [repeated_encoding(gpt2, 10, seed) for seed in range(4)]
-    whole = losses(gpt2, read), head_scores(gpt2, read, 10)
-    monkeypatch.setattr(module, "_ROOM", 1)
-    near(losses(gpt2, read), whole[0], 1e-4)
-    for one, other in zip(head_scores(gpt2, read, 10), whole[1], strict=True):
-        near(one, other, 1e-5)
+def test_equal_verdicts_are_said_once(found: CopyingTest) -> None:
+    told = meanings.verdicts(found)
+    for verdict in {row.judged.verdict.value.capitalize() for row in found.rows}:
+        reasons = {row.judged.why for row in found.rows if row.judged.verdict.value.capitalize() == verdict}
+        assert told.count(f"**{verdict}**") == len(reasons)
+    none = meanings.verdicts(moved(found, BEST, 0.0))
+    assert none.startswith(("- **Opposite**: the best induction head", "- **Not reproduced**: the best"))
 
 
-def test_progress_is_told_whichever_layer_is_best(tiny_checkpoint: TinyCheckpoint) -> None:
-    layers = set()
-    for seed in range(4):
-        told: list[float] = []
-        found = copying(load_model(tiny_checkpoint("gpt2", seed)), 8, 4, 2, told.append)
-        assert told == sorted(told) and told[-1] == 1
-        layers.add(found.best[0])
-        if found.best[0] == 0:
-            taken = found.taken[MEAN]
-            assert found.source is None and set(taken.losses) == {"plain", "best"} and set(taken.controls) == {1}
-    assert layers == {0, 1}
+def test_a_model_that_does_not_copy_is_said_not_to(found: CopyingTest) -> None:
+    worse = replace(found.plain, second=found.plain.second + 20)
+    assert "does not copy" in meanings.meaning_of(replace(found, runs=(worse, *found.runs[1:])), "m")
+    few = replace(found, vocabulary=10)
+    assert "gives every token the same probability loses no more" in meanings.meaning_of(few, "m")
 
 
-def test_a_model_that_sees_the_whole_text_is_refused(tiny_checkpoint: TinyCheckpoint, gpt2: LoadedModel) -> None:
-    with pytest.raises(ValueError, match="sees the whole text"):
-        copying(load_model(tiny_checkpoint("bert")))
-    with pytest.raises(ValueError, match="there must be two"):
-        copying(gpt2, texts=1)
+@pytest.mark.parametrize(("rise", "option"), [(0.0, 0), (0.5, 1), (2.0, 2), (9.0, 3)])
+def test_how_much_is_answered_by_the_rise(found: CopyingTest, rise: float, option: int) -> None:
+    assert meanings.answers(moved(found, BEST, rise))["best"].option == option
+    alike = meanings.answers(moved(moved(found, BEST, rise), RANDOM, rise))["random"]
+    assert alike.option == 2 and f"{DRAWS} of {DRAWS}" in alike.why
 
 
-def test_fresh_tokens_are_as_many_and_none_comes_twice(gpt2: LoadedModel) -> None:
-    read = fresh_encoding(gpt2, PERIOD, 3)
-    assert len(read) == 2 * PERIOD == len(set(read.token_ids)) == len(repeated_encoding(gpt2, PERIOD, 3))
-    assert read.token_ids == fresh_encoding(gpt2, PERIOD, 3).token_ids != fresh_encoding(gpt2, PERIOD, 4).token_ids
+def test_an_interval_over_an_edge_is_no_answer(found: CopyingTest) -> None:
+    noisy = np.where(np.arange(len(found.plain.second)) % 2, 0.0, 2.0)
+    runs = [replace(run, second=found.plain.second + noisy) if run.kind == BEST else run for run in found.runs]
+    assert "best" not in meanings.answers(replace(found, runs=tuple(runs)))
 
 
-def test_the_control_for_position_reads_the_same_places_of_fresh_texts(gpt2: LoadedModel, found: Copying) -> None:
-    """And lab-gpt2's best head looks for the token, not for the distance."""
-    layer, head = found.best
-    both = distances(gpt2, found.best, (10, PERIOD, 10_000), (1, 2))
-    assert [each.period for each in both] == [10, PERIOD], "no text of 20,000 tokens"
-    for each in both:
-        for row, seed in enumerate((1, 2)):
-            weights = trace_encoding(gpt2, fresh_encoding(gpt2, each.period, seed)).layer(layer).attention[head]
-            places = range(each.period, 2 * each.period)
-            mean = np.mean([float(weights[i, i - each.period + 1]) for i in places])
-            near(each.fresh[row], mean, 1e-5)
-            near(each.repeated[row], model_induction(gpt2, each.period, seed)[layer, head], 1e-5)
-        assert each.repeated.min() > 5 * each.fresh.max()
+def test_choosing_is_said_to_flatter_only_where_it_does(found: CopyingTest) -> None:
+    assert "flattered nothing" in meanings.bias_of(replace(found, chosen_on=found.induction))
+    assert "selection bias" in meanings.bias_of(replace(found, chosen_on=found.induction + 0.1))
+
+
+def test_the_figure_has_the_losses_of_the_second_copy(found: CopyingTest, gpt2: LoadedModel) -> None:
+    table = loss_chart(gpt2).table()
+    assert table["Token of the second copy"].tolist() == list(range(2, found.period + 1))
+    for row in (found.run(BEST, MEAN), found.run(BOTH, MEAN)):
+        assert row is not None
+        line = table["neither" if row.kind == BOTH else f"no {row.name}"]
+        assert np.allclose(line, row.by_place[found.period :], atol=1e-5)
+        assert line.mean() == pytest.approx(row.second.mean(), abs=1e-4)
+    assert np.allclose(table["all alike"], log(gpt2.config.vocabulary))
+
+
+@pytest.mark.parametrize("call", [loss_chart, head_table])
+def test_figure_and_table_can_be_taken_home(call: Any, gpt2: LoadedModel) -> None:
+    setup, expression = python_of(partial(call, gpt2))
+    scope: dict[str, Any] = {}
+    exec(setup, scope)
+    again, here = eval(expression, scope), call(gpt2)
+    assert again.equals(here) if call is head_table else again.table().equals(here.table())
+
+
+def test_every_head_has_its_scores(found: CopyingTest) -> None:
+    frame = score_frame(found)
+    assert len(frame) == found.induction.size
+    assert frame["head"][0] == found.rows[0].name
+    assert frame["induction score"][0] == found.induction[found.best]
+
+
+def test_a_sequence_is_its_words_twice_and_its_numbers_the_model_s(found: CopyingTest, gpt2: LoadedModel) -> None:
+    texts = [sequence.readable(gpt2, seed) for seed in range(3)]
+    assert len(set(texts)) == 3
+    for text in texts:
+        words = text.split()
+        assert words[: sequence.WORDS] == words[sequence.WORDS :] and len(set(words)) == sequence.WORDS
+        trace = lab.trace(gpt2, text)
+        assert [label.strip("␣") for label in trace.labels] == words
+        layer, head = found.best
+        weights = trace.layer(layer).attention[head]
+        plain = losses(gpt2, [trace.encoding])[0]
+        without = losses(gpt2, [trace.encoding], Interventions(zero_heads=frozenset({found.best})))[0]
+        for place in sequence.places(trace, found.best):
+            first = words.index(words[place.query])
+            assert words[place.sought] == words[first + 1] and place.sought == first + 1
+            assert place.weight == pytest.approx(float(weights[place.query, first + 1]))
+            assert place.most == int(weights[place.query].argmax())
+            assert (place.plain, place.without) == pytest.approx((plain[place.query], without[place.query]))
+
+
+def test_a_vocabulary_without_words_has_no_sequence(tiny_checkpoint: TinyCheckpoint) -> None:
+    assert sequence.readable(lab.load_model(tiny_checkpoint("bert")), 0) == ""

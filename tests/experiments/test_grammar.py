@@ -1,103 +1,153 @@
-"""What each head finds, beside an implementation from the paper's words on Hugging Face's attentions."""
+"""What the page says of a result is computed again from the result."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import cast
+from typing import Any
 
 import numpy as np
 import pytest
-from transformers import BertForPreTraining
 
-from lab.experiments.grammar import FARTHEST, best_offset, between_words, encode_words, head_accuracies
-from lab.experiments.treebank import Sentence, ewt
-from lab.models.loading import LoadedModel, load_model
-from lab.models.trace import trace_encoding
-from tests.checkpoints import write_checkpoint
-from tests.experiments import clark
-
-SENTENCES = [sentence for sentence in ewt() if 5 < len(sentence.words) < 30][:25]
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    return load_model(write_checkpoint(tmp_path_factory.mktemp("m") / "bert", "bert", seed=3))
+import lab
+from lab.course.words import plain
+from lab.evidence.grammar.replication import GrammarTest, known
+from lab.evidence.treebank import halves
+from lab.evidence.verdicts import HOLDS, Verdict
+from lab.experiments.grammar import meanings, sentences
+from lab.experiments.grammar.figures import as_frame, relation_chart
+from lab.figures.notebook import python_of
 
 
-@pytest.fixture(scope="module")
-def gpt2(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    return load_model(write_checkpoint(tmp_path_factory.mktemp("m") / "gpt2", "gpt2", seed=3))
+@pytest.fixture(params=["lab-minilm", "lab-bert", "lab-gpt2"])
+def found(request: pytest.FixtureRequest) -> GrammarTest:
+    result = known(lab.load_model(request.param))
+    assert result is not None
+    return result
 
 
-def test_accuracies_are_those_of_the_paper_s_method(bert: LoadedModel) -> None:
-    reference = BertForPreTraining.from_pretrained(cast("Path", bert.source), attn_implementation="eager").eval()
-    theirs = clark.measure(reference, bert.tokenizer, SENTENCES)
-    ours = head_accuracies(bert, SENTENCES)
-    assert set(ours.relations) == set(theirs) and list(ours.counts) == sorted(ours.counts, reverse=True)
-    for place, relation in enumerate(ours.relations):
-        assert ours.counts[place] == theirs[relation].count
-        assert np.array_equal(ours.accuracy[place], np.moveaxis(theirs[relation].accuracy, 0, -1)), relation
-        assert ours.offset_accuracy[place] == theirs[relation].offset
+def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
+    said, table, gum = meanings.meaning_of(found, "m"), as_frame(found), as_frame(found, gum=True)
+    held = [verdict.value for verdict in HOLDS]
+    testable = table[table["verdict"] != "not testable here"]
+    clear = testable[testable["verdict"].isin(held)]
+    assert f"**{len(clear)} of {len(testable)}** relations" in said
+    also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
+    assert f"the same heads are so in {len(also)} of {len(clear)}" in said
+    assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
+    full = meanings.in_full(found, "m")
+    points = 100 * (clear["ours"] - clear["best fixed distance"])
+    best = clear.loc[points.idxmax()]
+    assert f"in points is {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
+    assert f"So the head is {points.max():.1f} points above" in full
+    smaller = (clear["verdict"] == "smaller").sum()
+    assert ("all of them" if smaller == len(clear) else f"{smaller} of them") in full or not smaller
+    other = table["verdict"].isin(["not reproduced", "opposite"]).sum()
+    assert (f"{other} relations are not reproduced. That is a finding about m" in full) == (other > 1)
+    left_open = table.loc[table["verdict"] == "inconclusive", "relation"].tolist()
+    assert (f"{', '.join(left_open)}: the interval is too wide" in full) == bool(left_open)
+    bias = float((table["on A"] - table["ours"]).mean())
+    assert f"{100 * abs(bias):.1f} points {'more' if bias > 0 else 'less'}" in full
 
 
-def test_words_of_several_pieces(bert: LoadedModel) -> None:
-    words = ["Unbelievable", "astronauts", ",", "replaying"]
-    encoding, owner = encode_words(bert, words) or (None, None)
-    assert encoding is not None and owner is not None
-    pieces = [encoding.text[a:b] for a, b in encoding.offsets]
-    assert ["".join(np.array(pieces)[owner == word]) for word in range(4)] == words
-    assert (owner == -1).tolist() == list(encoding.special)
-    traced = trace_encoding(bert, encoding)
-    whole = traced.attention.numpy().reshape(-1, len(encoding), len(encoding))
-    of_first, of_second = (np.flatnonzero(owner == word) for word in (0, 1))
-    for pieces_of, rows in (("mean", of_first), ("first", of_first[:1])):
-        found = between_words(whole, owner, 4, pieces_of)[:, 0, 1]  # type: ignore[arg-type]
-        assert np.allclose(found, whole[:, rows][..., of_second].sum(-1).mean(-1), atol=1e-6)
+def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarTest) -> None:
+    rows = tuple(replace(row, p=1.0, on_a=0.0) for row in found.rows)
+    nothing = replace(found, rows=rows)
+    assert "In none of" in meanings.meaning_of(nothing, "m")
+    assert "points less on average" in meanings.in_full(nothing, "m")
+    untestable = replace(found, rows=tuple(replace(row, reach=0.0) for row in found.rows))
+    assert "Nothing of the claim can be tested" in meanings.meaning_of(untestable, "m")
 
 
-def test_a_token_that_begins_with_a_space_belongs_to_the_word_after_it(gpt2: LoadedModel) -> None:
-    encoding, owner = encode_words(gpt2, ["the", "cat", "sat"]) or (None, None)
-    assert encoding is not None and owner is not None
-    spelt = [
-        gpt2.tokenizer.decode([i for i, o in zip(encoding.token_ids, owner, strict=True) if o == word])
-        for word in range(3)
-    ]
-    assert [each.strip() for each in spelt] == ["the", "cat", "sat"]
+def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
+    rows = {row.relation: row for row in found.rows}
+    asks, answers = {ask.id: ask for ask in meanings.asks()}, meanings.answers(found)
+    for name in ("det", "nsubj", "obj", "case"):
+        decided = rows[name].judged.verdict not in (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE)
+        assert (name in answers) == decided
+        if decided:
+            assert asks[name].options[answers[name].option] == ("yes" if rows[name].judged.verdict in HOLDS else "no")
+        assert f", right in {rows[name].offset_right / rows[name].count:.0%}" in asks[name].prompt
+    points = {
+        name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count for name in asks["most"].options
+    }
+    first, second = sorted(points, key=points.__getitem__, reverse=True)[:2]
+    assert points[first] - points[second] >= 0.5
+    assert asks["most"].options[answers["most"].option] == first
+    assert f"{points[first]:.1f} points above; next is {second} with {points[second]:.1f}" in answers["most"].why
 
 
-def test_a_causal_model_never_names_a_later_word(gpt2: LoadedModel) -> None:
-    forward = Sentence(("The", "cat", "sleeps"), (2, 3, 0), ("det", "nsubj", "root"))
-    found = head_accuracies(gpt2, [forward])
-    assert (found.accuracy[..., 0] == 0).all()  # both depend on what follows them
+def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> None:
+    """Documents of B drawn with other random numbers, and counted case by case, tell how sure the first place is."""
+    answer, rng, rows = meanings.answers(found)["most"], np.random.default_rng(1), {r.relation: r for r in found.rows}
+    order = sorted(("det", "nsubj", "obj", "case"), key=lambda name: -meanings.gain(rows[name]))[:2]
+    document = np.array(halves()[1].documents)
+    size, gains = document.max() + 1, []
+    for _ in range(400):
+        drawn, both = np.bincount(rng.integers(size, size=size), minlength=size), []
+        for name in order:
+            at, dependent, head, named = found.cases[name].T
+            right = (named == (head if rows[name].end == 0 else dependent)).astype(int)
+            above = right - (head == dependent + rows[name].offset)
+            both.append(np.average(above, weights=drawn[document[at]]))
+        gains.append(both[0] - both[1])
+    assert ("may turn" in answer.why) == (np.quantile(gains, 0.025) <= 0)
 
 
-def test_roots_are_no_dependents_and_punctuation_only_if_asked(bert: LoadedModel) -> None:
-    sentence = Sentence(("Go", "home", "!"), (0, 1, 1), ("root", "advmod", "punct"))
-    assert head_accuracies(bert, [sentence]).relations == ("advmod",)
-    assert head_accuracies(bert, [sentence], punctuation=True).relations == ("advmod", "punct")
+def test_what_cannot_be_tested_says_why(found: GrammarTest) -> None:
+    told = meanings.untestable(found)
+    for row in found.rows:
+        assert (f"{row.relation}, {meanings.WORDS[row.relation]}. {row.judged.why}" in told) == (
+            row.judged.verdict is Verdict.NOT_TESTABLE
+        )
+    assert set(meanings.SHORT) == set(meanings.WORDS)
+    assert len(set(meanings.SHORT.values())) == len(meanings.SHORT)
 
 
-def test_a_sentence_that_is_too_long_is_left_out(bert: LoadedModel) -> None:
-    long = Sentence(("cat",) * 600, (0, *[1] * 599), ("root", *["flat"] * 599))
-    short = Sentence(("The", "cat"), (2, 0), ("det", "root"))
-    assert head_accuracies(bert, [long, short]).relations == ("det",)
-    with pytest.raises(ValueError, match="no dependency"):
-        head_accuracies(bert, [long])
+def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
+    model = lab.load_model("lab-bert")
+    figure, result = relation_chart(model), known(model)
+    assert result is not None
+    ours = figure.data[figure.data["line"] == 0]
+    assert np.allclose(ours["value"], [row.accuracy for row in result.rows], atol=1e-6)
+    assert ((ours["low"] <= ours["value"]) & (ours["value"] <= ours["high"])).all()
+    assert figure.table().equals(as_frame(result))
 
 
-def test_the_best_distance_is_the_commonest_near_one() -> None:
-    assert best_offset([1, 1, -2, 9]) == (1, 0.5)
-    assert best_offset([-1, 1, 2, 2, -1, 1]) == (-1, 1 / 3)
-    assert best_offset([FARTHEST + 1]) == (0, 0.0)
+def test_the_figure_can_be_taken_home() -> None:
+    setup, expression = python_of(partial(relation_chart, lab.load_model("lab-bert")))
+    scope: dict[str, Any] = {}
+    exec(setup, scope)
+    again = eval(expression, scope)
+    assert again.table().equals(relation_chart(lab.load_model("lab-bert")).table())
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_one_by_one_or_all_together(bert: LoadedModel, seed: int) -> None:
-    """Counts add up: the accuracies of all sentences are the means of the accuracies of each."""
-    chosen = SENTENCES[seed::5]
-    whole = head_accuracies(bert, chosen)
-    each = list(map(partial(head_accuracies, bert), ([s] for s in chosen)))
-    for place, relation in enumerate(whole.relations):
-        parts = [(e.counts[e.of(relation)], e.accuracy[e.of(relation)]) for e in each if relation in e.relations]
-        assert np.allclose(sum(n * a for n, a in parts), whole.counts[place] * whole.accuracy[place])
+def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
+    b = halves()[1].sentences
+    for row in found.rows:
+        cases = sentences.cases_of(found, row)
+        assert len(cases) <= row.count
+        for case in cases[:20]:
+            assert case.sentence in b and not re.search(r"[0-9@<>]", case.text)
+            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(sentences.marked(case))))
+            assert (marks["blue"], marks["green"]) == (
+                case.sentence.words[case.asked],
+                case.sentence.words[case.sought],
+            )
+            assert ("orange" in marks) == (not case.right and case.named >= 0)
+            ends = {case.asked, case.sought}
+            dependent = next(at for at in ends if case.sentence.relations[at] == row.relation)
+            assert case.sentence.heads[dependent] - 1 == (ends - {dependent}).pop()
+
+
+def test_a_link_names_the_tokens_of_the_words() -> None:
+    for model_id in ("lab-minilm", "lab-bert", "lab-gpt2"):
+        model = lab.load_model(model_id)
+        result = known(model)
+        assert result is not None
+        for case in sentences.cases_of(result, result.rows[1])[:5]:
+            trace = lab.trace(model, case.text)
+            query = next(iter(sentences.tokens_of(model, case).values()))
+            word, label = case.sentence.words[case.asked].lower(), trace.labels[query - 1].strip("␣").lower()
+            assert word.startswith(label)

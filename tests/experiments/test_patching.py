@@ -1,304 +1,189 @@
-"""Patches: clean into clean changes nothing, everything recovers 1, each one is Hugging Face's with a hook."""
+"""What the page on patching says of a result is computed again from the result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import fields, replace
+import re
+from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor, nn
 
-from lab.experiments import patched as patched_module
-from lab.experiments import patching as module
-from lab.experiments.pairs import AskedPair, minimal_pairs
-from lab.experiments.patching import Contrast, Maps, NotPatchable, Patches, Site, contrast, patching, plain_parts
-from lab.experiments.patching_claims import SUFFICES
-from lab.experiments.patching_path import Relay, held_sets, patched_path, relayed
-from lab.experiments.patching_templates import patch_template, stacked
-from lab.models.encoding import encode
-from lab.models.gradients import Parts
-from lab.models.interventions import Interventions, Patch
-from lab.models.loading import LoadedModel, load_model
+import lab
+from lab.course.words import quoted
+from lab.evidence.patching.claims import SUFFICES, flipped
+from lab.evidence.patching.own_pair import OwnPair, own_contrast, own_patching
+from lab.evidence.patching.replication import PatchingTest, known
+from lab.evidence.verdicts import HOLDS
+from lab.experiments.patching import figures, meanings, pairs
+from lab.figures import choices
+from lab.figures.notebook import python_of
+from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding
-from tests.checkpoints import HEADS, LAYERS
-from tests.conftest import TinyCheckpoint
-from tests.experiments.asked import SENTENCES, near
-from tests.models.reference import HEAD_WIDTH, Theirs, close
 
-SITES: tuple[Site, ...] = get_args(Site)
-
-
-def patched(model: LoadedModel, base: Parts, other: Parts, site: Site, layer: int, where: Tensor) -> Tensor:
-    """The last hidden states of all tokens, (k, n, d)."""
-    each = [module.patched(model, base, other, Patches(site, layer, where), place) for place in range(where.shape[-1])]
-    return torch.stack(each, dim=1)
-
-
-def two_of(model: LoadedModel) -> Contrast:
-    """A sentence, one with other tokens in two places, and the words that they disagree about most at the end."""
-    clean = encode(model.tokenizer, model.config, SENTENCES[0])
-    corrupt = replace(clean, token_ids=(*clean.token_ids[:2], 50, 60, *clean.token_ids[4:]))
-    place = len(clean) - 1
-    apart = trace_encoding(model, clean).logits(place)[0] - trace_encoding(model, corrupt).logits(place)[0]
-    return Contrast(clean, corrupt, place, int(apart.argmax()), int(apart.argmin()))
-
-
-def layers_of(site: Site) -> range:
-    return range(LAYERS + 1 if site == "residual" else LAYERS)
-
-
-def everywhere(site: Site, n: int) -> Tensor:
-    return torch.ones((1, HEADS, n) if site == "heads" else (1, n), dtype=torch.bool)
-
-
-def one_place(site: Site, n: int, token: int, head: int = 1) -> Tensor:
-    where = torch.zeros_like(everywhere(site, n))
-    where[(0, head, token) if site == "heads" else (0, token)] = True
-    return where
-
-
-@pytest.mark.parametrize("site", SITES)
-def test_clean_into_clean_changes_nothing(tiny: LoadedModel, site: Site) -> None:
-    clean, _, _ = plain_parts(tiny, two_of(tiny))
-    for layer in layers_of(site):
-        found = patched(tiny, clean, clean, site, layer, everywhere(site, clean.residual.shape[2]))
-        close(found, clean.residual[-1], 1e-5)
-
-
-def test_everything_recovers_all(tiny: LoadedModel) -> None:
-    two = two_of(tiny)
-    clean, corrupt, (good, bad) = plain_parts(tiny, two)
-    for layer in layers_of("residual"):
-        last = patched(tiny, corrupt, clean, "residual", layer, everywhere("residual", len(two.clean)))
-        close(last, clean.residual[-1], 1e-5)
-        difference = float(module.read_difference(tiny, two, last[:, two.place]))
-        near((difference - bad) / (good - bad), 1.0, 1e-5)
-
-
-def test_all_heads_together_are_the_attention_output(tiny: LoadedModel) -> None:
-    clean, corrupt, _ = plain_parts(tiny, two_of(tiny))
-    n = clean.residual.shape[2]
-    for layer in range(LAYERS):
-        for token in range(n):
-            where = one_place("attention", n, token)
-            heads = patched(tiny, corrupt, clean, "heads", layer, where[:, None].expand(-1, HEADS, -1))
-            close(heads, patched(tiny, corrupt, clean, "attention", layer, where), 1e-5)
-
-
-def test_the_residual_stream_as_the_lessons_patch_it(tiny: LoadedModel) -> None:
-    two = two_of(tiny)
-    clean, corrupt, _ = plain_parts(tiny, two)
-    for layer in layers_of("residual"):
-        for token in (0, 3):
-            found = patched(tiny, corrupt, clean, "residual", layer, one_place("residual", len(two.clean), token))
-            vector = trace_encoding(tiny, two.clean).hidden_states[layer][token]
-            theirs = trace_encoding(tiny, two.corrupt, Interventions(patches=(Patch(layer, token, vector),)))
-            close(found[0], theirs.hidden_states[-1], 1e-5)
-
-
-def hooked(theirs: Theirs, site: Site, layer: int, change: Callable[[Tensor], Tensor]) -> ExitStack:
-    """While it is open, Hugging Face's part hands on ``change`` of its output (heads: of what W_O reads), (n, d)."""
-    part = theirs.output_projection(layer) if site != "ffn" else _second_matrix(theirs, layer)
-    stack = ExitStack()
-    if site == "heads":
-        handle = part.register_forward_pre_hook(lambda _, inputs: (change(inputs[0][0])[None], *inputs[1:]))
-    else:
-        handle = part.register_forward_hook(lambda _m, _i, output: change(output[0])[None])
-    stack.callback(handle.remove)
-    return stack
-
-
-def _second_matrix(theirs: Theirs, layer: int) -> nn.Module:
-    return theirs.part("output.dense", "ffn.lin2", "mlp.c_proj", "mlp.Wo", layer)
-
-
-@pytest.mark.parametrize("site", ["attention", "ffn", "heads"])
-def test_a_part_is_what_a_hook_in_hugging_face_makes(tiny: LoadedModel, theirs: Theirs, site: Site) -> None:
-    two, token, head = two_of(tiny), 3, 1
-    clean, corrupt, _ = plain_parts(tiny, two)
-    own = slice(head * HEAD_WIDTH, (head + 1) * HEAD_WIDTH) if site == "heads" else slice(None)
-    for layer in range(LAYERS):
-        seen: list[Tensor] = []
-
-        def keep(x: Tensor, seen: list[Tensor] = seen) -> Tensor:
-            seen.append(x.clone())
-            return x
-
-        def put(x: Tensor, seen: list[Tensor] = seen) -> Tensor:
-            x = x.clone()
-            x[token, own] = seen[0][token, own]
-            return x
-
-        with hooked(theirs, site, layer, keep):
-            theirs.run_ids(input_ids=torch.tensor([two.clean.token_ids]))
-        with hooked(theirs, site, layer, put):
-            logits = theirs.run_ids(input_ids=torch.tensor([two.corrupt.token_ids])).logits
-        assert logits is not None
-        last = patched(tiny, corrupt, clean, site, layer, one_place(site, len(two.clean), token, head))
-        there = logits[two.place]
-        near(float(module.read_difference(tiny, two, last[:, two.place])), float(there[two.good] - there[two.bad]))
-
-
-@pytest.mark.parametrize("chunk", [1, None])
-def test_the_maps_are_their_runs_one_by_one(
-    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch, chunk: int | None
-) -> None:
-    if chunk is not None:
-        monkeypatch.setattr(module, "_ROOM", chunk)
-    two, told = two_of(tiny), list[float]()
-    clean, corrupt, (good, bad) = plain_parts(tiny, two)
-    found, n = patching(tiny, two, told.append), len(two.clean)
-    assert told == sorted(told) and told[-1] == 1
-    for maps, base, other in (
-        (found.clean_into_corrupt, corrupt, clean),
-        (found.corrupt_into_clean, clean, corrupt),
-    ):
-        for site in SITES:
-            layer, token = layers_of(site)[-1], n - 1
-            values = getattr(maps, site)
-            assert values.shape == (len(layers_of(site)), *((HEADS,) if site == "heads" else ()), n)
-            last = patched(tiny, base, other, site, layer, one_place(site, n, token, 2))
-            at = (layer, 2, token) if site == "heads" else (layer, token)
-            near(values[at], (float(module.read_difference(tiny, two, last[:, two.place])) - bad) / (good - bad), 1e-5)
-
-
-def test_estimates_are_the_slope_of_the_exact_values(tiny: LoadedModel) -> None:
-    """A hundredth of the way to the other run changes the difference by a hundredth of the estimate."""
-    two, small = two_of(tiny), 1e-2
-    clean, corrupt, (good, bad) = plain_parts(tiny, two)
-    found = patching(tiny, two).estimated_into_corrupt
-    some = Parts(*(torch.lerp(getattr(corrupt, f.name), getattr(clean, f.name), small) for f in fields(Parts)))
-    for site in SITES:
-        scale = np.abs(getattr(found, site)).max()
-        for layer in layers_of(site):
-            for token in range(len(two.clean)):
-                last = patched(tiny, corrupt, some, site, layer, one_place(site, len(two.clean), token))
-                slope = (float(module.read_difference(tiny, two, last[:, two.place])) - bad) / small / (good - bad)
-                at = (layer, 1, token) if site == "heads" else (layer, token)
-                near(getattr(found, site)[at], slope, 0.05 * scale + 1e-3)
+OWN = OwnPair("The boys in the garden _ playing.", "The boy in the garden _ playing.", "were", "was")
 
 
 @pytest.fixture(scope="module")
-def bert() -> LoadedModel:
-    return load_model("lab-bert")
+def gpt2() -> LoadedModel:
+    return lab.load_model("lab-gpt2")
 
 
-@pytest.fixture(scope="module")
-def simple(bert: LoadedModel) -> tuple[AskedPair, ...]:
-    return minimal_pairs(bert, each=6).of("simple")
+@pytest.fixture(params=["lab-minilm", "lab-bert", "lab-gpt2"])
+def found(request: pytest.FixtureRequest) -> PatchingTest:
+    result = known(lab.load_model(request.param))
+    assert result is not None
+    return result
 
 
-def test_the_embedding_of_the_deciding_word_is_all_there_is(bert: LoadedModel, simple: tuple[AskedPair, ...]) -> None:
-    """The two sentences differ in it alone: it suffices and is needed, and no other embedding does anything."""
-    found = patching(bert, contrast(simple[0]))
-    only = np.eye(len(simple[0].encoding))[simple[0].deciding]
-    near(found.clean_into_corrupt.residual[0], only, 1e-5)
-    near(found.corrupt_into_clean.residual[0], 1 - only, 1e-5)
-    assert found.clean - found.corrupt > 1
+def with_stream(found: PatchingTest, subject: list[float], asked: list[float]) -> PatchingTest:
+    """The result, had these two tokens carried this much after each layer."""
+    means = found.carried[SUFFICES]
+    stream = means.on_b.residual.copy()
+    stream[1:, found.subject], stream[1:, found.asked] = subject, asked
+    changed = replace(means, on_b=replace(means.on_b, residual=stream))
+    return replace(found, carried={**found.carried, SUFFICES: changed})
 
 
-def test_after_the_last_layer_only_the_place_counts(bert: LoadedModel, simple: tuple[AskedPair, ...]) -> None:
-    found = patching(bert, contrast(simple[0])).clean_into_corrupt
-    only = np.eye(len(simple[0].encoding))[simple[0].place]
-    near(found.residual[-1], only, 1e-5)
-    near(found.ffn[-1][only == 0], 0 * only[only == 0], 1e-5)
+def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
+    said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), figures.as_frame(found)
+    b = [row for row in found.pairs if row.pair.half == 1]
+    assert f"{np.mean([row.clean - row.corrupt for row in b]):.2f} logits apart" in full
+    located = table[table["direction"] != "–"]
+    held = located["verdict"].isin([verdict.value for verdict in HOLDS]).sum()
+    assert (f"**{held} of 8**" in full) == (held < 8) and ("All 8 claims" in full) == (held == 8)
+    for line in table.to_dict("records"):
+        named = full.partition("untrained twin: ")[2]
+        assert (f"“{line['claim']}”" in named) == (
+            "also untrained" in table.loc[table["claim"] == line["claim"], "verdict"].tolist()
+        )
+    state = found.carried[SUFFICES].on_b.residual[1]
+    elsewhere = state.argmax() not in (found.subject, found.asked)
+    assert (f"does not speak of: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
+    head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
+    assert f"brings back {head['on B']:.0%} by itself" in full
+    relay = figures.relay_frame(found).query("direction == @choices.SUFFICES")
+    assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings it there" in said
+    assert f"alone it brings back {relay['carried'].iloc[0]:.0%}" in said
+    single = relay[relay["held network"].str.startswith("that of")]
+    assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in said
 
 
-def test_a_template_is_its_pairs(bert: LoadedModel, simple: tuple[AskedPair, ...]) -> None:
-    same = replace(simple[0], other=simple[0].encoding)
-    told: list[float] = []
-    found = patch_template(bert, (*simple[:2], same), told.append)
-    assert found.pairs == simple[:2] and [pair for pair, _ in found.refused] == [same]
-    assert "0.00 logits" in found.refused[0][1]
-    assert told == [1 / 3, 2 / 3, 1]
-    maps = stacked([each.clean_into_corrupt for each in found.patchings])
-    for number, pair in enumerate(simple[:2]):
-        alone = patching(bert, contrast(pair)).clean_into_corrupt
-        for f in fields(Maps):
-            near(getattr(maps, f.name)[number], getattr(alone, f.name), 0)
+def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: PatchingTest) -> None:
+    for crossing in range(1, found.layers + 1):
+        subject = [0.8] * (crossing - 1) + [0.3] * (found.layers - crossing + 1)
+        moved = with_stream(found, subject, [0.6] * found.layers)
+        assert moved.crosses(SUFFICES) == crossing
+        ask = meanings.asks(found.layers)[0]
+        first, *last_of_span = map(int, re.findall(r"\d+", ask.options[meanings.answers(moved)["crossing"].option]))
+        assert first <= crossing <= (last_of_span or [first])[0]
+        said = meanings.meaning_of(moved, "m")
+        last = "in every layer but the last" in said
+        assert last == (crossing == found.layers) and (f"from layer {crossing} on" in said) != last
 
 
-def test_what_cannot_be_patched_is_refused_with_a_sentence(bert: LoadedModel, simple: tuple[AskedPair, ...]) -> None:
-    two = contrast(simple[0])
-    longer = encode(bert.tokenizer, bert.config, "A much longer sentence stands here instead.")
-    with pytest.raises(NotPatchable, match=r"7 tokens and the other 10\..*same number"):
-        patching(bert, replace(two, corrupt=longer))
-    with pytest.raises(NotPatchable, match=r"differ by 0\.00 logits"):
-        patching(bert, replace(two, corrupt=two.clean))
-    across = minimal_pairs(bert, each=2).of("prepositional")
-    with pytest.raises(NotPatchable, match="7 and 10 tokens"):
-        patch_template(bert, (*simple, *across))
-    with pytest.raises(NotPatchable, match="none of these pairs"):
-        patch_template(bert, [replace(simple[0], other=simple[0].encoding)])
+@pytest.mark.parametrize(("left", "option"), [(0.9, 0), (0.5, 1), (0.1, 2)])
+def test_what_is_left_with_a_network_held_is_the_answer(found: PatchingTest, left: float, option: int) -> None:
+    relay = found.relays[SUFFICES]
+    mean = np.full_like(relay.mean, relay.alone)
+    mean[1] = left * relay.alone
+    held = replace(relay, mean=mean, low=mean - 0.01, high=mean + 0.01)
+    assert meanings.answers(replace(found, relays={SUFFICES: held}))["relay"].option == option
+    open_ = replace(held, low=mean - 0.5, high=mean + 0.5)
+    assert "relay" not in meanings.answers(replace(found, relays={SUFFICES: open_}))
 
 
-def test_a_model_without_words_is_refused(tiny_checkpoint: TinyCheckpoint) -> None:
-    headless = load_model(tiny_checkpoint("bert-headless"))
-    read = partial(encode, headless.tokenizer, headless.config)
-    with pytest.raises(ValueError, match="language-modelling head"):
-        patching(headless, Contrast(read(SENTENCES[0]), read(SENTENCES[1]), 1, 5, 6))
+def test_an_answer_that_the_interval_leaves_open_is_none(found: PatchingTest) -> None:
+    noisy = [
+        replace(row, numbers=np.full_like(row.numbers, 0.5) + np.array([[0.1 * (-1) ** at, 0.0]]))
+        for at, row in enumerate(found.half(1))
+    ]
+    undecided = replace(found, pairs=(*found.half(0), *noisy[: len(noisy) // 2 * 2]))
+    assert "failed" not in meanings.answers(undecided)
 
 
-@pytest.mark.parametrize("held", [(), (0,), (1,), (0, 1)])
-def test_a_path_is_what_hooks_in_hugging_face_make(tiny: LoadedModel, theirs: Theirs, held: tuple[int, ...]) -> None:
-    """The attention output of one layer is the other run's; networks that are held write what they wrote before."""
-    two = two_of(tiny)
-    base, other, _ = plain_parts(tiny, two)
-    kept: dict[tuple[Site, int, int], Tensor] = {}
-
-    def keep(x: Tensor, key: tuple[Site, int, int]) -> Tensor:
-        kept[key] = x[two.place].clone()
-        return x
-
-    def put(x: Tensor, key: tuple[Site, int, int]) -> Tensor:
-        x = x.clone()
-        x[two.place] = kept[key]
-        return x
-
-    for number, text in enumerate((two.clean, two.corrupt)):
-        with ExitStack() as hooks:
-            for site in ("attention", "ffn"):
-                for layer in range(LAYERS):
-                    hooks.enter_context(hooked(theirs, site, layer, partial(keep, key=(site, layer, number))))
-            theirs.run_ids(input_ids=torch.tensor([text.token_ids]))
-    for layer in range(LAYERS):
-        with ExitStack() as hooks:
-            hooks.enter_context(hooked(theirs, "attention", layer, partial(put, key=("attention", layer, 1))))
-            for each in held:
-                if each >= layer:
-                    hooks.enter_context(hooked(theirs, "ffn", each, partial(put, key=("ffn", each, 0))))
-            logits = theirs.run_ids(input_ids=torch.tensor([two.clean.token_ids])).logits
-        assert logits is not None
-        there = logits[two.place]
-        last = patched_path(tiny, base, other, layer, two.place, held)
-        near(float(module.read_difference(tiny, two, last)), float(there[two.good] - there[two.bad]), 1e-3)
+@pytest.mark.parametrize("part", choices.PATCHED)
+@pytest.mark.parametrize("way", [choices.SUFFICES, choices.NEEDED])
+def test_the_maps_are_means_over_b(found: PatchingTest, part: str, way: str) -> None:
+    assert found.made is not None
+    model = lab.load_model(found.made.command.split()[-1])
+    drawn = figures.template_map(model, part, way)
+    maps = found.carried[figures.DIRECTION[way]].on_b
+    places = {choices.HEADS_WHERE_ASKED: found.asked, choices.HEADS_WHERE_DIFFERENT: found.subject}
+    values = maps.heads[..., places[part]] if part in places else getattr(maps, figures._SITE[part])
+    assert drawn.shape == values.shape
+    assert np.allclose(drawn.data["value"], values.reshape(-1), atol=1e-6)
+    table = drawn.table()
+    assert len(table) == (maps.heads if part in places else values).size
+    assert (table["low"] <= table["carried"] + 1e-9).all() and (table["carried"] <= table["high"] + 1e-9).all()
 
 
-def test_a_relay_begins_with_the_patch_of_the_attention_alone(tiny: LoadedModel) -> None:
-    two = two_of(tiny)
-    found = patching(tiny, two)
-    for layer in range(LAYERS):
-        suffices, needed = (relayed(tiny, two, layer, each, 0.0) for each in (False, True))
-        assert len(suffices) == len(held_sets(LAYERS, layer)) == 2 + LAYERS - layer
-        near(suffices[0], found.clean_into_corrupt.attention[layer, two.place], 1e-4)
-        near(needed[0], 1 - found.corrupt_into_clean.attention[layer, two.place], 1e-4)
-    # With one network left to hold, holding it and holding all are one.
-    near(suffices[1], suffices[2], 1e-6)
+def test_a_pair_of_one_s_own_is_drawn_as_it_is_patched(gpt2: LoadedModel) -> None:
+    two = own_contrast(gpt2, OWN)
+    found = own_patching(gpt2, two)
+    drawn = figures.own_map(gpt2, OWN, choices.FFN_OUTPUT, choices.NEEDED)
+    assert np.allclose(drawn.data["value"], flipped(found.corrupt_into_clean).ffn.reshape(-1), atol=1e-6)
+    assert figures.labels(gpt2, two)[1] == "␣boys/␣boy"
+    points = figures.own_estimates(gpt2, OWN, choices.HEADS_WHERE_ASKED)
+    assert np.allclose(points.data["x"], found.clean_into_corrupt.heads.reshape(-1), atol=1e-6)
+    assert np.allclose(points.data["value"], found.estimated_into_corrupt.heads.reshape(-1), atol=1e-6)
 
 
-def test_lab_minilm_s_attention_needs_the_network_above_it() -> None:
-    """Figures that a referee measured with code of their own: alone .92, with FFN 6 held .175."""
-    relay = known_relay("lab-minilm")
-    assert relay.layer == 4 and relay.most == 5
-    assert relay.alone == pytest.approx(0.92, abs=0.01) and relay.held(5) == pytest.approx(0.175, abs=0.01)
+def test_what_parts_add_is_the_difference_of_the_logits(gpt2: LoadedModel) -> None:
+    two = own_contrast(gpt2, OWN)
+    logits = trace_encoding(gpt2, two.clean).logits(two.place)[0]
+    apart = float(logits[two.good] - logits[two.bad])
+    heads, ffn, embedded, biases = figures.parts_of(gpt2, two)
+    assert heads.sum() + ffn.sum() + embedded + biases == pytest.approx(apart, abs=1e-4)
+    assert f"together **{apart:+.2f}**" in meanings.added_up(heads, ffn, embedded, biases)
 
 
-def known_relay(model_id: str) -> Relay:
-    found = patched_module.known(load_model(model_id))
-    assert found is not None, f"stale: run python -m training.evaluation.experiments patching {model_id}"
-    return found.relays[SUFFICES]
+def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
+    two = own_contrast(gpt2, OWN)
+    found, labels = own_patching(gpt2, two), figures.labels(gpt2, two)
+    said = meanings.own_meaning(found, labels, two.place, choices.SUFFICES)
+    stream = found.clean_into_corrupt.residual
+    assert f"{quoted(labels[int(stream[1].argmax())])} alone brings back most: {stream[1].max():.0%}" in said
+    most = stream[1:].argmax(axis=1)
+    first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
+    last = first == len(stream) - 1
+    assert (f"From layer {first} on it is the asked token" in said) != last
+    assert ("Only after the last layer" in said) == last
+    best = found.clean_into_corrupt.heads.max()
+    assert f"{best:.0%}" in said.rpartition("single heads")[2]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        partial(figures.template_map, part=choices.ATTENTION_OUTPUT, way=choices.SUFFICES),
+        partial(figures.template_estimates, part=choices.RESIDUAL_STREAM),
+        partial(figures.claim_table),
+        partial(figures.own_map, own=OWN, part=choices.HEADS_WHERE_DIFFERENT, way=choices.NEEDED),
+        partial(figures.own_estimates, own=OWN, part=choices.FFN_OUTPUT),
+        partial(figures.own_contributions, own=OWN),
+    ],
+)
+def test_figures_and_table_can_be_taken_home(call: partial[Any], gpt2: LoadedModel) -> None:
+    whole = partial(call.func, gpt2, **call.keywords)
+    setup, expression = python_of(whole)
+    scope: dict[str, Any] = {}
+    exec(setup, scope)
+    again, here = eval(expression, scope), whole()
+    assert again.equals(here) if call.func is figures.claim_table else again.table().equals(here.table())
+
+
+def test_estimates_that_are_exact_have_no_error(found: PatchingTest) -> None:
+    exact = replace(found, estimated=found.carried[SUFFICES].on_b)
+    frame = figures.estimate_frame(exact)
+    assert (frame["error"] == 0).all() and np.allclose(frame["rank correlation"], 1)
+    assert (figures.estimate_frame(found)["error"] > 0).all()
+
+
+def test_a_pair_is_as_claimed_by_both_ends_of_the_residual_stream(found: PatchingTest) -> None:
+    row = found.half(1)[0]
+    for early, late in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
+        numbers = row.numbers.copy()
+        numbers[0], numbers[2] = (early, 0.0), (late, 0.0)
+        assert pairs.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)

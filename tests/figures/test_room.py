@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from lab.charts.base.tables import to_csv
+from lab.classroom.summary import frame
 from lab.figures.room import heads_chart, round_chart
-from lab.front.room.summary import frame
 from lab.rooms.counts import Counts
-from lab.rooms.forms import Bounds, Number, Picks, Place
+from lab.rooms.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.seen import Told
 
@@ -55,7 +55,7 @@ def test_nothing_is_told_of_fewer_than_five_answers() -> None:
 
 
 def test_a_number_is_shown_in_bins_and_its_right_one_marked_after_the_reveal_only() -> None:
-    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
+    number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
     asked = replace(ASKED, number=number)
     found = Counts(1, (1, 2, 5, 1, 0), 2, (0, 0, 5, 0, 0))
     before, after = (list(round_chart(found, asked, revealed).table().index) for revealed in (False, True))
@@ -74,9 +74,9 @@ def test_heads_are_counted_on_their_grid() -> None:
 
 
 def test_the_summary_of_a_number_and_a_place_is_told_in_words() -> None:
-    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
+    number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
     rounds = (Counts(1, (1, 2, 5, 1, 0), 2, (0, 0, 5, 0, 0)),)
-    place = Place(2, Picks(layers=1, heads=5))
+    place = PlaceAnswer(2, Picks(layers=1, heads=5))
     first, second = frame(
         [Told(1, replace(ASKED, number=number), None, rounds), Told(2, replace(ASKED, place=place), None, rounds)]
     ).itertuples()
@@ -86,7 +86,7 @@ def test_the_summary_of_a_number_and_a_place_is_told_in_words() -> None:
 def test_the_file_has_counts_by_option_the_third_question_and_whole_numbers() -> None:
     third = replace(ASKED, prompt="And now?", about="Asked about “y”", options=tuple(reversed(OPTIONS)))
     rounds = (Counts(1, (4, 5, 0), 1, (0, 3, 0)), Counts(3, (1, 4, 2), 1, (0, 0, 0)))
-    place = replace(ASKED, place=Place(1, Picks(("he", "she"))))
+    place = replace(ASKED, place=PlaceAnswer(1, Picks(("he", "she"))))
     asked = [Told(1, ASKED, third, rounds), Told(2, place, None, (Counts(1, (2, 6), 1, (0, 0)),))]
     first, second = csv.DictReader(io.StringIO(to_csv(frame(asked)).decode("utf-8-sig")))
     assert first["counts 1"] == "A a: 4; B b: 5; C c: 0"

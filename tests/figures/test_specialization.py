@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lab
-from lab.experiments.notable import shipped, told
+from lab.evidence.notable import shipped, told
 from lab.figures.specialization import beside_even, radar
 
 

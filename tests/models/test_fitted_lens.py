@@ -11,10 +11,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from lab.experiments.shipped import model_hash
+from lab.evidence.shipped import model_hash
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ships
 from lab.models.config import CheckpointError
-from lab.models.fitted_lens import FOLDER, MAPS, RECORD, Reading, fitted_lens, measured
+from lab.models.fitted_lens import FOLDER, MAPS, RECORD, LensReading, fitted_lens, measured
 from lab.models.loading import load_model
 from lab.models.twin import random_twin
 from lab.toy.models import random_toy
@@ -94,8 +94,8 @@ def test_what_ships_has_a_value_for_every_row(model_id: str) -> None:
     assert found is not None and lens is not None and torch.isfinite(lens.w).all() and torch.isfinite(lens.b).all()
     for reading in (found.plain, found.fitted, found.untrained):
         assert all(len(values) == rows for values in vars(reading).values())
-    own = Reading(*(values[-1:] for values in vars(found.plain).values()))
-    assert own == Reading(*(values[-1:] for values in vars(found.fitted).values()))
+    own = LensReading(*(values[-1:] for values in vars(found.plain).values()))
+    assert own == LensReading(*(values[-1:] for values in vars(found.fitted).values()))
     assert (own.agreement, own.divergence) == ((1.0,), (0.0,))
     record = json.loads((EMBEDDED / model_id / FOLDER / RECORD).read_text("utf-8"))
     assert record["held_out"]["fitted"]["agreement"] == list(found.fitted.agreement)

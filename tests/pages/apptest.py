@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from lab.course.pages import LESSONS, Lesson
-from lab.course.progress import MAX_BYTES
+from lab.questions.progress import MAX_BYTES
 from lab.ui.quiz import from_file
 from tests.checkpoints import Family
 

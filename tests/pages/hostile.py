@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lab.course.pages import LESSONS
-from lab.course.progress import LAB, VERSION
+from lab.questions.progress import LAB, VERSION
 from lab.ui.parameter_kinds import Choice, Fraction, Whole
 from lab.ui.parameters import PARAMETERS
 

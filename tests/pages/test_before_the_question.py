@@ -13,9 +13,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Dataframe, Element, Table
 
-from lab.course.checks import Question
 from lab.course.pages import LESSONS, Toy
 from lab.course.words import plain
+from lab.questions.question import Question
 from tests.pages.apptest import steps_of, turn_to, visit
 
 MODES = {

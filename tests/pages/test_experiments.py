@@ -13,12 +13,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import EXPERIMENTS, LESSONS
-from lab.experiments import relations
-from lab.experiments.grammar import Cases
-from lab.experiments.relations import GrammarTest, known
-from lab.experiments.shipped import model_hash
-from lab.experiments.treebank import halves
-from lab.experiments.verdicts import HOLDS, Verdict
+from lab.evidence.grammar import replication
+from lab.evidence.grammar.accuracy import Cases
+from lab.evidence.grammar.replication import GrammarTest, known
+from lab.evidence.shipped import model_hash
+from lab.evidence.treebank import halves
+from lab.evidence.verdicts import HOLDS, Verdict
 from lab.models.batches import Progress
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped
@@ -156,8 +156,8 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
         progress(0.5)
         return replace(made, made=None)
 
-    monkeypatch.setattr(relations.RESULTS, "replicate", replicate)
-    monkeypatch.setattr(relations.RESULTS, "found", {})
+    monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
+    monkeypatch.setattr(replication.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("bert")))
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
@@ -178,8 +178,8 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
     name = offer("bert")
     from lab.ui import runs
 
-    none = relations.compared(relations.Named(*(_no_cases(runs.trained(name)),) * 2), 0, [0])
-    monkeypatch.setattr(relations.RESULTS, "found", {model_hash(runs.trained(name)): none})
+    none = replication.compared(replication.Named(*(_no_cases(runs.trained(name)),) * 2), 0, [0])
+    monkeypatch.setattr(replication.RESULTS, "found", {model_hash(runs.trained(name)): none})
     at = reveal(visit(PAGE, model=name))
     assert "nothing can be tested on it" in words(at) and not at.dataframe
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lab.course.pages import experiment_of
-from lab.experiments.importance import explained
-from lab.experiments.importance.explained import ExplanationTest, asked_texts, known
-from lab.experiments.verdicts import Verdict
+from lab.evidence.explanation import replication
+from lab.evidence.explanation.replication import ExplanationTest, asked_texts, known
+from lab.evidence.verdicts import Verdict
+from lab.experiments.explanation import order
 from lab.models.loading import load_model
-from lab.studies.explanation import order
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, visit, words
 from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
@@ -103,8 +103,8 @@ def test_a_class_sees_the_question_and_a_button() -> None:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explained.RESULTS, "found", {})
-    monkeypatch.setattr(explained, "TEXTS", 3)
+    monkeypatch.setattr(replication.RESULTS, "found", {})
+    monkeypatch.setattr(replication, "TEXTS", 3)
     at = reveal(visit(PAGE, model=offer(family)))
     assert "not measured yet" in words(at)
     press(at, "Run the experiment")

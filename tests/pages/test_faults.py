@@ -15,11 +15,11 @@ import streamlit as st
 from huggingface_hub.errors import LocalEntryNotFoundError
 from streamlit.testing.v1 import AppTest
 
-from lab.course.checks import Question
-from lab.course.returning import Spot
-from lab.front.room import third
+from lab.classroom import third
 from lab.models import catalogue, downloads, hub, loading
 from lab.models.catalogue import DEFAULT_MODEL, ModelCard
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 from lab.rooms.questions import Posed
 from lab.text import bundled
 from lab.text.sentences import punkt

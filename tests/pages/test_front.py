@@ -17,13 +17,13 @@ from lab.analysis.flow.cuts import Cuts
 from lab.analysis.layers.lens import lens_prediction
 from lab.analysis.words.masking import mask_of
 from lab.course.pages import LESSONS, number
-from lab.course.progress import Progress
 from lab.course.sentences.first import FIRST
 from lab.figures.choices import FITTED, PLAIN
-from lab.front.first_minute import Asked, asked, pieces_of
+from lab.front.first_minute import AskedBlank, asked, pieces_of
 from lab.models import hub
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import load_model
+from lab.questions.progress import Progress
 from lab.ui import runs
 from lab.ui.word_forms import cuts_after
 from tests.charts.payloads import unpack
@@ -226,7 +226,7 @@ def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: P
     model = load_model(write_checkpoint(tmp_path / family, family))
     mask, mask_id = mask_of(model.tokenizer) or ("", -1)
     traced = lab.trace(model, f"The cat {mask} on the mat.")
-    now = Asked(traced, list(traced.token_ids).index(mask_id))
+    now = AskedBlank(traced, list(traced.token_ids).index(mask_id))
     whole = model.tokenizer.decode(pieces_of(now, "sat"))
     assert whole.strip() == "sat"
     before = model.tokenizer.decode(list(traced.token_ids[: now.place]), skip_special_tokens=True)

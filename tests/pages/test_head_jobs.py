@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.experiments.notable import in_folder
+from lab.evidence.notable import in_folder
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from tests.pages.apptest import Offer, visit, words
 from tests.pages.test_experiments import when_all_jobs_are_done

@@ -9,14 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.clustering import FEATURES, Sample, accumulate
+from lab.analysis.heads.clustering import FEATURES, HeadSample, accumulate
 from lab.analysis.heads.named import trace_names, untrained_twin
 from lab.analysis.heads.patterns import same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
 from lab.course.pages import lesson_of
-from lab.experiments.notable import in_folder
-from lab.experiments.own_sentence import cases
+from lab.evidence.grammar.own_sentence import cases
+from lab.evidence.notable import in_folder
 from lab.lessons.head_specialization.checks import pattern_name
 from lab.lessons.head_specialization.figures import others_map, to_others
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
@@ -47,7 +47,7 @@ def read(at: AppTest) -> AppTest:
     return reveal(at)
 
 
-def sample(text: str, model: str = DEFAULT_MODEL) -> Sample:
+def sample(text: str, model: str = DEFAULT_MODEL) -> HeadSample:
     """A trace and its tags, without the page's caches."""
     trace = lab.trace(lab.load_model(model), text)
     found = pipeline.pipeline().tag(text)
@@ -55,7 +55,7 @@ def sample(text: str, model: str = DEFAULT_MODEL) -> Sample:
     names: list[TaggedSpan[str | None]] = [
         TaggedSpan(entity.start, entity.end, entity.label) for entity in found.entities
     ]
-    return Sample(trace, encoding_tags(trace.encoding, speech), encoding_tags(trace.encoding, names))
+    return HeadSample(trace, encoding_tags(trace.encoding, speech), encoding_tags(trace.encoding, names))
 
 
 @pytest.mark.parametrize("text", [TEXT, "a"])
@@ -166,7 +166,7 @@ def test_the_outlined_cell_of_the_grammar_map_is_the_word_that_the_head_names() 
     assert right
 
 
-def words_only(one: Sample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:
+def words_only(one: HeadSample, layer: int, head: int, upos: set[str]) -> tuple[float, float]:
     """By hand: how much the words of a head send to words of some kinds over an even share, and what they sent away."""
     keep = [not special for special in one.trace.encoding.special]
     if all(keep):

@@ -15,7 +15,7 @@ from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.benches.model_view.figures import head_numbers
 from lab.benches.model_view.view import opened_place
-from lab.experiments.notable import shipped, told
+from lab.evidence.notable import shipped, told
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words

@@ -16,7 +16,7 @@ import lab
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import head_spread
 from lab.course.words import escaped
-from lab.experiments.notable import in_folder
+from lab.evidence.notable import in_folder
 from lab.models import catalogue as cards
 from lab.models import hub
 from lab.models import loading as catalogue
@@ -46,7 +46,7 @@ def headings(at: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("part", parts(), ids=lambda part: part.id)
-def test_each_part_shows_its_card(part: rooms.Part) -> None:
+def test_each_part_shows_its_card(part: rooms.TrainedPart) -> None:
     at = visit(PAGE, card=part.id)
     assert at.title[0].value == "Models"
     assert headings(at)[0] == part.id.replace("_", r"\_").replace("-", r"\-")

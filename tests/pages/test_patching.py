@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import experiment_of
 from lab.course.words import plain
-from lab.experiments import own_pair, patched
-from lab.experiments.patched import PatchingTest, known
-from lab.experiments.verdicts import Verdict
+from lab.evidence.patching import own_pair, replication
+from lab.evidence.patching.replication import PatchingTest, known
+from lab.evidence.verdicts import Verdict
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import LoadedModel, load_model
 from lab.ui.experiments import running
@@ -121,9 +121,9 @@ def test_a_model_without_a_result_is_measured_in_the_background(
         progress(0.5)
         return replace(found, made=None)
 
-    monkeypatch.setattr(patched.RESULTS, "replicate", replicate)
-    monkeypatch.setattr(patched.RESULTS, "data_hash", lambda: "of other pairs")
-    monkeypatch.setattr(patched.RESULTS, "found", {})
+    monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
+    monkeypatch.setattr(replication.RESULTS, "data_hash", lambda: "of other pairs")
+    monkeypatch.setattr(replication.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=MODEL))
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.front.room import page, third
+from lab.classroom import page, third
 from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import Hidden, Posed
@@ -16,7 +16,7 @@ from lab.rooms.rooms import Rooms
 from lab.rooms.server import RoomServer, server
 from lab.rooms.states import Phase
 from lab.ui.room import asking, seat, waiting
-from lab.ui.room.seat import Told
+from lab.ui.room.seat import ToldSeat
 from tests.pages.apptest import components, reveal, visit, words
 
 ROOM, LESSON = "40_Room.py", "3_Self-attention.py"
@@ -30,8 +30,8 @@ class Browsers:
     def visit(self) -> str:
         return self.who
 
-    def told(self, _: str) -> Told:
-        return Told("", "")
+    def told(self, _: str) -> ToldSeat:
+        return ToldSeat("", "")
 
 
 @pytest.fixture

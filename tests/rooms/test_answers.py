@@ -11,7 +11,7 @@ from sqlalchemy import Engine, func, inspect, select
 
 from lab.rooms.codes import new_secret
 from lab.rooms.database import migrations, writing
-from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
+from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import NotNow, Rooms
 from lab.rooms.schema import ANSWERS
@@ -21,13 +21,13 @@ from tests.rooms.test_rooms import opened, posed, rounds
 
 def a_number() -> Posed:
     """0.34 is right, and what is within 0.02 of it."""
-    number = Number(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
+    number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.28, 0.32, 0.36, 0.4))
     return replace(posed(), number=number)
 
 
 def a_place() -> Posed:
     """The third of four tokens is right."""
-    return replace(posed(), place=Place(2, Picks(("he", "saw", "her", "."))))
+    return replace(posed(), place=PlaceAnswer(2, Picks(("he", "saw", "her", "."))))
 
 
 def test_a_number_is_counted_in_bins_and_right_within_its_tolerance(rooms: Rooms) -> None:

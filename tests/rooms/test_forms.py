@@ -6,9 +6,9 @@ import json
 from dataclasses import asdict
 from itertools import pairwise
 
-from lab.rooms.forms import Bounds, Number, Picks, Place
+from lab.rooms.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
 
-ASKED = Number(0.3, 0.02, Bounds(0.0, 1.0, ""), (0.18, 0.23, 0.28, 0.32, 0.37))
+ASKED = NumberAnswer(0.3, 0.02, Bounds(0.0, 1.0, ""), (0.18, 0.23, 0.28, 0.32, 0.37))
 
 
 def test_what_is_right_is_in_one_bin_to_its_edges() -> None:
@@ -21,20 +21,20 @@ def test_what_is_right_is_in_one_bin_to_its_edges() -> None:
 
 def test_bins_in_words() -> None:
     assert ASKED.bins == ("under 0.180", "0.180–0.230", "0.230–0.280", "0.280–0.320", "0.320–0.370", "over 0.370")
-    assert Number(2.0, 0.1, Bounds(-9, 9, ""), (-0.5, 1.9, 2.1)).bins[:2] == (
+    assert NumberAnswer(2.0, 0.1, Bounds(-9, 9, ""), (-0.5, 1.9, 2.1)).bins[:2] == (
         "under \N{MINUS SIGN}0.50",
         "\N{MINUS SIGN}0.50 to 1.90",
     )
 
 
 def test_a_number_is_what_it_was_after_json() -> None:
-    assert Number.from_dict(asdict(ASKED)) == ASKED
+    assert NumberAnswer.from_dict(asdict(ASKED)) == ASKED
 
 
 def test_places_in_words_and_after_json() -> None:
-    tokens, heads = Place(1, Picks(("a", "b"))), Place(7, Picks(layers=2, heads=6))
+    tokens, heads = PlaceAnswer(1, Picks(("a", "b"))), PlaceAnswer(7, Picks(layers=2, heads=6))
     assert [name.replace("\u2068", "").replace("\u2069", "") for name in tokens.bins] == ["“a” (1)", "“b” (2)"]
     assert (len(heads.bins), heads.bins[7]) == (12, "Layer 2, head 2")
     assert Picks(heads=6).name(5) == "Head 6"
     for each in (tokens, heads):
-        assert Place.from_dict(json.loads(json.dumps(asdict(each)))) == each
+        assert PlaceAnswer.from_dict(json.loads(json.dumps(asdict(each)))) == each

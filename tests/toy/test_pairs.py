@@ -10,10 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.course.toy_checks import pair_checks
 from lab.models.interventions import Interventions
 from lab.models.proof import prove
 from lab.models.trace import Trace, changed, trace
+from lab.questions.toys import pair_checks
 from lab.toy.data import as_text, generate
 from lab.toy.pairs import ACROSS, WITHIN, even_share, own_share, pair_toy
 from lab.toy.settings import SettingError

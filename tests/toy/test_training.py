@@ -18,7 +18,7 @@ from lab.toy.data import as_text, generate
 from lab.toy.settings import SettingError
 from lab.toy.tasks import IGNORED, TASKS
 from lab.toy.tasks import task as task_of
-from lab.toy.training import Plan, Run, Snapshot, begin, chance, logits, train, untrained
+from lab.toy.training import Plan, Snapshot, TrainingRun, begin, chance, logits, train, untrained
 
 # Fewer steps than a learner waits for, and the least accuracy and head score after them.
 BARS = {"previous": (160, 0.95, 0.5), "same": (480, 0.9, 0.6), "majority": (360, 0.85, 0.9),
@@ -157,7 +157,7 @@ def test_a_run_keeps_the_curve_and_four_toys() -> None:
     snapshots = [
         Snapshot(wanted, round(wanted.steps * i / 20), 1.0 - i / 40, i / 20, template.model) for i in range(21)
     ]
-    run: Run = begin(snapshots[0])
+    run: TrainingRun = begin(snapshots[0])
     for snapshot in snapshots[1:8]:
         run = run.then(snapshot)
     assert [stage.step for stage in run.stages] == [0, 60, 140]  # kept: 0, 15 %; the latest

@@ -19,9 +19,9 @@ from lab.models import loading
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace
 from lab.ui import parameters
-from lab.ui.parameter_kinds import Choice, Parameter, Text, Whole
+from lab.ui.parameter_kinds import Choice, Parameter, TextParameter, Whole
 from lab.ui.parameters import PARAMETERS
-from lab.ui.parameters_of_a_run import Counted, Model, Place, Step
+from lab.ui.parameters_of_a_run import Counted, Model, PlaceParameter, StepParameter
 from lab.ui.selection import Selection
 from tests.pages.apptest import ROOT, visit
 
@@ -93,7 +93,7 @@ def another(parameter: Parameter[Any]) -> Any:
         return next(model for model in MODELS if model != parameter.default)
     if isinstance(parameter, Choice):
         return next(option for option in parameter.options if option != parameter.default)
-    if isinstance(parameter, Text):
+    if isinstance(parameter, TextParameter):
         return "Straße & 100 % = [MASK]\n?"
     return "2.3" if isinstance(parameter.default, str) else type(parameter.default)(parameter.default + 1)
 
@@ -216,5 +216,5 @@ def test_a_widget_reads_no_more_out_of_a_link_than_the_parameter() -> None:
 def test_the_kinds_know_what_the_model_or_the_text_decides() -> None:
     fitted = {each.name for each in PARAMETERS if isinstance(each, Counted)}
     assert fitted == {"layer", "head", "other_head", "sentence", "other_sentence"}
-    assert all(each.written for each in PARAMETERS if isinstance(each, Place))
-    assert [each.name for each in PARAMETERS if isinstance(each, Step)] == ["step"]
+    assert all(each.written for each in PARAMETERS if isinstance(each, PlaceParameter))
+    assert [each.name for each in PARAMETERS if isinstance(each, StepParameter)] == ["step"]

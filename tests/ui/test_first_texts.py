@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.course.sentences.looks import look_at_various, look_head
-from lab.experiments.notable import shipped
+from lab.evidence.notable import shipped
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import lesson_at, visit, words

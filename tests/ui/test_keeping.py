@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from lab.course.progress import Progress
-from lab.course.progress_file import read
+from lab.questions.progress import Progress
+from lab.questions.progress_file import read
 from tests.pages.apptest import ROOT, reveal, turn_to, visit, words
 
 PAGE = "3_Self-attention.py"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.course.checks import Option, Question
-from lab.course.hints import hint_of
+from lab.questions.hints import hint_of
+from lab.questions.question import Option, Question
 from lab.ui.quiz.asked import Asked
 from tests.pages.apptest import turn_to, visit, words
 

@@ -12,7 +12,7 @@ import pytest
 from lab.analysis.heads.of_toys import toy_scores
 from lab.toy.tasks import TASKS
 from lab.toy.tasks import task as task_of
-from lab.toy.training import Plan, Run, untrained
+from lab.toy.training import Plan, TrainingRun, untrained
 from lab.ui.toys import live
 
 PLAN = Plan("previous", 1, 4, 4, 0)
@@ -28,7 +28,7 @@ def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     live._begun.clear()
 
 
-def all_of(plan: Plan) -> list[Run]:
+def all_of(plan: Plan) -> list[TrainingRun]:
     with closing(live.train_toy(plan)) as stages:
         return [run for run in stages if run is not None]
 

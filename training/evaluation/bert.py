@@ -20,7 +20,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
-from lab.experiments.treebank import EWT
+from lab.evidence.treebank import EWT
 from lab.models.loading import EMBEDDED, load_model
 from training.bert import held_out_loss
 from training.corpus import SOURCES, TokenCorpus, held_out_corpus

@@ -22,7 +22,7 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from lab.experiments.treebank import EWT
+from lab.evidence.treebank import EWT
 from lab.text.tags.pipeline import EMBEDDED, SHIPPED
 from training.en_lab_data import columns, conllu, documents
 from training.evaluation import folder_bytes

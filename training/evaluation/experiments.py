@@ -17,11 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from lab.experiments import copied, patched, patching_tables, relations, shipped
-from lab.experiments.code_hash import code_hash
-from lab.experiments.importance import explained
-from lab.experiments.needed import result as needed_result
-from lab.experiments.needed import run as needed
+from lab.evidence import shipped
+from lab.evidence.code_hash import code_hash
+from lab.evidence.copying import replication as copying_replication
+from lab.evidence.explanation import replication as explanation_replication
+from lab.evidence.grammar import replication as grammar_replication
+from lab.evidence.needed_heads import replication as needed_heads_replication
+from lab.evidence.needed_heads import result as needed_result
+from lab.evidence.patching import replication as patching_replication
+from lab.evidence.patching import tables as patching_tables
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
 
@@ -60,36 +64,36 @@ class Measured:
 
 
 MEASURED = {
-    relations.EXPERIMENT: Measured(
-        relations.__name__,
-        lambda model: relations.as_tables(relations.replicate(model)),
-        relations.data_hash,
+    grammar_replication.EXPERIMENT: Measured(
+        grammar_replication.__name__,
+        lambda model: grammar_replication.as_tables(grammar_replication.replicate(model)),
+        grammar_replication.data_hash,
         seconds=150,
     ),
-    needed.EXPERIMENT: Measured(
-        needed.__name__,
-        lambda model: needed_result.as_tables(needed.replicate(model)),
-        needed.data_hash,
-        needed.untestable,
+    needed_heads_replication.EXPERIMENT: Measured(
+        needed_heads_replication.__name__,
+        lambda model: needed_result.as_tables(needed_heads_replication.replicate(model)),
+        needed_heads_replication.data_hash,
+        needed_heads_replication.untestable,
     ),
-    explained.EXPERIMENT: Measured(
-        explained.__name__,
-        lambda model: explained.as_tables(explained.replicate(model)),
-        explained.data_hash,
-        explained.untestable,
+    explanation_replication.EXPERIMENT: Measured(
+        explanation_replication.__name__,
+        lambda model: explanation_replication.as_tables(explanation_replication.replicate(model)),
+        explanation_replication.data_hash,
+        explanation_replication.untestable,
         seconds=120,
     ),
-    patched.EXPERIMENT: Measured(
-        patched.__name__,
-        lambda model: patching_tables.as_tables(patched.replicate(model)),
-        patched.data_hash,
-        patched.untestable,
+    patching_replication.EXPERIMENT: Measured(
+        patching_replication.__name__,
+        lambda model: patching_tables.as_tables(patching_replication.replicate(model)),
+        patching_replication.data_hash,
+        patching_replication.untestable,
     ),
-    copied.EXPERIMENT: Measured(
-        copied.__name__,
-        lambda model: copied.as_tables(copied.replicate(model)),
-        copied.data_hash,
-        copied.untestable,
+    copying_replication.EXPERIMENT: Measured(
+        copying_replication.__name__,
+        lambda model: copying_replication.as_tables(copying_replication.replicate(model)),
+        copying_replication.data_hash,
+        copying_replication.untestable,
         seconds=120,
     ),
 }

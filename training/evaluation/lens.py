@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.fitted_lens import FittedLens, Reading, fitted_lens
+from lab.models.fitted_lens import FittedLens, LensReading, fitted_lens
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import outputs
 from training.corpus import SOURCES, TokenCorpus, held_out_corpus
@@ -130,7 +130,7 @@ def held_out(model: LoadedModel, lens: FittedLens, control: Control | None = Non
                 sums[2, layer] += compared(own, logs_of(model, control.lens.guess(twin[layer], layer)), truths)
     means = (sums / places).round(4).transpose(0, 2, 1).tolist()
     return {"places": places} | {
-        kind: dict(zip(Reading.__dataclass_fields__, found, strict=True))
+        kind: dict(zip(LensReading.__dataclass_fields__, found, strict=True))
         for kind, found in zip(kinds, means, strict=True)
     }
 

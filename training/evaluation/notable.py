@@ -12,7 +12,7 @@ import sys
 
 import torch
 
-from lab.experiments.notable import FILE, as_record, measured
+from lab.evidence.notable import FILE, as_record, measured
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
 from training.evaluation import weights_hash

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from lab.analysis.words.predictions import follows, masked_prediction, next_prediction
-from lab.experiments.notable import FILE
+from lab.evidence.notable import FILE
 from lab.models.encoding import encode
 from lab.models.loading import EMBEDDED, LoadedModel, load_model
 from lab.models.trace import trace

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.experiments.treebank import EWT
+from lab.evidence.treebank import EWT
 from lab.text.sentences.split import sentence_spans
 from lab.text.tokenizers.pieces import Span
 

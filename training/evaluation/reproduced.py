@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from lab.course.pages import disclosed
-from lab.experiments import copied, patched, relations
-from lab.experiments.importance import agreement, explained
-from lab.experiments.needed import run as needed
-from lab.experiments.needed.claims import CLAIMS, PUBLISHED, name_of
-from lab.experiments.needed.claims import Row as NeededRow
-from lab.experiments.verdicts import RULE
+from lab.evidence.copying import replication as copying_replication
+from lab.evidence.explanation import agreement
+from lab.evidence.explanation import replication as explanation_replication
+from lab.evidence.grammar import replication as grammar_replication
+from lab.evidence.needed_heads import replication as needed_heads_replication
+from lab.evidence.needed_heads.claims import CLAIMS, PUBLISHED, name_of
+from lab.evidence.needed_heads.claims import TestedClaim as NeededRow
+from lab.evidence.patching import replication as patching_replication
+from lab.evidence.verdicts import RULE
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
 
@@ -25,7 +28,7 @@ Lines = list[str]
 
 def grammar_table(model: LoadedModel) -> Lines:
     """Clark et al. 2019: a line a relation, on half B of EWT and on GUM."""
-    found = _known(relations.known(model), model)
+    found = _known(grammar_replication.known(model), model)
     lines = [
         (
             row.relation, _percent(row.published.accuracy, row.published.offset), row.name, *_of_relation(row),
@@ -37,14 +40,14 @@ def grammar_table(model: LoadedModel) -> Lines:
     return _table(("relation", "published (offset)", "head", *here, "GUM (offset)", *here[1:]), lines)
 
 
-def _of_relation(row: relations.Row) -> tuple[str, ...]:
+def _of_relation(row: grammar_replication.RelationRow) -> tuple[str, ...]:
     shares = _percent(row.accuracy, row.offset_accuracy)
     return shares, f"{100 * row.twin:.1f}", f"{row.count:,}", row.judged.verdict.value
 
 
 def needed_table(model: LoadedModel) -> Lines:
     """Michel et al. 2019: a line a claim, in percent, by both ways to take heads away."""
-    found = _known(needed.known(model), model)
+    found = _known(needed_heads_replication.known(model), model)
     lines = [
         (CLAIMS[row.id], PUBLISHED[row.id], row.what, *_of_claim(row), f"{row.count:,}", row.judged.verdict.value)
         for row in found.rows
@@ -66,7 +69,7 @@ def _p(share: float) -> str:
 
 def templates_table(model: LoadedModel) -> Lines:
     """The claims about single heads of Michel et al. 2019, template by template."""
-    found = _known(needed.known(model), model)
+    found = _known(needed_heads_replication.known(model), model)
     lines = []
     for template, rows in found.rows_in.items():
         each, one = rows
@@ -85,7 +88,7 @@ def templates_table(model: LoadedModel) -> Lines:
 def explanation_table(model: LoadedModel) -> Lines:
     """Jain & Wallace 2019 and the two papers after it: a line a claim."""
     lines = []
-    for row in _known(explained.known(model), model).rows:
+    for row in _known(explanation_replication.known(model), model).rows:
         claim = agreement.CLAIMS[row.claim]
         published = NOTHING if claim.published is None else f"{claim.published:.2f}"
         lines.append((
@@ -106,7 +109,7 @@ def patching_table(model: LoadedModel) -> Lines:
             NOTHING if row.twin is None else f"{_two(row.twin)} (n {row.twin_count})", f"{row.count}",
             row.judged.verdict.value,
         )
-        for row in _known(patched.known(model), model).rows
+        for row in _known(patching_replication.known(model), model).rows
     ]  # fmt: skip
     return _table(("claim", "first", "second", "difference", "twin", "n", "verdict"), lines)
 
@@ -115,12 +118,12 @@ def copying_table(model: LoadedModel) -> Lines:
     """Olsson et al. 2022: a line an absence."""
     lines = [
         (
-            f"{copied.AWAY[row.kind]}, {row.name}", *(_with_ends(each.rise, each.low, each.high) for each in (
-                row.zero, row.mean)),
+            f"{copying_replication.AWAY[row.kind]}, {row.name}",
+            *(_with_ends(each.rise, each.low, each.high) for each in (row.zero, row.mean)),
             _with_ends(row.effect, row.low, row.high), NOTHING if row.twin is None else _two(row.twin),
             f"{len(row.zero.run.second)}", row.judged.verdict.value,
         )
-        for row in _known(copied.known(model), model).rows
+        for row in _known(copying_replication.known(model), model).rows
     ]  # fmt: skip
     return _table(
         ("away", "loss rises by, at 0", "at their mean", "beyond random heads", "twin", "n", "verdict"), lines
@@ -173,7 +176,7 @@ def page() -> str:
     for title, table in TABLES:
         parts.append(f"## {title}")
         for model in models:
-            if table is copying_table and copied.untestable(model):
+            if table is copying_table and copying_replication.untestable(model):
                 continue
             parts += [f"### {model.id}", *_told(table, model), "\n".join(table(model))]
     return "\n\n".join(parts) + "\n"
@@ -182,7 +185,7 @@ def page() -> str:
 def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
     """What a reader must know of the model before this table."""
     of: dict[Callable[[LoadedModel], Lines], str] = {
-        grammar_table: relations.EXPERIMENT, copying_table: copied.EXPERIMENT,
+        grammar_table: grammar_replication.EXPERIMENT, copying_table: copying_replication.EXPERIMENT,
     }  # fmt: skip
     return [told] if table in of and (told := disclosed(of[table], model.id)) else []
 

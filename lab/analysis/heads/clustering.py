@@ -29,7 +29,7 @@ _STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class HeadSample:
     """A sentence's trace and its tags: part of speech and entity of each token, None where there is none."""
 
     trace: Trace
@@ -76,7 +76,7 @@ class Clustering:
     silhouette: float
 
 
-def head_features(sample: Sample, keep: Mask | None = None) -> Values:
+def head_features(sample: HeadSample, keep: Mask | None = None) -> Values:
     """(L, H, F): the corrected metrics, patterns and specialization of every head on one sentence.
 
     ``keep`` (n,) is false for tokens to leave out as queries and keys; rows are renormalised.
@@ -84,7 +84,7 @@ def head_features(sample: Sample, keep: Mask | None = None) -> Values:
     return features_of(list(layer_groups(sample.trace)), sample, keep)
 
 
-def features_of(groups: Sequence[Weights], sample: Sample, keep: Mask | None = None) -> Values:
+def features_of(groups: Sequence[Weights], sample: HeadSample, keep: Mask | None = None) -> Values:
     """The same with the attention at hand, from :func:`lab.analysis.heads.values.layer_groups`."""
     roles, causal = trace_roles(sample.trace), is_causal(sample.trace)
     rows = []
@@ -98,7 +98,7 @@ def features_of(groups: Sequence[Weights], sample: Sample, keep: Mask | None = N
     return np.concatenate(rows).reshape(sample.trace.model.config.layers, -1, len(FEATURES))
 
 
-def accumulate(samples: Iterable[Sample]) -> Iterator[Accumulated]:
+def accumulate(samples: Iterable[HeadSample]) -> Iterator[Accumulated]:
     """Take in one sentence at a time; stop whenever enough is known."""
     taken: list[Values] = []
 

@@ -17,7 +17,7 @@ KINDS = {"function_words": FUNCTION_WORDS, "content_words": CONTENT_WORDS, "punc
 
 
 @dataclass(frozen=True)
-class Part:
+class MetricPart:
     """One metric of one head.
 
     Attributes
@@ -58,7 +58,7 @@ class Part:
 
 def specialization_parts(
     attention: NDArray[Any], upos: Tags, entities: Tags, *, causal: bool, keep: Sequence[bool] | Mask | None = None
-) -> tuple[Part, ...]:
+) -> tuple[MetricPart, ...]:
     """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with what they are made of.
 
     The numbers are those of :func:`lab.analysis.heads.specialization.head_specialization`, which takes all
@@ -72,12 +72,12 @@ def specialization_parts(
     return tuple(_part(each.id, weights, even, cells[each.id]) for each in SPECIALIZATIONS)
 
 
-def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> Part:
+def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> MetricPart:
     """``cells`` (m, m): those that the dimension adds up."""
     n = len(weights)
     members = int(cells.any(axis=0).sum()) if dimension not in ("long_range", "self") else int(cells.sum())
     divisor = max(members, 1) if dimension == "long_range" else n
-    return Part(dimension, members, float(weights[cells].sum()), divisor, float(even[cells].sum()))
+    return MetricPart(dimension, members, float(weights[cells].sum()), divisor, float(even[cells].sum()))
 
 
 def cells_of(dimension: str, upos: Sequence[str | None], entities: Sequence[str | None], causal: bool) -> Mask:

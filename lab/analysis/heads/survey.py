@@ -13,8 +13,8 @@ import numpy as np
 from lab.analysis.heads.clustering import (
     FEATURES,
     Clustering,
+    HeadSample,
     Labels,
-    Sample,
     cluster,
     features_of,
     stability,
@@ -39,7 +39,7 @@ Tagger = Callable[[Encoding], Tags]
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class SurveyedText:
     """What is kept of one text.
 
     Attributes
@@ -70,7 +70,7 @@ class HeadSurvey:
 
     def __init__(self, texts: Sequence[str], heads: int = 0) -> None:
         self.texts, self._heads = tuple(texts), heads
-        self._taken: list[Reading] = []
+        self._taken: list[SurveyedText] = []
         self._lock = threading.Lock()
         self.done = 0
 
@@ -102,7 +102,7 @@ class HeadSurvey:
                     self._taken.append(_read(traced, tagger, untrained if reads else None))
                 self.done += 1
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[SurveyedText, ...]:
         """What is kept of each text read so far."""
         return tuple(self._taken)
 
@@ -133,11 +133,11 @@ def clusters(survey: HeadSurvey, done: int, only_words: bool, k: int) -> tuple[C
     return cluster(standardised(mean_features(sentences)), k), stability(sentences, k)
 
 
-def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Reading:
-    sample, keep = Sample(traced, *tagger(traced.encoding)), keep_others(traced)
+def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> SurveyedText:
+    sample, keep = HeadSample(traced, *tagger(traced.encoding)), keep_others(traced)
     groups = list(layer_groups(traced))
     features = features_of(groups, sample)
-    return Reading(
+    return SurveyedText(
         features,
         np.full_like(features, np.nan) if keep is None else features_of(groups, sample, keep),
         uniform_scores(traced),
@@ -145,7 +145,7 @@ def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Readi
     )
 
 
-def chance_over(readings: Sequence[Reading]) -> Chance:
+def chance_over(readings: Sequence[SurveyedText]) -> Chance:
     """Chance for scores that are means over texts. Raises ValueError without a text."""
     untrained = [each.untrained for each in readings if each.untrained is not None]
     return mean_chance((each.uniform for each in readings), untrained)

@@ -46,7 +46,7 @@ def lengths(vectors: Mapping[str, Array]) -> dict[str, Values]:
 
 
 @dataclass(frozen=True)
-class WorkedNorm:
+class NormalizedNumber:
     """LayerNorm of one number: γ · (sum - mean) / deviation + β (Ba et al. 2016, equation 4).
 
     ``mean`` and ``deviation`` (√(variance + ε)) are those of the token's whole sum; ``normalized`` is the
@@ -67,7 +67,7 @@ class WorkedDimension:
 
     summands: Mapping[str, float]
     total: float
-    norm: WorkedNorm | None
+    norm: NormalizedNumber | None
 
 
 def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimension:
@@ -85,7 +85,7 @@ def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimensio
     mean, deviation = float(total.mean()), math.sqrt(total.var() + config.norm_eps)
     normalized = (float(total[dimension]) - mean) / deviation
     gamma, beta = norm.gamma[dimension].item(), norm.beta[dimension].item()
-    worked = WorkedNorm(mean, deviation, normalized, gamma, beta, gamma * normalized + beta)
+    worked = NormalizedNumber(mean, deviation, normalized, gamma, beta, gamma * normalized + beta)
     return WorkedDimension(summands, float(total[dimension]), worked)
 
 

@@ -67,7 +67,7 @@ def place_asked(trace: Trace, token: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class Words:
+class WordsOfRuns:
     """The most probable word of each run at one place, and the right run's word in the broken one."""
 
     right: Candidate
@@ -76,12 +76,12 @@ class Words:
 
 
 @torch.inference_mode()
-def words_predicted(runs: Broken, place: int) -> Words:
+def words_predicted(runs: Broken, place: int) -> WordsOfRuns:
     """What both runs predict at ``place`` (from 0): the word hidden there, or in a causal model the next token."""
     first, second = (_prediction(each, place) for each in (runs.right, runs.broken))
     tokenizer = runs.right.model.tokenizer
     best = int(first.probabilities.argmax())
-    return Words(
+    return WordsOfRuns(
         candidate(first, best, tokenizer),
         candidate(second, int(second.probabilities.argmax()), tokenizer),
         candidate(second, best, tokenizer),

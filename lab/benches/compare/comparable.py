@@ -25,7 +25,7 @@ from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions as read
 from lab.analysis.words.masking import mask_of, masked_run
-from lab.benches.compare.shown import Cells, Folded, Labels, Maps, Names, Shown, Words
+from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Folded, Labels, Names, ShownComparison
 from lab.charts.cells.small_maps import block_names
 from lab.figures import embeddings, metrics, sentences, specialization
 from lab.figures.attention import place
@@ -89,7 +89,7 @@ def _counted(title: str, count: int) -> Labels:
     return Labels(title, tuple(str(i + 1) for i in range(count)), f"{title.lower()}s", count)
 
 
-def _embeddings(traced: Trace, at: At) -> Shown:
+def _embeddings(traced: Trace, at: At) -> ShownComparison:
     """The vectors that layer 1 reads, a row each."""
     found = parts(traced)
     what = "LayerNorm" if "LayerNorm" in found else "sum"
@@ -98,19 +98,19 @@ def _embeddings(traced: Trace, at: At) -> Shown:
     names = tuple(embeddings.dimension_names(traced, shown))
     title = f"Embeddings {'after LayerNorm' if what == 'LayerNorm' else 'summed'}, dimensions 1 to {shown.stop}"
     down, across = _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1])
-    return Cells(title, down, across, values[rows, shown].copy(), "Value", signed=True, strips=True)
+    return ComparedCells(title, down, across, values[rows, shown].copy(), "Value", signed=True, strips=True)
 
 
-def _attention(traced: Trace, at: At) -> Shown:
+def _attention(traced: Trace, at: At) -> ShownComparison:
     """The weights of one head."""
     shown = window(at.token, len(traced), TOKENS)
     weights = attention_map(traced.layer(at.layer), at.head)[shown, shown].copy()
     title, causal = f"Attention weights, {place(at.layer, at.head)}", is_causal(traced)
     rows, columns = _tokens(traced, shown, "Query"), _tokens(traced, shown, "Key")
-    return Cells(title, rows, columns, weights, "Weight", causal=causal)
+    return ComparedCells(title, rows, columns, weights, "Weight", causal=causal)
 
 
-def _all_heads(traced: Trace, at: At) -> Shown:
+def _all_heads(traced: Trace, at: At) -> ShownComparison:
     """The weights of every head of a layer; of a long text, a cell is the largest of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
     cells = tuple(block_names(traced.labels, block))
@@ -118,27 +118,27 @@ def _all_heads(traced: Trace, at: At) -> Shown:
         _counted("Head", len(maps)),
         Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None),
     )
-    return Maps(f"All heads of layer {at.layer + 1}", heads, tokens, maps, "Weight", causal=is_causal(traced))
+    return ComparedMaps(f"All heads of layer {at.layer + 1}", heads, tokens, maps, "Weight", causal=is_causal(traced))
 
 
-def _metrics(traced: Trace, at: At) -> Shown:
+def _metrics(traced: Trace, at: At) -> ShownComparison:
     """One metric of every head."""
     values = trace_metrics(traced).values(at.metric, at.corrected)
     if not np.isfinite(values).all():
         raise NothingToShow("A single token has no other to attend to, so the corrected metric has no value.")
     metric = next(each for each in METRICS if each.id == at.metric)
     title, unit = metrics.label(metric, at.corrected, 0.01), metrics.unit(metric, at.corrected).capitalize()
-    return Cells(title, _counted("Layer", len(values)), _counted("Head", values.shape[1]), values, unit)
+    return ComparedCells(title, _counted("Layer", len(values)), _counted("Head", values.shape[1]), values, unit)
 
 
-def _head_names(traced: Trace, at: At) -> Shown:
+def _head_names(traced: Trace, at: At) -> ShownComparison:
     """The named pattern of every head."""
     names = trace_names(traced)
     layers, heads = _counted("Layer", len(names)), _counted("Head", names.shape[1])
     return Names("Named heads", layers, heads, names, (at.layer, at.head))
 
 
-def _specialization(traced: Trace, at: At) -> Shown:
+def _specialization(traced: Trace, at: At) -> ShownComparison:
     """The seven specialization metrics of a layer's heads, those that the text has tokens for.
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -152,19 +152,19 @@ def _specialization(traced: Trace, at: At) -> Shown:
         Labels("Metric", names, "kinds of token", len(names)),
         "× even share" if at.corrected else sentences.SHARE,
     )
-    return Cells(title, _counted("Head", len(values)), kinds, values[:, there], unit)
+    return ComparedCells(title, _counted("Head", len(values)), kinds, values[:, there], unit)
 
 
-def _sublayers(traced: Trace, at: At) -> Shown:
+def _sublayers(traced: Trace, at: At) -> ShownComparison:
     """How much each sublayer changes each token."""
     values = sublayer_changes(traced).relative
     shown = window(at.token, len(traced), TOKENS)
     rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
     sublayers, drawn = Labels("Sublayer", rows, "sublayers", len(rows)), values.reshape(-1, len(traced))[:, shown]
-    return Cells("‖Δ‖ / ‖x‖ of each sublayer", sublayers, _tokens(traced, shown), drawn, "‖Δ‖ / ‖x‖")
+    return ComparedCells("‖Δ‖ / ‖x‖ of each sublayer", sublayers, _tokens(traced, shown), drawn, "‖Δ‖ / ‖x‖")
 
 
-def _neurons(traced: Trace, at: At) -> Shown:
+def _neurons(traced: Trace, at: At) -> ShownComparison:
     """The activations of one token's neurons, row after row."""
     values = traced.layer(at.layer).ffn_activation[at.token].numpy()
     count = len(values)
@@ -180,13 +180,13 @@ def _neurons(traced: Trace, at: At) -> Shown:
     return Folded(title, rows, columns, cells.reshape(-1, across), "Activation", signed=True)
 
 
-def _predictions(traced: Trace, at: At) -> Shown:
+def _predictions(traced: Trace, at: At) -> ShownComparison:
     """How probable every word is at a token that is hidden, or after it in a causal model."""
     asked = hidden(traced, at.token)
     found = read.predictions(asked, [at.token], [None])[0]
     where = "after" if traced.model.config.causal else "at"
     title, word = f"Most probable words {where} token {at.token + 1}", partial(read.word_of, traced.model.tokenizer)
-    return Words(title, found.probabilities, word, _vocabulary(traced.model))
+    return ComparedWords(title, found.probabilities, word, _vocabulary(traced.model))
 
 
 @once
@@ -195,7 +195,7 @@ def _vocabulary(model: LoadedModel) -> str:
     return hashlib.sha256(repr(sorted(model.tokenizer.get_vocab().items())).encode()).hexdigest()
 
 
-def _sentences(traced: Trace, at: At) -> Shown:
+def _sentences(traced: Trace, at: At) -> ShownComparison:
     """The attention between sentences."""
     found = sentences.between(traced)
     if len(found.sentences) < 2:
@@ -204,14 +204,14 @@ def _sentences(traced: Trace, at: At) -> Shown:
     names = ("From", tuple(found.names())), ("To", tuple(str(i + 1) for i in range(count)))
     rows, columns = (Labels(title, labels, "sentences", count) for title, labels in names)
     title, unit = f"{at.measure}, sentence to sentence", sentences.MEASURES[at.measure][1]
-    return Cells(title, rows, columns, found.values(at.measure), unit, causal=found.causal)
+    return ComparedCells(title, rows, columns, found.values(at.measure), unit, causal=found.causal)
 
 
 EMBEDDINGS, ATTENTION, ALL_HEADS = "Embeddings", "Attention of a head", "All heads of a layer"
 METRIC, HEAD_NAMES, SPECIALIZATION = "Metric of every head", "Named heads", "Specialization"
 SUBLAYERS_ADD, NEURONS = "Sublayer changes", "Neurons of a token"
 PREDICTIONS, SENTENCES = "Most probable words", "Sentence to sentence"
-COMPARABLE: Mapping[str, Callable[[Trace, At], Shown]] = {
+COMPARABLE: Mapping[str, Callable[[Trace, At], ShownComparison]] = {
     PREDICTIONS: _predictions,
     ATTENTION: _attention,
     ALL_HEADS: _all_heads,
@@ -230,7 +230,7 @@ OF_A_TOKEN = (NEURONS, PREDICTIONS)
 
 
 @once
-def shown(traced: Trace, figure: str, at: At) -> Shown:
+def shown(traced: Trace, figure: str, at: At) -> ShownComparison:
     """What a figure of :data:`COMPARABLE` shows of a run.
 
     Raises :class:`NothingToShow`, and for specialization :class:`lab.text.tags.pipeline.PipelineUnavailable`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.analysis.layers.compared import apart, same_tokens
 from lab.benches.compare.comparable import At, shown
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
 from lab.models.trace import Trace
@@ -37,5 +37,5 @@ def streams(a: Trace, b: Trace) -> Figure:
         "‖B − A‖ ÷ ‖A‖": found.distance[:, same].mean(axis=1),
         "1 − cosine": 1 - found.cosine[:, same].mean(axis=1),
     }
-    places = Places("Layer (0: embeddings)", range(len(found.distance)))
+    places = AxisPlaces("Layer (0: embeddings)", range(len(found.distance)))
     return lines(series, places, Scale("Distance"), title="Distance of the residual streams")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lab.benches.compare.shown import Words
+from lab.benches.compare.shown import ComparedWords
 from lab.course.words import quoted
 from lab.models.trace import Trace
 
 
-def best_words(a: Words, b: Words, runs: tuple[Trace, Trace]) -> str:
+def best_words(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) -> str:
     """Say the word that each of two ``runs`` finds most probable; and that one token moved it, where that is all.
 
     Of two models, of other weights, or of a run with an intervention, no cause is named.
@@ -28,6 +28,6 @@ def best_words(a: Words, b: Words, runs: tuple[Trace, Trace]) -> str:
     return f"{said} The two differ in one token, {one} and {other}: that {moved}."
 
 
-def _best(words: Words) -> tuple[str, float]:
+def _best(words: ComparedWords) -> tuple[str, float]:
     top = int(words.values.argmax())
     return words.word(top), float(words.values[top])

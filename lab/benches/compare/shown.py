@@ -72,7 +72,7 @@ class Largest:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown(ABC):
+class ShownComparison(ABC):
     """The numbers of a figure and what they are called."""
 
     title: str
@@ -111,13 +111,13 @@ def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | 
     return None
 
 
-def _apart(a: Cells | Maps, b: Cells | Maps) -> Array:
+def _apart(a: ComparedCells | ComparedMaps, b: ComparedCells | ComparedMaps) -> Array:
     found = a.values.astype(np.float64) - b.values
     return np.tril(found) if a.causal or b.causal else found
 
 
 @dataclass(frozen=True, eq=False)
-class Cells(Shown):
+class ComparedCells(ShownComparison):
     """A matrix: ``values`` (rows, columns). ``strips``: rows are vectors and as wide as the page."""
 
     rows: Labels
@@ -170,7 +170,7 @@ class Cells(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Folded(Cells):
+class Folded(ComparedCells):
     """One long vector, row after row; 0 behind its end."""
 
     def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
@@ -178,7 +178,7 @@ class Folded(Cells):
 
 
 @dataclass(frozen=True, eq=False)
-class Maps(Shown):
+class ComparedMaps(ShownComparison):
     """A map for each of ``heads``: ``values`` (maps, cells, cells)."""
 
     heads: Labels
@@ -221,7 +221,7 @@ class Maps(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Names(Shown):
+class Names(ShownComparison):
     """The pattern of each head: ``values`` (layers, heads), ids. ``chosen`` (layer, head) is outlined."""
 
     layers: Labels
@@ -250,7 +250,7 @@ class Names(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Words(Shown):
+class ComparedWords(ShownComparison):
     """How probable every word of a vocabulary is: ``values`` (words,), called ``word(id)``.
 
     ``vocabulary`` tells vocabularies apart.

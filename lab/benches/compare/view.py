@@ -13,7 +13,7 @@ from lab.benches.compare import comparable, meanings
 from lab.benches.compare import differences as compared
 from lab.benches.compare.choice import Pair, tokens
 from lab.benches.compare.comparable import At, NothingToShow
-from lab.benches.compare.shown import Cells, Maps, Names, Shown, Words
+from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Names, ShownComparison
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, named, quoted, signed
 from lab.models.trace import Trace
@@ -88,7 +88,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
-    if isinstance(a, Words) and isinstance(b, Words):
+    if isinstance(a, ComparedWords) and isinstance(b, ComparedWords):
         meaning(meanings.best_words(a, b, (pair.a, pair.b)))
     left, right = st.columns(2)
     with left:
@@ -102,7 +102,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
     code(apart)
 
 
-def _summary(a: Shown, b: Shown, reason: str | None) -> None:
+def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None:
     """The comparison in one or two numbers."""
     if reason is not None:
         st.markdown(f"{escaped(reason)}: the two figures have no cells in common.")
@@ -117,7 +117,7 @@ def _summary(a: Shown, b: Shown, reason: str | None) -> None:
         )
     else:
         # Of thousands of words nearly all have next to nothing: their mean says nothing.
-        mean = "" if isinstance(a, Words) else f" Mean of all: **{found.mean:.3g}**."
+        mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
         st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
 
 
@@ -171,15 +171,17 @@ def _show_streams(pair: Pair) -> None:
     )
 
 
-def _notes(pair: Pair, figure: str, a: Shown, b: Shown) -> None:
+def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> None:
     """What has to be known to read the figures."""
-    axes = [axis for each in (a, b) if isinstance(each, Cells) for axis in (each.rows, each.columns)]
-    cut = isinstance(a, Cells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
+    axes = [axis for each in (a, b) if isinstance(each, ComparedCells) for axis in (each.rows, each.columns)]
+    cut = isinstance(a, ComparedCells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
     if cut:
         st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
-    if isinstance(a, Maps) and any(each.cells.first is None for each in (a, b) if isinstance(each, Maps)):
+    if isinstance(a, ComparedMaps) and any(
+        each.cells.first is None for each in (a, b) if isinstance(each, ComparedMaps)
+    ):
         st.caption("The text is long, so a cell is the largest weight of a block of tokens.")
-    if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
+    if pair.a.model is not pair.b.model and not isinstance(a, ComparedWords) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
 
 

@@ -1,7 +1,7 @@
 """Head view: the attention of a layer as lines between two columns of tokens (after BertViz)."""
 
 from lab.benches.head_view.view import choose_units, show
-from lab.experiments.notable import grammar_head
+from lab.evidence.notable import grammar_head
 from lab.ui.page import open_bench
 from lab.ui.play import chosen_run
 

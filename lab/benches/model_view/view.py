@@ -14,7 +14,7 @@ from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads, is_causal
 from lab.benches.model_view import figures
 from lab.charts.components.model_view import Frames, ModelView
-from lab.experiments import notable
+from lab.evidence import notable
 from lab.figures import attention as maps
 from lab.models.trace import Trace
 from lab.ui import runs, selection, sidebar

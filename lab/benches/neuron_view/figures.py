@@ -10,7 +10,7 @@ from lab.analysis.heads.attention import heaviest, window
 from lab.analysis.heads.named import CLEARLY
 from lab.analysis.heads.neurons import Decision, NeuronRow, decide, kept_of, neuron_row
 from lab.analysis.heads.patterns import PATTERNS, Pattern
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import VALUE, strips
@@ -121,5 +121,5 @@ def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figu
     uniform = found.at(0)[0]  # no dimension at all leaves a uniform head
     needed = uniform + CLEARLY * (1 - uniform)
     series: dict[str, ArrayLike] = {ONLY: found.only, WITHOUT: found.without, NEEDED: [needed] * len(found.counts)}
-    places, scale = Places("Strongest dimensions", found.counts.tolist()), Scale("Score", (0.0, 1.0))
+    places, scale = AxisPlaces("Strongest dimensions", found.counts.tolist()), Scale("Score", (0.0, 1.0))
     return lines(series, places, scale, title=f"{pattern_of(pattern).name}: score of {place(layer, head)}")

@@ -9,7 +9,7 @@ from lab.analysis.words.predictions import word_of
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import table, to_csv
-from lab.charts.cells.slices import Hidden, matrix_slice
+from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.figures.axes import KEY, QUERY
 from lab.figures.notebook import python_of
@@ -67,7 +67,7 @@ def tensor_part(
     place = where(cut)
     domain = (0.0, 1.0) if name == "layer.attention" else None
     scale = Scale(entry.formula if len(entry.formula) <= 24 else "Value", domain)
-    hidden = Hidden(shift, window) if masked and (traced.model.config.causal or window is not None) else None
+    hidden = HiddenCells(shift, window) if masked and (traced.model.config.causal or window is not None) else None
     title = f"{name}, {place}" if place else name
     return matrix_slice(np.atleast_2d(array), (down, across), scale, title=title, hidden=hidden)
 

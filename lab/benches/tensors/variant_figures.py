@@ -12,7 +12,7 @@ from lab.analysis.words.cuts import cut_words, without_special
 from lab.analysis.words.words import Words
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
-from lab.charts.cells.slices import Hidden, matrix_slice
+from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
 from lab.charts.marks.bars import bars
 from lab.figures.attention import BARS, MAP_TOKENS, place
@@ -60,7 +60,10 @@ def variant_map(
     found = of_head(traced, layer, head, name, cut)
     shown = labels(traced, name, cut)[:MAP_TOKENS]
     axes, scale = (Axis(QUERY, shown), Axis(KEY, shown)), replace(WEIGHT, domain=(0.0, highest))
-    title, hidden = f"{TITLES[name]} ({name}), {place(layer, head)}", Hidden(0) if traced.model.config.causal else None
+    title, hidden = (
+        f"{TITLES[name]} ({name}), {place(layer, head)}",
+        HiddenCells(0) if traced.model.config.causal else None,
+    )
     return matrix_slice(found.matrix[:MAP_TOKENS, :MAP_TOKENS], axes, scale, title=title, hidden=hidden)
 
 

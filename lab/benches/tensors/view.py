@@ -31,7 +31,7 @@ from lab.models.tensors import missing
 from lab.models.trace import Trace
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
-from lab.ui.parameter_kinds import Text
+from lab.ui.parameter_kinds import TextParameter
 from lab.ui.parameters import STATE, TENSOR, TENSOR_COLUMNS, TENSOR_ROWS
 
 _ALL = "All groups"
@@ -39,14 +39,14 @@ _BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTensor:
     """What is on screen, and where the proof of it goes."""
 
     cut: Cut
     proof: DeltaGenerator
 
 
-def show_tensor(trace: Trace, layer: int, head: int) -> Shown:
+def show_tensor(trace: Trace, layer: int, head: int) -> ShownTensor:
     """One tensor of the catalogue; the proof's part is filled in when the proof is made."""
     entry = _choose([entry for entry in trace.catalogue() if not missing(trace, entry, layer)])
     cut = _choose_part(trace, entry, layer, head)
@@ -59,7 +59,7 @@ def show_tensor(trace: Trace, layer: int, head: int) -> Shown:
     with right:
         draw(partial(figures.tensor_place, trace, entry.name, cut.layer), "tensor-place")
     _take_home(trace, cut)
-    return Shown(cut, proof)
+    return ShownTensor(cut, proof)
 
 
 def _part(trace: Trace, cut: Cut) -> partial[figures.Figure]:
@@ -140,7 +140,7 @@ def _choose_state(layers: int) -> int:
     return STATE.choose("State (0: embeddings)", range(layers + 1), min(asked, layers))
 
 
-def _choose_range(field: Text, axis: str, size: int) -> range:
+def _choose_range(field: TextParameter, axis: str, size: int) -> range:
     what = "Rows" if field == TENSOR_ROWS else "Columns"
     typed = field.line(
         f"{what}: {axis}, 1 to {size:,}",
@@ -238,7 +238,7 @@ def _take_home(trace: Trace, cut: Cut) -> None:
             st.download_button(label, make, name, mime, key=f"tensor.{kind}", icon=icon, on_click="ignore")
 
 
-def show_difference(trace: Trace, shown: Shown) -> None:
+def show_difference(trace: Trace, shown: ShownTensor) -> None:
     """How far this very tensor is from Hugging Face's, out of the proof's table."""
     cut, entry = shown.cut, shown.cut.entry
     difference = proven_difference(runs.proof(trace), cut)

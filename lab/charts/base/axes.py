@@ -28,7 +28,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Places:
+class AxisPlaces:
     """What lines run over: its title, and the places of their points; without them 1, 2, 3 …"""
 
     title: str

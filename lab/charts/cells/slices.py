@@ -20,7 +20,7 @@ _BESIDE = 110  # pixels for row labels, their title and the margin
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HiddenCells:
     """Which cells of a slice of scores do not exist.
 
     shift    how many places the first row lies below the first column (negative: above)
@@ -39,7 +39,7 @@ class Hidden:
 
 
 def matrix_slice(
-    values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, hidden: Hidden | None = None
+    values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, hidden: HiddenCells | None = None
 ) -> Figure:
     """Draw `values` (rows, columns): cells are squares where both sides are named, else as wide as the page allows.
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.describe import describe_lines
 from lab.charts.base.figure import (
     CANVAS_ABOVE,
@@ -26,7 +26,7 @@ from lab.charts.base.figure import (
 from lab.charts.base.tables import unique_names
 
 
-def lines(series: Mapping[str, ArrayLike], x: Places, y: Scale, *, title: str, log: bool = False) -> Figure:
+def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
     """Draw one line for each of `series`, (points,) each.
 
     Lines may differ in length (a run that goes on): each takes the first of the places. Up to six. With `log`

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure, names, numbers, quoted
 from lab.charts.base.tables import unique_names
 from lab.charts.marks.lines import lines
@@ -19,7 +19,7 @@ from lab.charts.marks.lines import lines
 def marked_lines(
     series: Mapping[str, ArrayLike],
     marks: Mapping[str, tuple[float, float]],
-    x: Places,
+    x: AxisPlaces,
     y: Scale,
     *,
     title: str,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from lab.charts.base.labels import visible
 from lab.models.encoding import Encoding
-from lab.text.tokenizers.agreement import Agreement, Token
+from lab.text.tokenizers.agreement import Token, TokenAgreement
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.pieces import Span
 from lab.text.tokenizers.steps import TokenizationSteps
@@ -169,7 +169,7 @@ def _seen(text: str) -> str:
     return " + ".join(unicodedata.name(character, "").lower() or f"U+{ord(character):04X}" for character in text)
 
 
-def agreement_table(agreement: Agreement) -> pd.DataFrame:
+def agreement_table(agreement: TokenAgreement) -> pd.DataFrame:
     """The explained steps beside the library, one row a token."""
     rows = agreement.rows
     columns: dict[str, list[object]] = {"same": [row.same for row in rows]}

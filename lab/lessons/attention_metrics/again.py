@@ -9,10 +9,10 @@ import numpy as np
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
 from lab.analysis.heads.values import is_causal
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.course.words import named
 from lab.lessons.attention_metrics import checks as ask
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 _THRESHOLD = 0.01  # nothing that is asked here depends on it
 

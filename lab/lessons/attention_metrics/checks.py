@@ -9,10 +9,10 @@ import numpy as np
 
 from lab.analysis.heads.metric_parts import MetricParts, RowEntropy
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import signed
 from lab.models.interventions import Head
+from lab.questions.kinds import Quantity, numeric, ranked
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # A change of less than this share of the whole scale is "about the same"; between it and MARGIN nothing is asked.
 _SAME = 0.02

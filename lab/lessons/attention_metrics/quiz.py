@@ -9,13 +9,13 @@ import numpy as np
 from lab.analysis.heads import metric_parts as take
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import is_causal
-from lab.course.checks import Question
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
 from lab.lessons.attention_metrics import LESSON, what_if
 from lab.lessons.attention_metrics import checks as ask
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
+from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.metric_choice import found, threshold, uniform
 from lab.ui.one_head import OneHead

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from lab.analysis.heads.values import Values
-from lab.course.checks import Option, Question, shuffled
 from lab.course.heads import head_name
-from lab.course.kinds import which_holds
 from lab.course.words import quoted
 from lab.models.interventions import Head
+from lab.questions.kinds import which_holds
+from lab.questions.question import Option, Question, shuffled
 
 _THIRDS = ("In the evenest third", "In the middle third", "In the least even third")
 # A ratio that changes by less than this share of itself decides nothing that a reader could see.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings import word_checks
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 _BASE = 10_000.0  # Vaswani et al. 2017, §3.5
 

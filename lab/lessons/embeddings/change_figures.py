@@ -6,7 +6,7 @@ import numpy as np
 
 from lab.analysis.heads.attention import heaviest
 from lab.analysis.layers.embeddings import Movement, Order, SegmentChange, Values, permutation_gap, segment_movement
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.lines import lines, settled
@@ -28,7 +28,7 @@ def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
 def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
     """How far vectors move, layer by layer, when the segments are changed. Errors: those of ``segment_movement``."""
     movement = segment_movement(traced, change)
-    places, means = Places(STATES, range(len(movement.distance))), segment_means(traced, movement)
+    places, means = AxisPlaces(STATES, range(len(movement.distance))), segment_means(traced, movement)
     return settled(lines(means, places, DISTANCE, title="How far vectors move, on average"))
 
 
@@ -53,6 +53,9 @@ def ways_to_run(traced: Trace) -> dict[str, Interventions]:
 def reordering(traced: Trace, order: Order) -> Figure:
     """How far the outputs are from having moved with their tokens, hidden state by hidden state."""
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
-    series, places = {name: gap.layers for name, gap in gaps.items()}, Places(STATES, range(len(gaps[WITHOUT].layers)))
+    series, places = (
+        {name: gap.layers for name, gap in gaps.items()},
+        AxisPlaces(STATES, range(len(gaps[WITHOUT].layers))),
+    )
     scale = Scale("max |difference|", format=".2g")
     return settled(lines(series, places, scale, title="Difference after each layer"))

@@ -11,12 +11,12 @@ import numpy as np
 
 from lab.analysis.layers.embeddings import SUMMANDS, Array, Gap, Movement, Order, Values, WorkedDimension
 from lab.analysis.layers.positions import similarity, sinusoids, wavelengths
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import Quantity, numeric, ranked, which_holds
 from lab.course.words import named, quoted
 from lab.models.config import ModelConfig
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
+from lab.questions.kinds import Quantity, numeric, ranked, which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # A hidden state that moved by less than this share of its length has not moved for the eye.
 _MOVED = 1e-3

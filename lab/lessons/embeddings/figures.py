@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lab.analysis.layers import positions as analysis
 from lab.analysis.layers.embeddings import Array, position_rows
 from lab.analysis.layers.positions import BASE, Measure, Values, sinusoids, spaced, wavelengths
-from lab.charts.base.axes import Axis, Places, Scale
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.strips import VALUE, strips
@@ -62,7 +62,7 @@ def row_lengths(traced: Trace, length: int, width: int, base: float = BASE) -> F
     if traced.model.weights.embeddings.position is not None:
         sizes = {"learned": np.linalg.norm(position_rows(traced, length), axis=1), **sizes}
     scale = Scale("Length of the row", (0.0, 1.05 * float(max(each.max() for each in sizes.values()))))
-    return settled(lines(sizes, Places("Position", range(length)), scale, title="Length of each row"))
+    return settled(lines(sizes, AxisPlaces("Position", range(length)), scale, title="Length of each row"))
 
 
 def learned_similarity(traced: Trace, length: int, measure: Measure = "cosine") -> Heatmap:
@@ -92,7 +92,7 @@ def similarity_by_distance(
         _, (least, mean, most) = analysis.learned_similarity(traced, length, measure)
         drawn = {"learned: mean": mean, "learned: least": least, "learned: largest": most}
     _, (_, computed, _) = analysis.sinusoid_similarity(length, width, base, measure)
-    places, name = Places("Distance |p − q|", range(len(computed))), measure.capitalize()
+    places, name = AxisPlaces("Distance |p − q|", range(len(computed))), measure.capitalize()
     series = {**drawn, "sinusoids": computed}
     return settled(lines(series, places, Scale(name), title=f"{name} by distance"))
 
@@ -101,13 +101,13 @@ def waves(length: int, width: int, base: float = BASE) -> Figure:
     """The sines of a few dimensions over the positions."""
     pairs = np.unique(np.linspace(0, width // 2 - 1, _WAVES).round().astype(int))
     table = sinusoids(np.arange(length), width, base)
-    sines, places = {f"dimension {2 * i + 1}": table[:, 2 * i] for i in pairs}, Places("Position", range(length))
+    sines, places = {f"dimension {2 * i + 1}": table[:, 2 * i] for i in pairs}, AxisPlaces("Position", range(length))
     return settled(lines(sines, places, Scale("Value", (-1.0, 1.0)), title="Sines of some dimensions"))
 
 
 def wavelength_by_dimension(width: int, base: float = BASE) -> Figure:
     """The logarithm of each pair's wavelength: a straight line."""
-    found, places = np.log10(wavelengths(width, base)), Places("Dimension", range(1, width, 2))
+    found, places = np.log10(wavelengths(width, base)), AxisPlaces("Dimension", range(1, width, 2))
     scale = Scale("log₁₀ of the wavelength")
     return settled(lines({"wavelength": found}, places, scale, title="Wavelength of each pair"))
 

@@ -18,12 +18,12 @@ from lab.analysis.words.neighbours import (
     is_whole,
     token_twice,
 )
-from lab.course.checks import MARGIN
 from lab.course.words import beside, quoted, signed
 from lab.lessons.embeddings.change_figures import NO_MASK, WITH, WITHOUT, ways_to_run
 from lab.lessons.embeddings.rotary_figures import TITLES
 from lab.lessons.embeddings.word_figures import after_layers, in_table
 from lab.models.trace import Trace
+from lab.questions.question import MARGIN
 
 # What the vectors of a part are called.
 _NAMES = {"sum": "sums", "LayerNorm": "vectors after LayerNorm"}

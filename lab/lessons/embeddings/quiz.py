@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from lab.analysis.layers.embeddings import position_rows, worked_dimension
-from lab.course.checks import Question
 from lab.course.sentences.two_meanings import TwoMeanings
 from lab.lessons.embeddings import LESSON, word_checks
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings.like_words import offered, uses_of
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.interventions import Interventions
+from lab.questions.question import Question
 from lab.ui.parameters import PE_BASE, PE_WIDTH, SENSE, TOY
 from lab.ui.quiz.asking import checks
 

@@ -9,7 +9,7 @@ import numpy as np
 from lab.analysis.layers import rotary
 from lab.analysis.layers.positions import BASE, Values, spaced
 from lab.analysis.layers.rotary import Way
-from lab.charts.base.axes import Axis, Places, Scale
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines, settled
@@ -53,5 +53,5 @@ def by_offset(traced: Trace, query: int, key: int, length: int, base: float = BA
     for way in rotary.ways(traced):
         least, largest = rotary.by_offset(rotary.cosines(traced, (query, key), way, length, base))
         drawn |= {"turned": least} if way == "rotary" else {f"{way}: least": least, f"{way}: largest": largest}
-    places = Places("Offset: position of the second − position of the first", range(1 - length, length))
+    places = AxisPlaces("Offset: position of the second − position of the first", range(1 - length, length))
     return settled(lines(drawn, places, Scale("Cosine"), title="Cosine by offset"))

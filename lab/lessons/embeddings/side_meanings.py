@@ -13,9 +13,9 @@ from lab.analysis.layers.positions import (
     sinusoids,
     wavelengths,
 )
-from lab.course.checks import MARGIN
 from lab.course.words import quoted, signed
 from lab.models.trace import Trace
+from lab.questions.question import MARGIN
 
 # Two lengths whose quotient is closer to 1 than that are about the same.
 _SAME = 0.05

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.words.neighbours import cosine_by_state, is_whole, nearest_in_table
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import which_holds
 from lab.course.words import named, quoted
 from lab.lessons.embeddings.meanings import Use
 from lab.models.trace import Trace
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # The wrong words stand so far down the list of neighbours, from 0.
 _RANKS = (60, 400, 1500)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.words.neighbours import Neighbours, cosine_by_state, nearest_in_table, nearest_in_texts
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
 from lab.charts.marks.lines import lines, settled
@@ -56,7 +56,7 @@ def apart_by_state(
     return settled(
         lines(
             drawn,
-            Places(STATES, range(states)),
+            AxisPlaces(STATES, range(states)),
             scale,
             title=f"Cosine of two vectors of {first.labels[token]}",
         )

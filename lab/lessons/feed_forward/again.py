@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from lab.analysis.layers.feed_forward import most_active
 from lab.analysis.layers.sublayers import sublayer_changes
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.lessons.feed_forward import blank_checks, residual_figures
 from lab.lessons.feed_forward import checks as ask
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lab.analysis.layers.feed_forward import reached_tokens
 from lab.analysis.layers.neurons_off import NeuronOff, best_word
-from lab.course.checks import MARGIN, Question
-from lab.course.kinds import which_holds
 from lab.course.words import named, quoted
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Question
 
 
 def one_neuron_off(trace: Trace, place: int, layer: int, off: NeuronOff) -> Question | None:

@@ -10,12 +10,12 @@ import numpy as np
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, NeuronSteps, activation_name
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
-from lab.course.kinds import Quantity, how_many, numeric, ranked, which_holds
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
+from lab.questions.kinds import Quantity, how_many, numeric, ranked, which_holds
+from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
 
 # "About half" runs between these shares; nearer than _BLUR to a border, nothing is asked.
 _BORDERS = (0.4, 0.6)

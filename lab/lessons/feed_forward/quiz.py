@@ -10,7 +10,6 @@ from lab.analysis.layers.feed_forward import share_below_zero, silent
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
 from lab.analysis.layers.sublayers import sublayer_changes
 from lab.analysis.words.masking import asked_run
-from lab.course.checks import Question
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON
@@ -19,6 +18,7 @@ from lab.lessons.feed_forward import checks as ask
 from lab.lessons.feed_forward import residual_figures as residual
 from lab.lessons.feed_forward.residual import untrained
 from lab.lessons.feed_forward.view import FeedForwardView
+from lab.questions.question import Question
 from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import checks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, layer_norms, norm_steps, sublayer_changes
-from lab.charts.base.axes import Axis, Places, Scale
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.strips import strips
@@ -41,7 +41,7 @@ def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace |
     }
     log = measure != CHANGE_COSINE and all(line.min() > 0 for line in values.values())
     title = f"{measure} at {traced.labels[token]}, layer by layer{' (log scale)' if log else ''}"
-    return lines(values, Places("Layer"), Scale(measure), title=title, log=log)
+    return lines(values, AxisPlaces("Layer"), Scale(measure), title=title, log=log)
 
 
 def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:

@@ -22,7 +22,7 @@ from lab.ui.chosen_tokens import with_tokens
 from lab.ui.one_head import OneLayer, choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_NEURON, NEURON
-from lab.ui.parameters_of_a_run import Place
+from lab.ui.parameters_of_a_run import PlaceParameter
 
 F = TypeVar("F", bound=Figure)
 
@@ -87,7 +87,7 @@ def first_neuron(view: FeedForwardView, drawn: int) -> int:
     return chosen - 1 if chosen else view.neuron - view.neuron % drawn
 
 
-def _within(place: Place, trace: Trace) -> int:
+def _within(place: PlaceParameter, trace: Trace) -> int:
     chosen, most = place.chosen(), trace.model.config.ffn_width
     if chosen > most:
         selection.note(

@@ -8,11 +8,11 @@ from lab.analysis.heads.named import scores_of, trace_chance
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS, same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization, trace_specialization
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.figures.attention import place
 from lab.lessons.head_specialization import checks as ask
 from lab.lessons.head_specialization.view import dimension
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 from lab.text.tags.pipeline import PipelineUnavailable
 
 

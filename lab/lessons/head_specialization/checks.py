@@ -11,11 +11,11 @@ import numpy as np
 from lab.analysis.heads.named import MIXED, Chance, above_chance, clearly_above, name_scores
 from lab.analysis.heads.patterns import PATTERNS, Pattern
 from lab.analysis.heads.specialization import CONTENT_WORDS, FUNCTION_WORDS, PUNCTUATION, Dimension
-from lab.analysis.heads.specialization_parts import Part
+from lab.analysis.heads.specialization_parts import MetricPart
 from lab.analysis.heads.values import Values
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import beside, escaped
+from lab.questions.kinds import Quantity, numeric, ranked
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"
 KINDS = (FUNCTION, CONTENT, MARKS, OTHER, SPECIAL)
@@ -155,7 +155,7 @@ def _without(tokens: str | None) -> str:
     return f"Leave out {escaped(tokens)}. " if tokens else ""
 
 
-def base_rate(part: Part, n: int, causal: bool, without: str | None = None) -> Question | None:
+def base_rate(part: MetricPart, n: int, causal: bool, without: str | None = None) -> Question | None:
     """What does a head without preference give to the kind of token that ``part`` is about?
 
     ``n`` tokens take part; ``without`` names those left out.
@@ -183,7 +183,7 @@ def base_rate(part: Part, n: int, causal: bool, without: str | None = None) -> Q
     )
 
 
-def corrected_value(head: str, part: Part, without: str | None = None) -> Question | None:
+def corrected_value(head: str, part: MetricPart, without: str | None = None) -> Question | None:
     """From a raw value to the corrected one. ``without``: the tokens that were left out, in words."""
     if not part.members or part.total <= 0:
         return None

@@ -12,7 +12,7 @@ from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.experiments.grammar import between_words
+from lab.evidence.grammar.accuracy import between_words
 from lab.figures.attention import MAP_TOKENS, place
 from lab.figures.axes import KEY, QUERY
 from lab.models.trace import Trace

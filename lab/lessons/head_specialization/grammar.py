@@ -9,10 +9,10 @@ import streamlit as st
 
 from lab.course.pages import experiment_of, step_name
 from lab.course.words import beside, escaped, quoted
-from lab.experiments import grammar as measure
-from lab.experiments.notable import Doing, Notable
-from lab.experiments.own_sentence import Case, cases
-from lab.experiments.verdicts import FEW
+from lab.evidence.grammar import accuracy
+from lab.evidence.grammar.own_sentence import Case, cases
+from lab.evidence.notable import Doing, Notable
+from lab.evidence.verdicts import FEW
 from lab.lessons.head_specialization import LESSON, figures, meanings
 from lab.lessons.head_specialization.view import say_language
 from lab.models.catalogue import twin_of
@@ -72,7 +72,7 @@ def show_grammar(view: OneHead) -> None:
     here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
     at = _relation(found, here)
     _on_this_text(view, found[at], here[at])
-    code(measure.named_words, measure.between_words)
+    code(accuracy.named_words, accuracy.between_words)
 
 
 def _table(found: tuple[Notable, ...]) -> None:

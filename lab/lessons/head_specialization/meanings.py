@@ -18,8 +18,8 @@ from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.values import Values
 from lab.course.heads import head_name, heads
 from lab.course.words import beside, quoted
-from lab.experiments.notable import Doing, Notable, job_of
-from lab.experiments.own_sentence import Case
+from lab.evidence.grammar.own_sentence import Case
+from lab.evidence.notable import Doing, Notable, job_of
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
 from lab.models.interventions import Head
 

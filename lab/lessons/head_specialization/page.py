@@ -1,6 +1,6 @@
 """Lesson 6: the steps, from parts of speech to names and clusters of heads."""
 
-from lab.experiments.notable import grammar_head
+from lab.evidence.notable import grammar_head
 from lab.lessons.head_specialization import again, clusters, grammar, patterns, screens, survey
 from lab.lessons.head_specialization.tagged import show_tags
 from lab.ui.one_head import OneHead

@@ -27,7 +27,6 @@ from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
 from lab.analysis.heads.specialization_parts import specialization_parts
 from lab.analysis.heads.values import Values, is_causal, places_left_out
-from lab.course.checks import Question
 from lab.course.heads import aside
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
@@ -41,6 +40,7 @@ from lab.lessons.head_specialization.view import (
     left_out,
     tags_of,
 )
+from lab.questions.question import Question
 from lab.text.tags.tokens import Tags
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning

@@ -17,7 +17,7 @@ from lab.analysis.heads.specialization import (
     specialization,
     trace_specialization,
 )
-from lab.analysis.heads.specialization_parts import Part
+from lab.analysis.heads.specialization_parts import MetricPart
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.heads import aside
 from lab.course.metric_cards import tex
@@ -129,7 +129,7 @@ def _say_sinks(view: OneHead, removed: Values) -> None:
         )
 
 
-def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected: bool) -> None:
+def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, corrected: bool) -> None:
     """The formula, this head's numbers in it, and where it stands among all heads. ``values`` (L, H)."""
     st.markdown(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
@@ -165,7 +165,7 @@ def _corrected_formula(id: str) -> str:
     return rf"\frac{{{total} A_{{{index}}}}}{{{total} U_{{{index}}}}}"
 
 
-def _what(part: Part) -> str:
+def _what(part: MetricPart) -> str:
     """What is added up, in words."""
     if part.id == "long_range":
         return f"{part.members:,} cells are that far apart."

@@ -12,7 +12,7 @@ from lab.analysis.heads import survey as measure
 from lab.analysis.heads.clustering import FEATURES
 from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
 from lab.analysis.heads.specialization import SPECIALIZATIONS
-from lab.analysis.heads.survey import HeadSurvey, Reading
+from lab.analysis.heads.survey import HeadSurvey, SurveyedText
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import heatmap
@@ -46,7 +46,7 @@ class Surveyed:
     """What a survey has read so far."""
 
     survey: HeadSurvey
-    readings: tuple[Reading, ...]
+    readings: tuple[SurveyedText, ...]
 
     def features(self, left_out: bool) -> tuple[Values, ...]:
         """Of each sentence, (L, H, F): over all tokens, or without special tokens or first token."""

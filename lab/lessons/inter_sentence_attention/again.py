@@ -7,12 +7,12 @@ from functools import partial
 
 from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.split import expected, split
-from lab.course.checks import Question
 from lab.course.heads import aside
-from lab.course.returning import Spot
 from lab.course.words import escaped
 from lab.figures.sentences import apart, read
 from lab.lessons.inter_sentence_attention import checks as ask
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 from lab.text.sentences.split import SentencesUnavailable
 
 

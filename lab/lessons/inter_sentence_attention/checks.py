@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from lab.analysis.sentences.attention import InterSentence
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import Quantity, numeric, ranked, which_holds
 from lab.course.words import quoted
+from lab.questions.kinds import Quantity, numeric, ranked, which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # What a learner has seen of heads before the matrix: those of earlier lessons, and those of the toy.
 NEARBY = "You have seen heads that look at the word before or after."

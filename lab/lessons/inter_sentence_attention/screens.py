@@ -13,7 +13,6 @@ from lab.analysis.heads.values import Values
 from lab.analysis.sentences import attention as measure_of
 from lab.analysis.sentences.attention import MAXIMUM
 from lab.analysis.sentences.split import MOST, expected
-from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import LESSON, what_if
@@ -28,6 +27,7 @@ from lab.lessons.inter_sentence_attention.view import (
     counted,
     say_sinks,
 )
+from lab.questions.toys import pair_checks
 from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this

@@ -11,12 +11,12 @@ import streamlit as st
 from lab.analysis.heads.values import Values, is_causal, places_left_out
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE, InterSentence, SentenceCells, mean_between
 from lab.analysis.sentences.split import MOST, Sentences, aside, split
-from lab.course.checks import Question
 from lab.course.pages import lesson_of
 from lab.course.words import escaped, named, quoted
 from lab.figures.sentences import apart, between, read, read_as
 from lab.lessons.inter_sentence_attention.checks import counting
 from lab.models.trace import Trace
+from lab.questions.question import Question
 from lab.text.sentences.split import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.metric_choice import choose_sinks, sinks_left_out

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import candidate, candidates, prediction_at
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.course.words import named
 from lab.lessons.masked_language_model import checks as ask
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:

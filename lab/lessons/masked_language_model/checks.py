@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 
 from lab.analysis.words.predictions import Candidate, Prediction, Restored
-from lab.course.checks import MARGIN, Option, Question, clear_winner, shuffled
-from lab.course.kinds import Quantity, numeric, rises_or_falls, which_holds
 from lab.course.words import quoted, share
+from lab.questions.kinds import Quantity, numeric, rises_or_falls, which_holds
+from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
 
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
 _LEAD = 1.1

@@ -8,7 +8,7 @@ from lab.analysis.heads.attention import window
 from lab.analysis.layers import lens as measure
 from lab.analysis.words.likelihood import scored
 from lab.analysis.words.predictions import Prediction, candidates, likeliest, prediction_at, word_of
-from lab.charts.base.axes import Axis, Places, Scale
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.grid import Texts
 from lab.charts.cells.heatmap import Heatmap
@@ -129,7 +129,7 @@ def lens_agreement(traced: Trace) -> Figure:
         "plain lens": found.plain.agreement,
         "untrained twin": found.untrained.agreement,
     }
-    places = Places("Read after layer (0: the embeddings)", range(len(found.plain.agreement)))
+    places = AxisPlaces("Read after layer (0: the embeddings)", range(len(found.plain.agreement)))
     scale = Scale("Share of places", (0.0, 1.0), format=".2f")
     return settled(lines(series, places, scale, title="Same best word as the model’s output"))
 

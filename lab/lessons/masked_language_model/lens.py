@@ -16,7 +16,7 @@ from lab.figures.choices import FITTED
 from lab.lessons.masked_language_model import LESSON, figures, tries
 from lab.lessons.masked_language_model import meanings as means
 from lab.models.config import CheckpointError
-from lab.models.fitted_lens import FittedLens, Measured, fitted_lens, measured
+from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
 from lab.ui import masking, selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, way_to
@@ -63,7 +63,7 @@ def show_lens(view: PredictionView) -> None:
     code(measure.lens_rows, measure.lens_prediction, *([FittedLens.guess] if fitted else []))
 
 
-def _of_its_own(view: PredictionView) -> Measured | None:
+def _of_its_own(view: PredictionView) -> MeasuredLens | None:
     """What was measured of the lens that was fitted for the model; where there is none, a sentence says so."""
     try:
         if fitted_lens(view.model) is not None:
@@ -90,7 +90,7 @@ def _say_what(view: PredictionView, fitted: bool) -> None:
     st.markdown(f"{told}{after}")
 
 
-def _say_limits(view: PredictionView, found: Lens, record: Measured | None) -> None:
+def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:
     """The row that is the model's own output, and what the rows above it can and cannot say; ``record``: if fitted."""
     difference = measure.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"

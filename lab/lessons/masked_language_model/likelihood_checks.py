@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from lab.analysis.words.likelihood import Likelihood
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.sampling import Sampling
-from lab.course.checks import MARGIN, Option, Question
-from lab.course.kinds import Quantity, numeric, ranked, rises_or_falls, which_holds
 from lab.course.words import quoted, share, signed
+from lab.questions.kinds import Quantity, numeric, ranked, rises_or_falls, which_holds
+from lab.questions.question import MARGIN, Option, Question
 
 # A probability nearer than this to the border of a band, or of top-p, decides nothing that a reader could see.
 _BLUR = 0.01

@@ -16,7 +16,7 @@ from lab.analysis.words.predictions import Candidate, Prediction, candidates, pr
 from lab.analysis.words.sampling import Sampling
 from lab.course.words import percent, quoted, share
 from lab.models.catalogue import twin_of
-from lab.models.fitted_lens import Measured
+from lab.models.fitted_lens import MeasuredLens
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
@@ -138,14 +138,14 @@ class Agreed:
     untrained: float
 
 
-def most_apart(found: Measured) -> Agreed:
+def most_apart(found: MeasuredLens) -> Agreed:
     """Where the fitted lens names the model's own best word more often, or less often, than the plain one by most."""
     fitted, plain, untrained = (each.agreement for each in (found.fitted, found.plain, found.untrained))
     layer = 1 + int(np.abs(np.subtract(fitted, plain)[1:]).argmax())
     return Agreed(layer, fitted[layer], plain[layer], untrained[layer])
 
 
-def agreed(found: Measured, causal: bool) -> str:
+def agreed(found: MeasuredLens, causal: bool) -> str:
     """How much more the fitted lens reads than the plain one, and how much of that a map can do without the layers."""
     at = most_apart(found)
     asked = "places" if causal else "hidden words"
@@ -157,13 +157,13 @@ def agreed(found: Measured, causal: bool) -> str:
     )
 
 
-def rows_where_plain_reads_more(found: Measured) -> list[int]:
+def rows_where_plain_reads_more(found: MeasuredLens) -> list[int]:
     """The rows, 0 the embeddings, where the plain lens names more of the model's words that are in plain sight."""
     plain, fitted = found.in_sight or ((), ())
     return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= SEEN]
 
 
-def fitted_where(found: Measured, causal: bool) -> str:
+def fitted_where(found: MeasuredLens, causal: bool) -> str:
     """On which places the maps were fitted, and after which layers the plain lens reads more at other places."""
     if causal:
         return "The maps were fitted on other texts."

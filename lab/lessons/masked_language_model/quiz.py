@@ -11,7 +11,6 @@ from lab.analysis.words.masking import mask_of, maskable, spread, unknown_of, wh
 from lab.analysis.words.next_sentence import next_sentence
 from lab.analysis.words.predictions import restored_words, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
-from lab.course.checks import Question
 from lab.course.sentences.blanks import BLANKS
 from lab.course.telling import telling
 from lab.lessons.masked_language_model import LESSON
@@ -21,6 +20,7 @@ from lab.lessons.masked_language_model import what_if as ask_why
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
 from lab.lessons.masked_language_model.likelihood import known
 from lab.models.interventions import Interventions
+from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.parameters import TOY
 from lab.ui.prediction import PredictionView

@@ -11,15 +11,15 @@ import streamlit as st
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import prediction_at
 from lab.charts.base.figure import Figure
-from lab.course.toy_checks import missing_letter, with_blank
 from lab.course.words import share
 from lab.lessons.masked_language_model import LESSON, figures
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
+from lab.questions.toys import missing_letter, with_blank
 from lab.toy.data import as_text, letter
 from lab.toy.rules import rule_named
 from lab.toy.runs import number_run
-from lab.toy.training import Run, chance, logits, train
+from lab.toy.training import TrainingRun, chance, logits, train
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage, OpenPage
@@ -63,7 +63,7 @@ def show_learning(page: LessonPage) -> None:
     plan, words = toy_runs.blank_plan(page.selection), toy_runs.ruled_sentence(page.selection)
     place, before = len(words) - 1, runs.untrained_toy(plan)
 
-    def stage(run: Run) -> Figure:
+    def stage(run: TrainingRun) -> Figure:
         return _bars(run.latest.model, words, place)()
 
     live = LiveTraining(plan, f"The blank of **{with_blank(words, place)}**, while the toy learns:", stage)
@@ -92,7 +92,7 @@ def _hidden(model: LoadedModel, words: tuple[int, ...], place: int) -> Trace:
     return masked_run(number_run(model, as_text(words)), (place,))
 
 
-def _show_learned(run: Run, words: tuple[int, ...], place: int) -> None:
+def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     """The bars before and now, the share of right answers, the curves, the code."""
     first, now = run.kept[0], run.latest
     left, right = st.columns(2)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at, word_of
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import ranked, rises_or_falls, which_holds
 from lab.course.sentences.blanks import BLANK, Blank
 from lab.course.telling import Run, blank_of
 from lab.course.words import quoted, share
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
+from lab.questions.kinds import ranked, rises_or_falls, which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 _BLUR = 0.01  # nearer to the margin than this, nobody could see the side
 _LEAD = 1.1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.heads.comparing import head_sum
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.lessons.multi_head_attention import checks as ask
 from lab.lessons.multi_head_attention import what_if
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:

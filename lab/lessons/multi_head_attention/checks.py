@@ -7,12 +7,12 @@ import numpy as np
 from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import Values
-from lab.course.checks import Option, Question, shuffled
 from lab.course.heads import head_name, percent, resting_place
-from lab.course.kinds import Quantity, numeric
 from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
+from lab.questions.kinds import Quantity, numeric
+from lab.questions.question import Option, Question, shuffled
 
 # Two effects are about equal up to this share of the larger one, and clearly apart from that share on.
 _ALIKE, _APART = 0.1, 0.25

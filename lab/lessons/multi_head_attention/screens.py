@@ -13,7 +13,6 @@ from lab.analysis.heads.attention import window
 from lab.analysis.heads.comparing import HeadSum
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.words.masking import asked_run
-from lab.course.checks import Question
 from lab.course.heads import resting_place
 from lab.course.parking import most_parked_layer
 from lab.course.words import named
@@ -24,6 +23,7 @@ from lab.lessons.multi_head_attention import checks as ask
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
+from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this

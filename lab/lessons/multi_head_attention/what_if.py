@@ -13,13 +13,13 @@ from lab.analysis.heads.comparing import HeadSum, attention_parameters
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import keep_others
 from lab.analysis.words.predictions import prediction_at, word_of
-from lab.course.checks import MARGIN, Option, Question, shuffled
 from lab.course.heads import head_name, percent, resting_place
-from lab.course.kinds import which_holds
 from lab.course.words import named, quoted, share, signed
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace, changed
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 Run = Callable[[str], Trace]  # a text through the model that is asked
 

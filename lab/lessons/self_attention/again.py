@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.heads.attention import attention_row
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.lessons.self_attention import checks as ask
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from lab.analysis.heads.attention import AttentionRow, attention_map
-from lab.course.checks import MARGIN, Option, Question, shuffled
-from lab.course.kinds import Quantity, numeric, ranked
 from lab.course.words import named, quoted
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
+from lab.questions.kinds import Quantity, numeric, ranked
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 
 def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:

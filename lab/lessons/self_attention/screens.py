@@ -12,7 +12,6 @@ from lab.analysis.heads.attention import attention_map
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
-from lab.course.checks import MARGIN, Question
 from lab.course.pages import step_name
 from lab.course.words import in_tex
 from lab.figures import attention as figures
@@ -21,6 +20,7 @@ from lab.lessons.self_attention import LESSON
 from lab.lessons.self_attention import checks as ask
 from lab.lessons.self_attention import meanings as means
 from lab.models import forward
+from lab.questions.question import MARGIN, Question
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui import one_head
 from lab.ui.drawing import code, draw

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.course.checks import Question
-from lab.course.returning import Spot
 from lab.lessons.tokenization import checks as ask
-from lab.lessons.tokenization.reading import Reading
+from lab.lessons.tokenization.reading import TextReading
+from lab.questions.question import Question
+from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
@@ -19,6 +19,6 @@ def questions(spot: Spot) -> Iterator[Question | None]:
         steps = tuple(tokenization_steps(trace.model.tokenizer, text) for text in (trace.text, trace.pair) if text)
     except ValueError:
         return
-    reading = Reading(trace.encoding, steps, trace.model.tokenizer)
+    reading = TextReading(trace.encoding, steps, trace.model.tokenizer)
     for builder in (ask.split_of, ask.mistyped, ask.mark, ask.distinct_ids, ask.added_tokens):
         yield builder(reading)

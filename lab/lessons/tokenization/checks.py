@@ -6,10 +6,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from lab.course.checks import Option, Question
 from lab.course.words import quoted
 from lab.lessons.tokenization.predictions import pieces_of
-from lab.lessons.tokenization.reading import COUNTABLE, Reading, Word, askable, joined, not_whole, question, spelled
+from lab.lessons.tokenization.reading import COUNTABLE, TextReading, Word, askable, joined, not_whole, question, spelled
+from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.wordpiece import WordSteps
 
@@ -17,14 +17,14 @@ _LONG_ENOUGH = 4  # letters of a word that may be mistyped
 _JOINER = "\u200d"  # not printable by itself, but what holds an emoji family together
 
 
-def all_checks(reading: Reading) -> list[Question]:
+def all_checks(reading: TextReading) -> list[Question]:
     """The questions that this text decides, at most three, those about its own words first."""
     builders = (split_of, unknown_word, mistyped, case_twins, mark, distinct_ids, added_tokens)
     asked = (build(reading) for build in builders)
     return [each for each in asked if each is not None][:3]
 
 
-def split_of(reading: Reading) -> Question | None:
+def split_of(reading: TextReading) -> Question | None:
     """Which tokens does a word become? The wrong options are other ways to cut it with this vocabulary."""
     split = [word for word in reading.words if askable(word) and len(word.pieces) > 1 and word.text.strip().isalnum()]
     if not split:
@@ -39,7 +39,7 @@ def split_of(reading: Reading) -> Question | None:
     return question("split", f"Which tokens does {quoted(spelled(word))} become?", options)
 
 
-def unknown_word(reading: Reading) -> Question | None:
+def unknown_word(reading: TextReading) -> Question | None:
     """What does the model read in place of a word it cannot build?"""
     found = next(
         (
@@ -68,7 +68,7 @@ def _unknown_question(surface: str, word: WordSteps) -> Question | None:
     return question("unknown", f"What does the model read where you wrote {quoted(surface)}?", options)
 
 
-def mistyped(reading: Reading) -> Question | None:
+def mistyped(reading: TextReading) -> Question | None:
     """A letter of a whole word is left out: what does the model read then?"""
     known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
     words = sorted({word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}, key=lambda w: (-len(w), w))
@@ -89,7 +89,7 @@ def mistyped(reading: Reading) -> Question | None:
     return None
 
 
-def case_twins(reading: Reading) -> Question | None:
+def case_twins(reading: TextReading) -> Question | None:
     """Do two spellings of one word get the same ids?"""
     seen: dict[str, tuple[str, Word]] = {}
     for surface, word in _surfaces(reading):
@@ -103,7 +103,7 @@ def case_twins(reading: Reading) -> Question | None:
     return None
 
 
-def _surfaces(reading: Reading) -> Iterator[tuple[str, Word]]:
+def _surfaces(reading: TextReading) -> Iterator[tuple[str, Word]]:
     """The words that a question may quote, as they were typed; a BPE word in its visible bytes."""
     for steps in reading.texts:
         for word in steps.words:
@@ -127,7 +127,7 @@ def _twin_question(first: tuple[str, Word], second: tuple[str, Word]) -> Questio
     )
 
 
-def mark(reading: Reading) -> Question | None:
+def mark(reading: TextReading) -> Question | None:
     """What does ``##``, or ``Ġ``, say about a token?"""
     for word in reading.words:
         if isinstance(word, WordSteps):
@@ -167,7 +167,7 @@ def _after_space(word: BpeWord) -> Question | None:
     )
 
 
-def distinct_ids(reading: Reading) -> Question | None:
+def distinct_ids(reading: TextReading) -> Question | None:
     """How many different ids does the input hold? Decided only where a token stands twice."""
     encoding = reading.encoding
     n, counts = len(encoding), Counter(encoding.tokens)
@@ -188,7 +188,7 @@ def distinct_ids(reading: Reading) -> Question | None:
     )
 
 
-def added_tokens(reading: Reading) -> Question | None:
+def added_tokens(reading: TextReading) -> Question | None:
     """How many tokens stand for none of the learner's characters?"""
     encoding = reading.encoding
     places = [

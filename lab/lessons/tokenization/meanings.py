@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lab.course.words import quoted
-from lab.lessons.tokenization.reading import Reading, askable, count, hardest, joined, spelled
+from lab.lessons.tokenization.reading import TextReading, askable, count, hardest, joined, spelled
 from lab.text.tokenizers.wordpiece import WordSteps
 
 
-def whole_and_cut(reading: Reading) -> str:
+def whole_and_cut(reading: TextReading) -> str:
     """How many words of the text are tokens as a whole, how the hardest is cut, and what the model adds."""
     words, own = reading.words, sum(reading.encoding.special)
     added = f" The model adds {count(own, 'token')} of its own." if own else ""
@@ -29,7 +29,7 @@ def whole_and_cut(reading: Reading) -> str:
     return f"{told} as a whole.{pieces}{gone}{_respelled(reading)}{added}"
 
 
-def spellings(reading: Reading) -> str:
+def spellings(reading: TextReading) -> str:
     """Whether words that are typed differently are one to the model."""
     words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
     typed, read = {each for each, _ in words}, {spelled(word).removeprefix("Ġ") for _, word in words}
@@ -39,7 +39,7 @@ def spellings(reading: Reading) -> str:
     return f"{told} Here no two spellings fall together."
 
 
-def pre_tokens(reading: Reading) -> str:
+def pre_tokens(reading: TextReading) -> str:
     """How many pre-tokens there are beside the words between spaces, and how many hold no letter and no digit."""
     between = sum(len(steps.text.split()) for steps in reading.texts)
     signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)
@@ -52,7 +52,7 @@ def pre_tokens(reading: Reading) -> str:
     )
 
 
-def _respelled(reading: Reading) -> str:
+def _respelled(reading: TextReading) -> str:
     """How many of the text's words are looked up in another spelling than the typed one, and the first of them."""
     changed = [
         (typed, word)

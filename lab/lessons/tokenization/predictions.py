@@ -5,16 +5,16 @@ from __future__ import annotations
 from tokenizers import Tokenizer, models
 
 from lab.analysis.words.masking import unknown_of
-from lab.course.checks import Option, Question
 from lab.course.words import quoted
 from lab.lessons.tokenization.reading import (
-    Reading,
+    TextReading,
     askable,
     not_whole,
     question,
     spelled,
 )
 from lab.lessons.tokenization.splits import starts
+from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.bpe_rules import read_rules
 from lab.text.tokenizers.wordpiece import WordSteps
@@ -37,7 +37,7 @@ def cut_sentence(tokenizer: Tokenizer) -> tuple[str, str] | None:
     return next((each for each in _CUT.items() if len(pieces_of(tokenizer, each[0])) > 1), None)
 
 
-def one_token(reading: Reading) -> Question | None:
+def one_token(reading: TextReading) -> Question | None:
     """Which of four words is in the vocabulary as a whole? None of them stands in the text."""
     typed = " ".join(steps.text for steps in reading.texts).lower()
     cuts = {word: pieces_of(reading.tokenizer, word) for word in (*_COMMON, *_RARE) if word not in typed}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer, models
 
-from lab.course.checks import Option, Question
 from lab.course.words import quoted
 from lab.lessons.tokenization.splits import bpe_rivals, wordpiece_rivals
 from lab.models.encoding import Encoding
+from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.pieces import Piece
 from lab.text.tokenizers.steps import TokenizationSteps
@@ -23,7 +23,7 @@ _LONGEST = 30  # characters of a word that a question may quote
 
 
 @dataclass(frozen=True)
-class Reading:
+class TextReading:
     """The learner's input on its way into the model: ``texts`` holds one text, or the two of a pair."""
 
     encoding: Encoding

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lab.course.checks import Option, Question
-from lab.course.kinds import how_many, ranked
 from lab.lessons.tokenization.reading import count, question
-from lab.toy.merges import BPE, MERGES, WORDPIECE, Candidate, Corpus, Learned, Pieces, candidates
+from lab.questions.kinds import how_many, ranked
+from lab.questions.question import Option, Question
+from lab.toy.merges import BPE, MERGES, WORDPIECE, Corpus, Learned, MergeCandidate, Pieces, candidates
 
 _ASKED_AFTER = range(1, 7)  # merges: later states hold too few letters to count
 
@@ -35,7 +35,7 @@ def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | N
     return ranked(id, prompt, values, lambda index: written(found[index].pair), why)
 
 
-def about(pair: Candidate, trainer: str) -> str:
+def about(pair: MergeCandidate, trainer: str) -> str:
     """What decides on a pair, with its numbers."""
     if trainer == BPE:
         return f"{written(pair.pair)} stand side by side {count(pair.count, 'time')}."

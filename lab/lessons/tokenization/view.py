@@ -14,7 +14,7 @@ from lab.charts.base.tables import to_csv
 from lab.charts.tokens import tables
 from lab.charts.tokens.chips import Chip, token_chips
 from lab.course.words import escaped
-from lab.lessons.tokenization.reading import Reading, Word, hardest
+from lab.lessons.tokenization.reading import TextReading, Word, hardest
 from lab.models.trace import Trace
 from lab.text.tokenizers.agreement import compare
 from lab.ui import runs
@@ -33,7 +33,7 @@ class TokenizationView:
 
     page: LessonPage
     trace: Trace
-    reading: Reading
+    reading: TextReading
     obstacle: str = ""
 
     @property
@@ -48,8 +48,8 @@ def look(page: LessonPage, trace: Trace) -> TokenizationView:
     try:
         steps = tuple(runs.token_steps(trace.model.id, text) for text in texts)
     except ValueError as error:
-        return TokenizationView(page, trace, Reading(trace.encoding, (), tokenizer), str(error))
-    return TokenizationView(page, trace, Reading(trace.encoding, steps, tokenizer))
+        return TokenizationView(page, trace, TextReading(trace.encoding, (), tokenizer), str(error))
+    return TokenizationView(page, trace, TextReading(trace.encoding, steps, tokenizer))
 
 
 def explained(view: TokenizationView) -> bool:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.course.words import escaped, quoted
-from lab.experiments.notable import Notable, in_folder
+from lab.evidence.notable import Notable, in_folder
 from lab.models.catalogue import CATALOGUE, ModelCard, card
 from lab.models.config import CheckpointError
 from lab.reference.models.model_cards import CARD, Code, ModelCardText, Part, Picture, Table, read_model_card

@@ -14,13 +14,13 @@ from safetensors import safe_open
 from lab.models.catalogue import CATALOGUE, EMBEDDED
 from lab.models.config import ModelConfig
 from lab.reference.models.model_cards import CARD, ModelCardText, read_model_card
-from lab.reference.models.published import Published
+from lab.reference.models.published import PublishedSize
 
 TEXT_PARTS = Path(__file__).parents[2] / "text" / "embedded"
 
 
 @dataclass(frozen=True)
-class Part:
+class TrainedPart:
     """A trained part that ships: its name and where it lies."""
 
     id: str
@@ -31,11 +31,11 @@ class Part:
         return read_model_card(self.folder)
 
 
-def parts() -> tuple[Part, ...]:
+def parts() -> tuple[TrainedPart, ...]:
     """The parts that this copy of the lab holds with a card: models as in the catalogue, then the rest by name."""
     order = [entry.id for entry in CATALOGUE]
     models = sorted(_with_card(EMBEDDED), key=lambda folder: (folder.name not in order, folder.name))
-    return tuple(Part(folder.name, folder) for folder in (*models, *sorted(_with_card(TEXT_PARTS))))
+    return tuple(TrainedPart(folder.name, folder) for folder in (*models, *sorted(_with_card(TEXT_PARTS))))
 
 
 def _with_card(room: Path) -> list[Path]:
@@ -92,7 +92,7 @@ def specification(folder: Path) -> dict[str, int] | None:
     return sizes(c, parameters(folder) or 0)
 
 
-def sizes(of: ModelConfig | Published, count: int) -> dict[str, int]:
+def sizes(of: ModelConfig | PublishedSize, count: int) -> dict[str, int]:
     """The sizes of a model with ``count`` parameters, by what the page calls them."""
     return {
         "Layers": of.layers,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSize:
     """The numbers of a ``config.json`` that decide a model's size; see :attr:`parameters`."""
 
     id: str
@@ -33,8 +33,8 @@ class Published:
 
 
 PUBLISHED = (
-    Published("bert-base-uncased", 12, 768, 12, 3072, 30_522, 512),
-    Published("bert-large-uncased", 24, 1024, 16, 4096, 30_522, 512),
-    Published("bert-base-multilingual-uncased", 12, 768, 12, 3072, 105_879, 512),
-    Published("gpt2", 12, 768, 12, 3072, 50_257, 1024, causal=True),
+    PublishedSize("bert-base-uncased", 12, 768, 12, 3072, 30_522, 512),
+    PublishedSize("bert-large-uncased", 24, 1024, 16, 4096, 30_522, 512),
+    PublishedSize("bert-base-multilingual-uncased", 12, 768, 12, 3072, 105_879, 512),
+    PublishedSize("gpt2", 12, 768, 12, 3072, 50_257, 1024, causal=True),
 )

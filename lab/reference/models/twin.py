@@ -14,12 +14,12 @@ from lab.analysis.heads.twins import attention_moved, head_spread, layer_spread
 from lab.analysis.words import predictions as read
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Prediction
-from lab.course.checks import MARGIN, Option, Question
 from lab.course.words import escaped, quoted, share
 from lab.models.catalogue import twin_id
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
+from lab.questions.question import MARGIN, Option, Question
 from lab.reference.models import figures
 from lab.ui import runs
 from lab.ui.drawing import code, draw

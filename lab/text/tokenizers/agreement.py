@@ -34,7 +34,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedToken:
     """What stands at one position in both results; None where one of them has ended."""
 
     ours: Token | None
@@ -47,10 +47,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class TokenAgreement:
     """The comparison of a whole text, one row a token."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedToken, ...]
 
     @property
     def first_difference(self) -> int | None:
@@ -58,7 +58,7 @@ class Agreement:
         return next((index for index, row in enumerate(self.rows) if not row.same), None)
 
 
-def compare(tokenizer: Tokenizer, steps: TokenizationSteps) -> Agreement:
+def compare(tokenizer: Tokenizer, steps: TokenizationSteps) -> TokenAgreement:
     """Tokenize the text of ``steps`` with the library and compare.
 
     Parameters
@@ -71,4 +71,4 @@ def compare(tokenizer: Tokenizer, steps: TokenizationSteps) -> Agreement:
     encoding = tokenizer.encode(steps.text, add_special_tokens=False)
     ours = map(Token, steps.tokens, steps.token_ids, steps.offsets, steps.word_ids)
     library = map(Token, encoding.tokens, encoding.ids, encoding.offsets, encoding.word_ids)
-    return Agreement(tuple(Row(*pair) for pair in zip_longest(ours, library)))
+    return TokenAgreement(tuple(ComparedToken(*pair) for pair in zip_longest(ours, library)))

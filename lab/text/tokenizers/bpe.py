@@ -22,7 +22,7 @@ from lab.text.tokenizers import characters
 from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
 from lab.text.tokenizers.bpe_rules import BpeRules, read_rules
 from lab.text.tokenizers.normalization import AlignedText, compose
-from lab.text.tokenizers.pieces import Piece, PreToken, Span, Steps, require_encodable
+from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span, require_encodable
 
 # Published as: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 # ``re`` knows no \p{L} and \p{N}: _stand_in gives each non-ASCII character one of é ² · or U+00A0.
@@ -84,7 +84,7 @@ class BpeWord(PreToken):
 
 
 @dataclass(frozen=True, slots=True)
-class BpeSteps(Steps[BpeWord]):
+class BpeSteps(PieceSteps[BpeWord]):
     """A text on its way through a byte-level BPE tokenizer.
 
     Attributes

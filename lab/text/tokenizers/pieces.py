@@ -67,7 +67,7 @@ WordT = TypeVar("WordT", bound=PreToken)
 
 
 @dataclass(frozen=True, slots=True)
-class Steps(Generic[WordT]):
+class PieceSteps(Generic[WordT]):
     """A whole text, tokenized, without the special tokens that a model puts around it.
 
     Attributes

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from lab.text.tokenizers import characters
 from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
 from lab.text.tokenizers.normalization import AlignedText, Stage, StageName, bert_stages
-from lab.text.tokenizers.pieces import Piece, PreToken, Span, Steps, require_encodable
+from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span, require_encodable
 
 WhyUnknown = Literal["no piece matches", "too many characters"]
 
@@ -113,7 +113,7 @@ class WordSteps(PreToken):
 
 
 @dataclass(frozen=True, slots=True)
-class WordPieceSteps(Steps[WordSteps]):
+class WordPieceSteps(PieceSteps[WordSteps]):
     """A text on its way through a WordPiece tokenizer.
 
     Attributes

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from lab.course.guesses import Answer, Ask, score
-from lab.course.progress import LONGEST_NAME
+from lab.questions.guesses import Ask, GuessAnswer, score
+from lab.questions.progress import LONGEST_NAME
 from lab.ui import parameters
 from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import progress, remember
@@ -46,7 +46,7 @@ def predicted(name: str, asks: Sequence[Ask]) -> bool:
     return False
 
 
-def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, Answer]) -> None:
+def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, GuessAnswer]) -> None:
     """What came of the prediction: each answer with its numbers, the score, and what guessing would have got."""
     kept = progress().predictions.get(_step(name), {})
     chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
@@ -70,7 +70,7 @@ def _choose(name: str, ask: Ask) -> int | None:
     return st.radio(ask.prompt, places, index=None, format_func=ask.options.__getitem__, horizontal=True, key=key)
 
 
-def _line(ask: Ask, choice: int | None, answer: Answer | None) -> str:
+def _line(ask: Ask, choice: int | None, answer: GuessAnswer | None) -> str:
     """A question with its answer; or that the result leaves it open, so that no question is lost."""
     if answer is None:
         yours = "" if choice is None else f" You said: {ask.options[choice]}."
@@ -78,7 +78,7 @@ def _line(ask: Ask, choice: int | None, answer: Answer | None) -> str:
     return f"- {_mark(choice, answer)}{ask.prompt} **{ask.options[answer.option]}**. {answer.why}"
 
 
-def _mark(choice: int | None, answer: Answer) -> str:
+def _mark(choice: int | None, answer: GuessAnswer) -> str:
     if choice is None:
         return ""
     return ":material/check: " if choice == answer.option else ":material/close: "

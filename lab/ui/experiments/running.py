@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lab.experiments.shipped import Provenance
+from lab.evidence.shipped import Provenance
 from lab.models import jobs
 from lab.models.batches import Progress
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back

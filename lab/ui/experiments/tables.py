@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from lab.experiments.verdicts import RULE
+from lab.evidence.verdicts import RULE
 
 DECIMAL, SHARE = "%.2f", "percent"
 # What stands where there is no value.

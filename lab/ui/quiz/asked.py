@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.charts.base.figure import Figure
-from lab.course.checks import Question, selected
-from lab.course.progress import Shown
 from lab.course.words import quoted
+from lab.questions.progress import Shown
+from lab.questions.question import Question, selected
 from lab.ui import parameters, selection
 
 # What is drawn beside a question, by the question's id.

@@ -9,10 +9,10 @@ from functools import partial
 
 import streamlit as st
 
-from lab.course.checks import Question, lettered
-from lab.course.hints import hint_of
-from lab.course.progress import TOY, Shown, answer_to
 from lab.course.words import stopped
+from lab.questions.hints import hint_of
+from lab.questions.progress import TOY, Shown, answer_to
+from lab.questions.question import Question, lettered
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed

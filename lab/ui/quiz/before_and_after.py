@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from lab.course.before_and_after import BothTests, Gain, LessonTest, gain, two_tests
-from lab.course.checks import Question, lettered
 from lab.course.pages import Lesson
-from lab.course.returning import Returning, Spot
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import quoted
 from lab.figures.attention import place
 from lab.models.interventions import Interventions
+from lab.questions.before_and_after import BothTests, Gain, LessonTest, gain, two_tests
+from lab.questions.question import Question, lettered
+from lab.questions.returning import Returning, Spot
 from lab.ui import parameters, runs
 from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import choose, progress, remember

@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from lab.course.progress import MAX_BYTES
-from lab.course.progress_file import ProgressFileError, check_size, read
+from lab.questions.progress import MAX_BYTES
+from lab.questions.progress_file import ProgressFileError, check_size, read
 from lab.ui.quiz.question import progress, remember
 
 _TAKEN, _SAID = "_file.taken", "_file.said"

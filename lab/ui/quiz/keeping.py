@@ -9,8 +9,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from lab.course.progress import MAX_BYTES, Progress
-from lab.course.progress_file import ProgressFileError, read
+from lab.questions.progress import MAX_BYTES, Progress
+from lab.questions.progress_file import ProgressFileError, read
 from lab.ui import selection
 from lab.ui.quiz.question import progress, remember
 

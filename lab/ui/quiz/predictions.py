@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.checks import Question, lettered, reordered
-from lab.course.progress import TOY
+from lab.questions.progress import TOY
+from lab.questions.question import Question, lettered, reordered
 from lab.ui import parameters, selection
 from lab.ui.quiz.asked import fingerprint, hashed
 from lab.ui.quiz.question import choose, list_options, progress, remember

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from lab.course.checks import Question, lettered
-from lab.course.progress import Progress
+from lab.questions.progress import Progress
+from lab.questions.question import Question, lettered
 
 _PROGRESS = "progress"
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lab.course.returning import MOST, Returning, Spot, offered, returning
 from lab.course.words import stopped
 from lab.figures.attention import place
 from lab.models.trace import Trace
+from lab.questions.returning import MOST, Returning, Spot, offered, returning
 from lab.ui import parameters
 from lab.ui.quiz.asked import Asked, about, fingerprint
 from lab.ui.quiz.asking import ask_one, brought_back, keep, stored

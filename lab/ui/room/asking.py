@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from lab.course.checks import Question
 from lab.course.pages import ROOM_PAGE, script
 from lab.figures.attention import place
+from lab.questions.question import Question
 from lab.rooms.database import Unreachable
-from lab.rooms.forms import Bounds, Kind, Number, Picks, Place
+from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.questions import Posed, PosedOption
 from lab.rooms.rooms import RoomError
 from lab.rooms.server import server
@@ -34,9 +34,9 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kin
     asked = Posed(lesson, question.id, question.prompt, options, of, dict(link))
     if kind is Kind.NUMBER and (found := question.number) is not None:
         bounds = Bounds(found.low, found.high, found.unit)
-        return replace(asked, number=Number(found.value, found.tolerance, bounds, found.edges))
+        return replace(asked, number=NumberAnswer(found.value, found.tolerance, bounds, found.edges))
     if kind is Kind.PLACE and (picked := question.places) is not None:
-        return replace(asked, place=Place(picked.best, Picks(picked.tokens, picked.layers, picked.heads)))
+        return replace(asked, place=PlaceAnswer(picked.best, Picks(picked.tokens, picked.layers, picked.heads)))
     return asked
 
 

@@ -21,17 +21,17 @@ _LONGEST, _MOST_ROOMS = 100, 100  # characters of what a browser tells, and room
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldSeat:
     """What a browser has kept of a room, or says it has: a participant's seat and a teacher's key; empty without."""
 
     seat: str
     key: str
 
 
-def told(code: str) -> Told | None:
+def told(code: str) -> ToldSeat | None:
     """What the browser has told of the room ``code``; None until it has, a moment after the first page is drawn."""
     found = st.session_state.get(_TOLD, {}).get(code)
-    return found if isinstance(found, Told) else None
+    return found if isinstance(found, ToldSeat) else None
 
 
 def sit(code: str) -> str:
@@ -90,9 +90,9 @@ def _hear() -> None:
     """Take what a browser tells, before the page is drawn again. Anybody may have written it."""
     match st.session_state[KEY].get("seat"):
         case [str(code), str(seat), str(key), by] if by == st.session_state.get(_BY):
-            found: dict[str, Told] = st.session_state.setdefault(_TOLD, {})
+            found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})
             if len(found) < _MOST_ROOMS:
-                found.setdefault(code[:_LONGEST], Told(seat[:_LONGEST], key[:_LONGEST]))
+                found.setdefault(code[:_LONGEST], ToldSeat(seat[:_LONGEST], key[:_LONGEST]))
             if _TEACHERS.fullmatch(key) and code not in st.session_state.get(_FALSE, ()) and not key_of(code):
                 keep_key(code, key)
 

@@ -9,27 +9,27 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from lab.toy.training import Plan, Run, Snapshot
+    from lab.toy.training import Plan, Snapshot, TrainingRun
 
 Kept = TypeVar("Kept")
 # So many toys learn at once; between two stages each gives its turn to whoever waits for one.
 _LESSONS = threading.BoundedSemaphore(os.cpu_count() or 1)
 _POLL = 0.2  # seconds
 _FINISHED_KEPT = 24
-_finished: OrderedDict[Plan, Run] = OrderedDict()
+_finished: OrderedDict[Plan, TrainingRun] = OrderedDict()
 # Trainings that were left before their end, each with what makes its next snapshot.
 _BEGUN_KEPT = 8
-_begun: OrderedDict[Plan, tuple[Run, Iterator[Snapshot]]] = OrderedDict()
+_begun: OrderedDict[Plan, tuple[TrainingRun, Iterator[Snapshot]]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def finished_run(plan: Plan) -> Run | None:
+def finished_run(plan: Plan) -> TrainingRun | None:
     """The whole training of this plan, if the server has done it for anybody and not forgotten it."""
     with _lock:
         return _finished.get(plan)
 
 
-def train_toy(plan: Plan) -> Generator[Run | None]:
+def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
     """Teach a toy: yields the run after every stage, and None while it waits for others to finish.
 
     A plan that was trained to its end before is not trained again: the only thing yielded is that run. A plan that was
@@ -51,7 +51,7 @@ def train_toy(plan: Plan) -> Generator[Run | None]:
         _LESSONS.release()
 
 
-def _stages(plan: Plan) -> Generator[Run]:
+def _stages(plan: Plan) -> Generator[TrainingRun]:
     """The run after every stage, from where somebody left it or from the beginning."""
     from lab.models.cores import one_core
     from lab.toy.training import begin, train

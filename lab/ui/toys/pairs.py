@@ -6,11 +6,11 @@ import streamlit as st
 
 from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import heatmap
-from lab.course.toy_checks import pair_checks
 from lab.course.words import quoted
 from lab.figures.axes import KEY, QUERY, WEIGHT
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, changed
+from lab.questions.toys import pair_checks
 from lab.toy.data import as_text
 from lab.toy.pairs import PAIR_RULES, WITHIN, even_share, own_share
 from lab.toy.runs import number_run

@@ -16,7 +16,7 @@ from lab.ui.selection import Selection, note
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
     from lab.toy.data import ToyData
-    from lab.toy.training import Plan, Run
+    from lab.toy.training import Plan, TrainingRun
 
 TRAIN_STEP = "Train a toy"
 _RUNS = "_toy_runs"
@@ -73,15 +73,15 @@ def blank_plan(chosen: Selection) -> Plan:
     return Plan(rule.id, chosen.toy_layers, LETTERS, LONGEST, chosen.toy_seed, heads)
 
 
-def run_of(wanted: Plan) -> Run | None:
+def run_of(wanted: Plan) -> TrainingRun | None:
     """What this session has trained by that plan, to its end or until it was stopped."""
-    runs: dict[Plan, Run] = st.session_state.get(_RUNS, {})
+    runs: dict[Plan, TrainingRun] = st.session_state.get(_RUNS, {})
     return runs.get(wanted)
 
 
-def remember(run: Run) -> None:
+def remember(run: TrainingRun) -> None:
     """Keep a run for this session; the oldest of too many is forgotten."""
-    runs: dict[Plan, Run] = st.session_state.setdefault(_RUNS, {})
+    runs: dict[Plan, TrainingRun] = st.session_state.setdefault(_RUNS, {})
     runs.pop(run.plan, None)
     runs[run.plan] = run
     for old in list(runs)[:-_RUNS_KEPT]:

@@ -13,8 +13,8 @@ from lab.analysis.heads.of_toys import INDUCTION, SCORED, toy_scores
 from lab.analysis.heads.patterns import PATTERNS
 from lab.charts.base.figure import Figure
 from lab.charts.cells.small_maps import small_maps
-from lab.course.toy_checks import expected_pattern
 from lab.figures.axes import WEIGHT
+from lab.questions.toys import expected_pattern
 from lab.toy.data import as_text, letter
 from lab.toy.runs import number_run
 from lab.toy.tasks import IGNORED, Task
@@ -29,7 +29,7 @@ from lab.ui.toys.watched import LiveTraining, show_curves
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
-    from lab.toy.training import Plan, Run
+    from lab.toy.training import Plan, TrainingRun
     from lab.ui.page import LessonPage
 
 _LESSON = "toy"
@@ -50,7 +50,7 @@ def show_training(page: LessonPage) -> None:
     plan, words = toy_runs.plan(chosen), toy_runs.sentence(chosen)
     task, before = task_of(plan.task), runs.untrained_toy(plan)
 
-    def stage(run: Run) -> Figure:
+    def stage(run: TrainingRun) -> Figure:
         return _maps([("before", before), ("now", run.latest.model)], words)
 
     live = LiveTraining(plan, f"Look for **{task.look_for}**.", stage)
@@ -107,7 +107,7 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
     )
 
 
-def _show_run(run: Run, task: Task, words: tuple[int, ...]) -> None:
+def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
     """The whole of a run: curves, every head at four points of the way, scores."""
     plan, now = run.plan, run.latest
     st.markdown(
@@ -128,7 +128,7 @@ def _show_run(run: Run, task: Task, words: tuple[int, ...]) -> None:
     code(task.answers, training.logits, training.train)
 
 
-def _show_scores(run: Run, task: Task) -> None:
+def _show_scores(run: TrainingRun, task: Task) -> None:
     """How much of the expected pattern each head has, before and now."""
     patterns = ("previous_token", INDUCTION) if task.pattern == INDUCTION else (task.pattern,)
     table: dict[str, object] = {"head": _head_names(run.plan.layers, run.plan.heads)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.charts.base.axes import Places, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
 from lab.toy.training import chance
@@ -20,7 +20,7 @@ from lab.ui.toys import runs as toy_runs
 from lab.ui.toys.live import train_toy
 
 if TYPE_CHECKING:
-    from lab.toy.training import Plan, Run
+    from lab.toy.training import Plan, TrainingRun
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class LiveTraining:
 
     plan: Plan
     look_for: str
-    stage: Callable[[Run], Figure]
+    stage: Callable[[TrainingRun], Figure]
     place: DeltaGenerator = field(default_factory=st.container)
     asked: bool = field(default_factory=toy_runs.training_asked)
 
-    def train_if_asked(self) -> Run | None:
+    def train_if_asked(self) -> TrainingRun | None:
         """Train if somebody asked for it, whatever the step asks first, and run the page again; else the run so far."""
         run = toy_runs.run_of(self.plan)
         if self.asked and (run is None or not run.latest.finished):
@@ -45,7 +45,7 @@ class LiveTraining:
             st.rerun()  # the header, the badge and the other steps now show the trained toy
         return run
 
-    def offer(self, run: Run | None) -> None:
+    def offer(self, run: TrainingRun | None) -> None:
         """The button that trains, where training is not finished."""
         if run is not None and run.latest.finished:
             return
@@ -80,7 +80,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
     return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
 
 
-def show_curves(run: Run) -> None:
+def show_curves(run: TrainingRun) -> None:
     """What became of the accuracy and of the loss, from the first step to now."""
     if len(run.curve) > 1:
         left, right = st.columns(2)
@@ -90,16 +90,16 @@ def show_curves(run: Run) -> None:
             draw(_loss(run), "toy-loss")
 
 
-def _accuracy(run: Run) -> Figure:
+def _accuracy(run: TrainingRun) -> Figure:
     """Right answers against steps, and what always giving the commonest answer would get."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
     series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}
     scale = Scale("Share right", (0.0, 1.0))
-    return lines(series, Places("Step", steps), scale, title="Right answers on fresh sentences")
+    return lines(series, AxisPlaces("Step", steps), scale, title="Right answers on fresh sentences")
 
 
-def _loss(run: Run) -> Figure:
+def _loss(run: TrainingRun) -> Figure:
     steps, losses, _ = zip(*run.curve, strict=True)
     scale = Scale("Cross-entropy (nats)", (0.0, max(losses)))
-    return lines({"Loss": losses}, Places("Step", steps), scale, title="Loss on fresh sentences")
+    return lines({"Loss": losses}, AxisPlaces("Step", steps), scale, title="Loss on fresh sentences")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import lab
 from lab.analysis.heads.clustering import (
     FEATURES,
-    Sample,
+    HeadSample,
     accumulate,
     adjusted_rand,
     cluster,
@@ -130,11 +130,11 @@ def test_standardised_leaves_out_what_tells_no_heads_apart() -> None:
         standardised(features[..., 1:3])
 
 
-def samples() -> Iterator[Sample]:
+def samples() -> Iterator[HeadSample]:
     model = constructed_toy(9, 8)
     for text in ("c e b e c a c", "a a b", "d e f g h i"):
         trace = lab.trace(model, text)
-        yield Sample(trace, [None] * len(trace), [None] * len(trace))
+        yield HeadSample(trace, [None] * len(trace), [None] * len(trace))
 
 
 def test_features_are_the_corrected_numbers_of_the_other_analyses() -> None:
@@ -150,7 +150,7 @@ def test_features_are_the_corrected_numbers_of_the_other_analyses() -> None:
 def test_partial_results_are_the_means_so_far_and_no_sentence_is_read_ahead() -> None:
     read: list[int] = []
 
-    def watched() -> Iterator[Sample]:
+    def watched() -> Iterator[HeadSample]:
         for number, sample in enumerate(samples()):
             read.append(number)
             yield sample
@@ -182,7 +182,7 @@ def test_random_toys_can_be_clustered_from_start_to_end() -> None:
     model = random_toy(9, 12, heads=12)
     texts = [" ".join(map(str, np.random.default_rng(i).integers(1, 10, 12))) for i in range(4)]
     traces = [lab.trace(model, text) for text in texts]
-    *_, last = accumulate(Sample(trace, [None] * 12, [None] * 12) for trace in traces)
+    *_, last = accumulate(HeadSample(trace, [None] * 12, [None] * 12) for trace in traces)
     found = cluster(standardised(last.mean), 3)
     assert found.labels.shape == (12,)
     assert set(found.labels.tolist()) == {0, 1, 2}

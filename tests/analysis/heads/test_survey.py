@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.heads.clustering import FEATURES, Sample, accumulate, cluster, standardised, telling
+from lab.analysis.heads.clustering import FEATURES, HeadSample, accumulate, cluster, standardised, telling
 from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_roles
 from lab.analysis.heads.survey import (
@@ -41,7 +41,7 @@ def test_steps_give_what_a_loop_gives() -> None:
     survey.step(toy, no_tags, twin)
     assert survey.finished and survey.done == survey.total == len(TEXTS)
     traces = [trace(toy, text) for text in TEXTS]
-    *_, whole = accumulate(Sample(each, *no_tags(each.encoding)) for each in traces)
+    *_, whole = accumulate(HeadSample(each, *no_tags(each.encoding)) for each in traces)
     mean = mean_features([each.features for each in survey.readings()])
     np.testing.assert_array_equal(mean, whole.mean)
     patterns = average_patterns(traces)

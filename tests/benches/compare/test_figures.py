@@ -30,7 +30,7 @@ from lab.benches.compare.comparable import (
     NothingToShow,
     shown,
 )
-from lab.benches.compare.shown import Cells
+from lab.benches.compare.shown import ComparedCells
 from lab.charts.base.figure import Figure
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
@@ -201,7 +201,7 @@ def test_a_metric_is_that_of_its_heads(metric: str, corrected: bool) -> None:
     for traced in (a, b):
         own = attention_metrics(traced.layer(2).attention, causal=traced.model.config.causal).values(metric, corrected)
         found = shown(traced, METRIC, at)
-        assert isinstance(found, Cells)
+        assert isinstance(found, ComparedCells)
         np.testing.assert_allclose(found.values[2], own)
     assert len(a) != len(b) and shown(a, METRIC, at).why_not(shown(b, METRIC, at)) is None
 
@@ -269,7 +269,7 @@ def test_the_url_offers_what_there_is() -> None:
 
 def test_specialization_of_one_pipeline_has_its_seven() -> None:
     found = shown(run("lab-bert", A), SPECIALIZATION, AT)
-    assert isinstance(found, Cells)
+    assert isinstance(found, ComparedCells)
     values = found.values
     assert values.shape[0] == 8 and 5 <= values.shape[1] <= 7
     assert np.isfinite(values).all()

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
 from lab.analysis.heads.metrics import METRICS, attention_metrics, uniform_metrics
 from lab.analysis.heads.values import uniform_attention
-from lab.course.checks import Question
 from lab.course.metric_cards import filled, tex
 from lab.lessons.attention_metrics import checks as ask
+from lab.questions.question import Question
 from tests.analysis.matrices import Case, cases, random_attention
 
 

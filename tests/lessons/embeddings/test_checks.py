@@ -11,11 +11,11 @@ import pytest
 import lab
 from lab.analysis.layers.embeddings import Gap, Movement, parts, permutation_gap, position_rows, worked_dimension
 from lab.analysis.layers.positions import sinusoids
-from lab.course.checks import Option, Question
-from lab.course.kinds import Quantity, numeric
 from lab.lessons.embeddings import checks as ask
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.questions.kinds import Quantity, numeric
+from lab.questions.question import Option, Question
 from tests.checkpoints import Family, write_checkpoint
 
 TEXTS = ("The cat sat on the mat because it was tired.", "She opened the door.", "the the the the the dog")

@@ -12,13 +12,13 @@ from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import NeuronSteps, neuron_steps, share_below_zero
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
 from lab.analysis.layers.sublayers import NormSteps, layer_norms, norm_steps, sublayer_changes
-from lab.course.checks import Option, Question
 from lab.lessons.feed_forward import blank_checks as doing
 from lab.lessons.feed_forward import checks as ask
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
 from lab.models.twin import random_twin
+from lab.questions.question import Option, Question
 from lab.toy.models import constructed_toy
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint

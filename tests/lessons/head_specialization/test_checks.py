@@ -8,10 +8,10 @@ import pytest
 from lab.analysis.heads.named import Chance
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
-from lab.analysis.heads.specialization_parts import Part, specialization_parts
+from lab.analysis.heads.specialization_parts import MetricPart, specialization_parts
 from lab.analysis.heads.values import uniform_attention
-from lab.course.checks import Question
 from lab.lessons.head_specialization import checks as ask
+from lab.questions.question import Question
 from tests.analysis.matrices import random_attention
 
 UPOS = [None, "DET", "NOUN", "VERB", "ADP", "DET", "NOUN", "PUNCT", None]
@@ -24,7 +24,7 @@ def right(question: Question | None) -> str:
     return question.options[question.answer].text
 
 
-def part(id: str, causal: bool, seed: int = 1) -> Part:
+def part(id: str, causal: bool, seed: int = 1) -> MetricPart:
     attention = random_attention(seed, 1, len(UPOS), causal)[0]
     return next(each for each in specialization_parts(attention, UPOS, NOTHING, causal=causal) if each.id == id)
 

@@ -12,8 +12,8 @@ import lab
 from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
-from lab.experiments.notable import FILE, Doing, Job, Notable, shipped
-from lab.experiments.own_sentence import Case, cases
+from lab.evidence.grammar.own_sentence import Case, cases
+from lab.evidence.notable import FILE, Doing, HeadJob, Notable, shipped
 from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
 from lab.models.trace import Trace
@@ -146,7 +146,7 @@ def test_a_relation_is_told_with_its_score_chance_and_cases(trace: Trace) -> Non
 
 
 def test_a_wrong_case_is_called_wrong() -> None:
-    each = Notable(Job("obj:head", "finds the verb of an object"), 0.3, (Doing(1, 2, 0.6),))
+    each = Notable(HeadJob("obj:head", "finds the verb of an object"), 0.3, (Doing(1, 2, 0.6),))
     wrong = Case("book", "gave", "the", False, 3, 1)
     assert "“\u2068the\u2069”, not at “\u2068gave\u2069”" in meanings.grammar(each, each.heads[0], (wrong,))
     right = Case("book", "gave", "gave", True, 3, 1, ("a", "the", "in", "."))

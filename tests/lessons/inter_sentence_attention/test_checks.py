@@ -11,12 +11,12 @@ import lab
 from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.attention import InterSentence, inter_sentence
 from lab.analysis.sentences.split import as_one, aside, crossing, expected, split
-from lab.course.checks import Question
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import what_if
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.questions.question import Question
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 

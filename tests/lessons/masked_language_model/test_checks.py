@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import lab
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, Restored, candidates, prediction_at
-from lab.course.checks import Option, Question
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import checks as ask
+from lab.questions.question import Option, Question
 
 LOGITS = np.array([3.0, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, 0.0])
 WORDS = ("happy", "big", "ready", "up", "tired", "##ed", "<b>", "$x$")

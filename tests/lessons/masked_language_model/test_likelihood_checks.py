@@ -11,8 +11,8 @@ from lab.analysis.words.likelihood import Likelihood, TokenScore
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.predictions import Prediction
 from lab.analysis.words.sampling import SamplingSettings, sample
-from lab.course.checks import Option, Question
 from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.questions.question import Option, Question
 
 PROBABILITIES = (0.5, 0.002, 0.1, 0.3)
 FOUND = Likelihood(True, 4, tuple(TokenScore(i + 1, i, math.log(p), i + 1, 0) for i, p in enumerate(PROBABILITIES)))

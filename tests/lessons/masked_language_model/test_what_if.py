@@ -12,11 +12,11 @@ from torch import Tensor
 
 import lab
 from lab.analysis.words.masking import mask_of, masked_run
-from lab.course.checks import MARGIN
 from lab.course.sentences.blanks import BLANKS
 from lab.course.words import share
 from lab.lessons.masked_language_model import what_if as ask
 from lab.models.loading import LoadedModel
+from lab.questions.question import MARGIN
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 

@@ -9,11 +9,11 @@ import pytest
 
 import lab
 from lab.analysis.heads.comparing import head_sum
-from lab.course.checks import Option, Question
 from lab.lessons.multi_head_attention import checks as ask
 from lab.lessons.multi_head_attention import what_if
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
+from lab.questions.question import Option, Question
 from lab.toy.models import random_toy
 from lab.toy.recut import recut
 from tests.checkpoints import HEADS, WIDTH, Family

@@ -12,11 +12,11 @@ import torch
 import lab
 from lab.analysis.heads.comparing import head_sum
 from lab.analysis.words.masking import asked_run
-from lab.course.checks import Option, Question
 from lab.course.words import plain, share
 from lab.lessons.multi_head_attention import what_if
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace, trace_encoding
+from lab.questions.question import Option, Question
 
 TEXTS = ("She gave her brother the book that he wanted.", "The cat sat on the mat because it was tired.", "Dogs.")
 

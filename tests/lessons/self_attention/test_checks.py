@@ -11,10 +11,10 @@ import pytest
 
 import lab
 from lab.analysis.heads.attention import attention_row
-from lab.course.checks import Option, Question, clear_winner
 from lab.course.words import escaped
 from lab.lessons.self_attention import checks as ask
 from lab.models.trace import Trace
+from lab.questions.question import Option, Question, clear_winner
 from tests.checkpoints import Family, write_checkpoint
 
 TEXTS = ("The cat sat on the mat because it was tired.", "She opened the door.", "the the the the the dog")

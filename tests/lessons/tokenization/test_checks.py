@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from lab.course.checks import Option, Question
 from lab.course.words import quoted
 from lab.lessons.tokenization import checks as check
 from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization import predictions as ask
-from lab.lessons.tokenization.reading import Reading, askable, hardest
+from lab.lessons.tokenization.reading import TextReading, askable, hardest
 from lab.models.encoding import encode
 from lab.models.loading import EMBEDDED
+from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.steps import tokenization_steps
 from lab.text.tokenizers.wordpiece import WordSteps
@@ -45,9 +45,9 @@ def gpt2(tiny_checkpoint: TinyCheckpoint) -> Tokenizer:
     return Tokenizer.from_file(str(tiny_checkpoint("gpt2") / "tokenizer.json"))
 
 
-def read(tokenizer: Tokenizer, text: str, pair: str = "", most: int = 512) -> Reading:
+def read(tokenizer: Tokenizer, text: str, pair: str = "", most: int = 512) -> TextReading:
     encoding = encode(tokenizer, SimpleNamespace(max_tokens=most), text, pair or None)  # type: ignore[arg-type]
-    return Reading(encoding, tuple(tokenization_steps(tokenizer, each) for each in (text, pair) if each), tokenizer)
+    return TextReading(encoding, tuple(tokenization_steps(tokenizer, each) for each in (text, pair) if each), tokenizer)
 
 
 def answer(question: Question | None) -> Option:
@@ -61,7 +61,7 @@ def option(question: Question | None, text: str) -> Option:
     return found
 
 
-def word_of(reading: Reading, text: str) -> WordSteps | BpeWord:
+def word_of(reading: TextReading, text: str) -> WordSteps | BpeWord:
     return next(word for word in reading.words if word.text.strip() == text)
 
 

@@ -9,7 +9,7 @@ import pytest
 import lab
 from lab.course.sentences.examples import EXAMPLES
 from lab.lessons.tokenization import meanings
-from lab.lessons.tokenization.reading import Reading
+from lab.lessons.tokenization.reading import TextReading
 from lab.text.tokenizers.steps import tokenization_steps
 
 TEXTS = [
@@ -25,7 +25,7 @@ TEXTS = [
 def test_words_are_counted_as_the_library_cuts_them(model: str, text: str) -> None:
     trace = lab.trace(lab.load_model(model), text)
     tokenizer = trace.model.tokenizer
-    reading = Reading(trace.encoding, (tokenization_steps(tokenizer, text),), tokenizer)
+    reading = TextReading(trace.encoding, (tokenization_steps(tokenizer, text),), tokenizer)
     normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
     found = [each for each, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
     said = meanings.pre_tokens(reading)
@@ -40,5 +40,5 @@ def test_words_are_counted_as_the_library_cuts_them(model: str, text: str) -> No
 
 def test_three_spellings_are_one_word() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), TEXTS[5])
-    reading = Reading(trace.encoding, (tokenization_steps(trace.model.tokenizer, TEXTS[5]),), trace.model.tokenizer)
+    reading = TextReading(trace.encoding, (tokenization_steps(trace.model.tokenizer, TEXTS[5]),), trace.model.tokenizer)
     assert "share their tokens" in meanings.spellings(reading)

@@ -1,0 +1,81 @@
+"""What a learner answers with: a choice of options, a line for a number, tokens or heads to pick from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.classroom import question as shown
+from lab.course.words import escaped
+from lab.rooms.forms import Picks
+from lab.rooms.questions import Hidden, Posed
+from lab.rooms.typed import read_number, wanted
+
+_LONGEST = 40
+# Of more tokens than these nobody finds one among buttons: a list that can be searched has them.
+_MOST_BUTTONS = 60
+
+
+def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
+    """The widget; it begins with ``mine``, the answer that is in."""
+    bounds, picks = shown.bounds_of(question), shown.picks_of(question)
+    if picks is not None:
+        _draw_picks(picks, key, None if mine is None else int(mine))
+        return
+    if mine is not None:
+        st.session_state.setdefault(key, int(mine) if bounds is None else written(mine))
+    if bounds is not None:
+        label = f"Your answer, in {bounds.unit}" if bounds.unit else "Your answer"
+        st.text_input(label, key=key, max_chars=_LONGEST, placeholder="A number", autocomplete="off")
+        st.caption(wanted(bounds))
+        return
+    places = range(len(question.options))
+    st.radio("Your answer", places, None, lambda place: shown.option_named(question, place), key=key)
+
+
+def read(question: Posed | Hidden, key: str) -> float | None:
+    """What the widget has; None where nothing is in it. Raises NotANumber."""
+    given, bounds, picks = st.session_state.get(key), shown.bounds_of(question), shown.picks_of(question)
+    if isinstance(given, str) and bounds is not None:
+        return read_number(given, bounds) if given.strip() else None
+    if picks is not None and picks.layers > 1:
+        layer = st.session_state.get(f"{key}.layer")
+        return None if layer is None or given is None else layer * picks.heads + given
+    return given if isinstance(given, int) else None
+
+
+def said(question: Posed | Hidden, value: float) -> str:
+    """An answer in words."""
+    bounds, picks = shown.bounds_of(question), shown.picks_of(question)
+    if picks is not None:
+        return f"**{escaped(picks.name(int(value)))}**"
+    if bounds is None:
+        return shown.option_named(question, int(value))
+    return f"**{written(value)}** {bounds.unit}".rstrip()
+
+
+def written(value: float) -> str:
+    """A number as it can be typed again."""
+    return f"{value:.10g}"
+
+
+def _draw_picks(picks: Picks, key: str, mine: int | None) -> None:
+    """Buttons: the tokens in their order; for heads one row of layers and one of heads."""
+    if picks.tokens:
+        if mine is not None:
+            st.session_state.setdefault(key, mine)
+        places = range(len(picks))
+        if len(picks) <= _MOST_BUTTONS:
+            st.pills("Pick a token", places, format_func=lambda place: escaped(picks.name(place)), key=key)
+        else:
+            st.selectbox("Pick a token", places, None, picks.name, key=key)
+        return
+    if mine is not None:
+        st.session_state.setdefault(f"{key}.layer", mine // picks.heads)
+        st.session_state.setdefault(key, mine % picks.heads)
+    if picks.layers > 1:
+        st.pills("Pick a layer", range(picks.layers), format_func=_counted, key=f"{key}.layer")
+    st.pills("Pick a head", range(picks.heads), format_func=_counted, key=key)
+
+
+def _counted(place: int) -> str:
+    return str(place + 1)

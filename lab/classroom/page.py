@@ -1,0 +1,107 @@
+"""The page of rooms: for each visit the screen that it is here for, which looks again by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from lab.classroom import door, participant, printed, projector, teacher
+from lab.questions.returning import Returning
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import NoSuchRoom, NotTheTeacher, RoomError, Waits
+from lab.rooms.seen import Seen, State, Taught
+from lab.rooms.server import server
+from lab.ui import parameters, shell
+from lab.ui.room.here import AWAY, code_here, pause
+from lab.ui.room.seat import forget_key, key_of, sit, told
+
+_Count = Callable[[State], None]
+
+
+def show(again: Mapping[str, Returning]) -> None:
+    """The door, or the room. ``again`` makes third questions, by lesson id."""
+    shell.route()
+    code = code_here()
+    st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
+    if not code:
+        if parameters.ROOM.chosen():
+            st.warning("A code has six letters and digits, as K7W 2QD.", icon=":material/info:")
+        door.show()
+        return
+    try:
+        _room(code, again)
+    except Unreachable:
+        st.warning(AWAY, icon=":material/cloud_off:")
+        st.fragment(_until_back, run_every=2.0)()
+    except NotTheTeacher:
+        forget_key(code)
+        st.rerun()
+    except NoSuchRoom as gone:
+        st.warning(str(gone), icon=":material/info:")
+        st.button("Another code", on_click=door.leave)
+    except Waits:
+        st.fragment(_knock, run_every=2.0)(code)
+    except RoomError as full:
+        st.warning(str(full), icon=":material/info:")
+
+
+def _room(code: str, again: Mapping[str, Returning]) -> None:
+    server().find(code)
+    key, seat = key_of(code), ""
+    screen: Seen | Taught
+    count: _Count | None = projector.count
+    if parameters.PROJECTOR.chosen():
+        screen = projector.show(code)
+    elif key and parameters.SUMMARY.chosen():
+        screen, count = printed.show(code, key), None
+    elif key:
+        screen, count = teacher.show(code, key, again), teacher.count
+    elif told(code) is None:
+        st.caption("One moment …")
+        return
+    else:
+        seat = sit(code)
+        screen, count = participant.show(code, seat), None
+    st.fragment(_look, run_every=pause(screen.state))(screen.state, seat, count)
+
+
+def _knock(code: str) -> None:
+    """Try again to come in, and say why it takes a while."""
+    try:
+        sit(code)
+    except Waits as why:
+        st.info(str(why), icon=":material/hourglass_empty:")
+        return
+    except Unreachable:
+        st.caption(AWAY)
+        return
+    except RoomError:
+        pass  # the page says what is wrong
+    st.rerun()
+
+
+def _look(drawn: State, seat: str, count: _Count | None) -> None:
+    """Again and again: what has changed since the page was drawn. An answer on its way is sent."""
+    if seat and participant.deliver(seat):
+        st.rerun()
+    try:
+        now = server().state(drawn.code)
+    except Unreachable:
+        st.caption(AWAY)
+        return
+    except NoSuchRoom:
+        st.rerun()
+    if now.version > drawn.version or pause(now) != pause(drawn):
+        st.rerun()
+    if count is not None:
+        count(max(now, drawn, key=lambda state: state.version))
+
+
+def _until_back() -> None:
+    try:
+        server().state("")
+    except NoSuchRoom:
+        st.rerun()
+    except Unreachable:
+        return

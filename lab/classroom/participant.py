@@ -1,0 +1,136 @@
+"""The room for who takes part: one question, an answer, how sure, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lab.classroom import answer
+from lab.classroom import question as shown
+from lab.rooms.database import Unreachable
+from lab.rooms.questions import Hidden, Posed
+from lab.rooms.rooms import CONFIDENCES, RoomError
+from lab.rooms.seen import Seen, State
+from lab.rooms.server import server
+from lab.rooms.states import ROUND, Phase
+from lab.rooms.typed import NotANumber
+from lab.ui.room.here import AWAY
+from lab.ui.room.seat import stand_up
+
+_PENDING, _SAID = "_room_pending", "_room_said"
+_SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
+_WAIT = {
+    Phase.LOBBY: "You are in. Wait for the first question.",
+    Phase.CLOSED: "The round is closed. Wait for what comes next.",
+    Phase.DISCUSS: "Find somebody who answered otherwise, and convince each other. Then everybody answers again.",
+}
+
+
+@dataclass(frozen=True)
+class _Vote:
+    """An answer on its way, and the version of the room that its form was drawn for."""
+
+    code: str
+    version: int
+    number: int
+    turn: int
+    value: float
+    confidence: int
+
+
+def show(code: str, seat: str) -> Seen:
+    """Draw where the room stands for who has this seat. Raises RoomError, Unreachable."""
+    deliver(seat)
+    seen = server().rooms.seen(code, seat)
+    if not seen.inside:
+        st.info("The teacher has taken you out of this room, with others who came late.", icon=":material/logout:")
+        st.button("Come in again", on_click=stand_up, args=(code,))
+        return seen
+    phase = seen.state.phase
+    question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
+    if question is not None:
+        shown.ask(question)
+    if phase in ROUND and question is not None:
+        if phase is Phase.OPEN_AGAIN:
+            st.markdown("Round 2: answer again, after the discussion.")
+        st.fragment(_form)(seen, question, seat)
+    elif isinstance(question, Posed):
+        shown.explain(question)
+        shown.rounds(seen.rounds, seen, "room")
+        shown.see(question, "room.see")
+    else:
+        if question is not None:
+            shown.list_options(question)
+        st.info(_waits(seen), icon=":material/hourglass_empty:")
+    _say()
+    return seen
+
+
+def deliver(seat: str) -> bool:
+    """Send what is on its way; whether there was something, and it is decided now. An answer is never counted twice."""
+    vote = st.session_state.get(_PENDING)
+    if not isinstance(vote, _Vote):
+        return False
+    try:
+        server().rooms.vote(vote.code, seat, vote.number, vote.turn, vote.value, vote.confidence)
+    except Unreachable:
+        return False
+    except RoomError as refused:
+        st.session_state[_SAID] = str(refused)
+    else:
+        st.session_state[f"_room.{vote.code}.{vote.number}.{vote.turn}"] = (vote.value, vote.confidence, vote.version)
+    del st.session_state[_PENDING]
+    return True
+
+
+def _waits(seen: Seen) -> str:
+    if seen.state.phase is Phase.LOBBY and seen.state.number:
+        return "Wait for the next question."
+    return _WAIT[seen.state.phase]
+
+
+def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
+    """The answer, how sure, and whether it is in. A part of the page of its own: a class sends all at once."""
+    state, turn = seen.state, ROUND[seen.state.phase]
+    name = f"_room.{state.code}.{state.number}.{turn}"
+    sure = f"{name}.sure"
+    sent = st.session_state.get(name)
+    mine = sent[:2] if sent is not None and sent[2] == state.version else seen.mine
+    if mine is not None:
+        st.session_state.setdefault(sure, mine[1])
+    with st.form(f"{name}.form", border=False):
+        answer.draw(question, f"{name}.option", None if mine is None else mine[0])
+        st.segmented_control("How sure are you?", CONFIDENCES, format_func=_SURE.__getitem__, key=sure)
+        label = "Send" if mine is None else "Send again"
+        given = (state, turn, name, seat, question)
+        st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=given)
+    if st.session_state.get(_PENDING) is not None:
+        st.warning(f"{AWAY} Your answer is kept here and is sent then.", icon=":material/cloud_off:")
+    elif sent is not None and mine is None:
+        st.warning("The teacher has emptied this round. Send your answer again.", icon=":material/refresh:")
+    elif mine is not None:
+        kept = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
+        st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")
+    _say()
+
+
+def _say() -> None:
+    said = st.session_state.pop(_SAID, "")
+    if said:
+        st.warning(said, icon=":material/info:")
+
+
+def _send(state: State, turn: int, name: str, seat: str, question: Posed | Hidden) -> None:
+    sure = st.session_state.get(f"{name}.sure")
+    try:
+        value = answer.read(question, f"{name}.option")
+    except NotANumber as refused:
+        st.session_state[_SAID] = str(refused)
+        return
+    if value is None or sure is None:
+        give = "Choose" if shown.bounds_of(question) is None else "Type"
+        st.session_state[_SAID] = f"{give} an answer, and how sure you are."
+        return
+    st.session_state[_PENDING] = _Vote(state.code, state.version, state.number, turn, value, sure)
+    deliver(seat)

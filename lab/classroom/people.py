@@ -1,0 +1,86 @@
+"""Who is in the room, for its teacher: the door, somebody taken out again, a round that begins anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import streamlit as st
+
+from lab.classroom import door
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import NotNow, RoomError
+from lab.rooms.seen import State
+from lab.rooms.server import server
+from lab.rooms.states import ROUND
+
+SAID = "_room_people_said"
+_LATE = "_room_late"
+_MINUTES = (1, 2, 5, 10, 30)
+
+
+def show(code: str, key: str, state: State) -> None:
+    """Behind a button that opens."""
+    with st.popover("People", icon=":material/groups:"):
+        label, icon = (
+            ("Close the door", ":material/door_front:")
+            if state.door.is_open
+            else ("Open the door", ":material/meeting_room:")
+        )
+        st.markdown("While the door is closed, nobody new comes in. Whoever is in the room can come back.")
+        st.button(label, icon=icon, on_click=_set_door, args=(code, key, not state.door.is_open))
+        st.divider()
+        st.markdown("Take out everybody who came in lately, with their answers. This closes the door.")
+        minutes = st.selectbox("Who came in within", _MINUTES, key=_LATE, format_func=_within)
+        st.button("Take them out", icon=":material/logout:", on_click=_remove, args=(code, key, minutes))
+        if state.phase in ROUND:
+            st.divider()
+            st.markdown("Delete all answers of the round that is open. Everybody can answer it again.")
+            turn = ROUND[state.phase]
+            st.button("Empty the round", icon=":material/refresh:", on_click=_empty, args=(code, key, state, turn))
+
+
+def warn(state: State) -> None:
+    """Say when people come in unusually fast, and when nobody can."""
+    if not state.door.is_open:
+        st.info("The door is closed: nobody new comes in.", icon=":material/door_front:")
+    elif state.is_crowded:
+        st.warning(
+            f"People come in unusually fast: {state.lately} in the last minute. If they are more than your class, "
+            "close the door (**People**).",
+            icon=":material/groups:",
+        )
+
+
+def _within(minutes: int) -> str:
+    return "the last minute" if minutes == 1 else f"the last {minutes} minutes"
+
+
+def _set_door(code: str, key: str, is_open: bool) -> None:
+    _do(lambda: server().rooms.set_door(code, key, is_open=is_open))
+
+
+def _remove(code: str, key: str, minutes: int) -> None:
+    def remove() -> None:
+        gone = server().rooms.remove(code, key, time.time() - 60 * minutes)
+        who = "1 person is" if gone == 1 else f"{gone} people are"
+        st.session_state[SAID] = f"{who} out of the room, and the door is closed."
+
+    _do(remove)
+
+
+def _empty(code: str, key: str, state: State, turn: int) -> None:
+    _do(lambda: server().rooms.empty(code, key, state.number, turn))
+
+
+def _do(change: Callable[[], None]) -> None:
+    """Change something, or keep a sentence that says why not."""
+    try:
+        change()
+    except Unreachable:
+        st.session_state[SAID] = "The database of rooms does not answer. Nothing was changed; try again in a moment."
+    except NotNow as refused:
+        st.session_state[SAID] = str(refused)
+    except RoomError as refused:
+        door.leave(str(refused))
+    server().forget()

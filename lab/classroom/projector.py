@@ -1,0 +1,46 @@
+"""The room on the wall: the way in, the question, how many have answered, and how they did once it is revealed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.classroom import door
+from lab.classroom import question as shown
+from lab.rooms.questions import Posed
+from lab.rooms.seen import Seen, State
+from lab.rooms.server import server
+from lab.rooms.states import ROUND, Phase
+
+_SAYS = {
+    Phase.CLOSED: "The round is closed.",
+    Phase.DISCUSS: "Find somebody who answered otherwise, and convince each other.",
+}
+
+
+def show(code: str) -> Seen:
+    """What everybody may see. Raises RoomError, Unreachable."""
+    seen = server().rooms.seen(code)
+    phase = seen.state.phase
+    question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
+    if question is None:
+        door.show_way_in(code, 360)
+        return seen
+    shown.ask(question)
+    if isinstance(question, Posed):
+        shown.rounds(seen.rounds, seen, "room.wall")
+        shown.explain(question)
+    else:
+        shown.list_options(question)
+        if phase in _SAYS:
+            st.info(_SAYS[phase], icon=":material/forum:")
+    return seen
+
+
+def count(state: State) -> None:
+    """How many are in the room, and how many have answered."""
+    if state.phase in ROUND:
+        st.header(f"{state.answers} of {state.people} have answered", anchor=False)
+        st.caption(f"Room {door.spaced(state.code)}")
+    else:
+        people = "nobody yet" if not state.people else "1 person" if state.people == 1 else f"{state.people} people"
+        st.caption(f"Room {door.spaced(state.code)}: {people}")

@@ -1,0 +1,155 @@
+"""A room's question on every screen of it: its options, and after the reveal how the class answered and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from lab.charts.tokens.chips import token_chips
+from lab.course.pages import LESSONS, number, script
+from lab.course.words import stopped
+from lab.figures.room import NAMES, heads_chart, round_chart
+from lab.questions.question import with_letter
+from lab.rooms.counts import FEWEST, Counts
+from lab.rooms.forms import Bounds, Kind, Picks
+from lab.rooms.questions import Hidden, Posed
+from lab.rooms.seen import Seen, Told
+from lab.rooms.states import ROUND, Phase
+from lab.rooms.typed import wanted
+from lab.ui import chosen_tokens, parameters, runs, selection
+from lab.ui.drawing import draw
+
+
+def option_named(question: Posed | Hidden, place: int) -> str:
+    """An option as it stands on screen, with its letter."""
+    return with_letter(place, _texts(question)[place])
+
+
+def ask(question: Posed | Hidden) -> None:
+    """What is asked, and about what."""
+    st.header(question.prompt, anchor=False)
+    st.caption(stopped(question.about))
+
+
+def bounds_of(question: Posed | Hidden) -> Bounds | None:
+    """What a number may be; None where the answer is a choice."""
+    if isinstance(question, Hidden):
+        return question.bounds
+    return None if question.number is None else question.number.bounds
+
+
+def picks_of(question: Posed | Hidden) -> Picks | None:
+    """What can be picked; None where nothing is."""
+    if isinstance(question, Hidden):
+        return question.picks
+    return None if question.place is None else question.place.picks
+
+
+def list_options(question: Posed | Hidden) -> None:
+    """The options, one a line; else what may be typed or picked."""
+    bounds = bounds_of(question)
+    if bounds is not None:
+        st.markdown(wanted(bounds))
+        return
+    picks = picks_of(question)
+    if picks is not None:
+        if picks.tokens:
+            show_tokens(picks.tokens)
+        else:
+            st.markdown(f"Pick one of the {len(picks)} heads.")
+        return
+    st.markdown("  \n".join(option_named(question, place) for place in range(len(_texts(question)))))
+
+
+def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True) -> None:
+    """The rounds side by side; of too few answers nothing is shown. What is right is marked once it is ``revealed``."""
+    for each, column in zip(found, st.columns(max(1, len(found)), gap="large"), strict=False):
+        with column:
+            one_round(each, of, key, revealed=revealed)
+
+
+def one_round(found: Counts, of: Seen | Told, key: str, *, revealed: bool = True) -> None:
+    """How one round came out, and once it is ``revealed`` the share of right answers."""
+    question = of.third if found.turn == ROUND[Phase.THIRD] else of.question
+    if found.withheld or not isinstance(question, Posed):
+        st.markdown(f"**{NAMES[found.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
+        return
+    _draw(found, question, f"{key}.{found.turn}", revealed)
+    if revealed:
+        st.markdown(_right_share(found))
+
+
+def _draw(found: Counts, question: Posed, key: str, revealed: bool) -> None:
+    """The counts: on the tokens themselves, on the grid of heads, else as a chart."""
+    picks = picks_of(question)
+    if picks is not None and picks.tokens:
+        st.markdown(f"**{NAMES[found.turn]}: {found.count} answers**")
+        show_tokens(picks.tokens, found.options, found.answer if revealed else None)
+    elif picks is not None:
+        draw(heads_chart(found, picks, revealed), key)
+    else:
+        draw(round_chart(found, question, revealed), key)
+
+
+def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | None = None) -> None:
+    """The text in its tokens, below each how often it was picked; the right one is framed and marked."""
+    said = [
+        f"{count} {'✓' * (place == right)}".strip() if count or place == right else None
+        for place, count in enumerate(counts)
+    ]
+    labels = said or [None] * len(tokens)
+    chips = [(token, (place,), label) for place, (token, label) in enumerate(zip(tokens, labels, strict=True))]
+    st.html(token_chips(chips, chosen=right, groups=[int(label is not None) for label in labels]))
+
+
+def _right_share(found: Counts) -> str:
+    """The share of right answers with its interval, in a sentence."""
+    low, high = found.interval
+    return f"Right: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."
+
+
+def explain(question: Posed) -> None:
+    """What is right, and why each option is or is not."""
+    answer = question.options[question.answer]
+    st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
+    others = [place for place in range(len(question.options)) if place != question.answer]
+    if question.kind is Kind.NUMBER:
+        st.markdown("Numbers that one comes to by a mistake:")
+    named = (_named(question, place) for place in others)
+    st.markdown(
+        "\n".join(f"- {name}: {question.options[place].why}" for name, place in zip(named, others, strict=True))
+    )
+
+
+def _right(question: Posed) -> str:
+    """What is right; of a number, how near is near enough."""
+    name, number = _named(question, question.answer), question.number
+    if number is None:
+        return f"{name}."
+    low = number.written(max(number.bounds.low, number.value - number.tolerance))
+    high = number.written(min(number.bounds.high, number.value + number.tolerance))
+    return f"{name}. Every answer from {low} to {high} counts as right."
+
+
+def _named(question: Posed, place: int) -> str:
+    """An option after the reveal: with its letter where it was chosen by it."""
+    return option_named(question, place) if question.kind is Kind.CHOICE else f"**{question.options[place].text}**"
+
+
+def see(question: Posed, key: str) -> None:
+    """The way to the lesson's step, with the sentence and the head of the question."""
+    lesson = next(each for each in LESSONS if each.id == question.lesson)
+    label, icon = f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
+    if st.button(label, key=key, icon=icon, type="tertiary", on_click=_take, args=(question,)):
+        step = {parameters.STEP.name: question.link.get(parameters.STEP.name, "")}
+        st.switch_page(script(lesson.page), query_params=selection.elsewhere() | (step if step["step"] else {}))
+
+
+def _take(question: Posed) -> None:
+    selection.take(question.link, runs.model_ids())
+    chosen_tokens.forget()
+
+
+def _texts(question: Posed | Hidden) -> tuple[str, ...]:
+    return tuple(each if isinstance(each, str) else each.text for each in question.options)

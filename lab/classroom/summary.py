@@ -1,0 +1,120 @@
+"""After class: each question with its three shares, what the discussion gained, and the commonest wrong option."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from lab.charts.base.tables import to_csv
+from lab.course.words import escaped, plain, signed
+from lab.evidence.gain import normalised_gain
+from lab.questions.question import letter, with_letter
+from lab.rooms.counts import Counts
+from lab.rooms.forms import Kind
+from lab.rooms.questions import Posed
+from lab.rooms.seen import Told
+from lab.rooms.states import ROUND, Phase
+
+
+def show(asked: Sequence[Told]) -> None:
+    """Behind a line that opens; nothing before the first question."""
+    if not asked:
+        return
+    with st.expander("Summary", icon=":material/summarize:"):
+        for told in asked:
+            st.markdown(f"**{told.number}. {told.question.prompt}**  \n{said(told)}")
+            commonest_error(told)
+        download(asked)
+
+
+def commonest_error(told: Told) -> None:
+    """The wrong answer that was given most in round 1, if one was given more often than all others."""
+    error, question = _error(told), told.question
+    if error is None:
+        return
+    if question.kind is Kind.CHOICE:
+        option = question.options[error]
+        st.markdown(f"The commonest wrong option is {with_letter(error, option.text)}. {option.why}")
+    else:
+        st.markdown(f"The commonest wrong answer is {escaped(_bin(question, error))}.")
+
+
+def download(asked: Sequence[Told]) -> None:
+    """The same as a file, for a spreadsheet."""
+    name, mime = "inside-bert-room.csv", "text/csv"
+    st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
+
+
+def frame(asked: Sequence[Told]) -> pd.DataFrame:
+    """One line a question. Nothing of a round with too few answers. People are counted in whole numbers."""
+    found = pd.DataFrame([_line(told) for told in asked])
+    whole = [name for name in found if str(name).startswith(("answers", "sure and wrong"))]
+    return found.astype(dict.fromkeys(whole, "Int64"))
+
+
+def _line(told: Told) -> dict[str, object]:
+    line: dict[str, object] = {
+        "question": told.number, "lesson": told.question.lesson, "prompt": plain(told.question.prompt),
+        "about": plain(told.question.about), "right": _bin(told.question, told.question.right),
+        "third prompt": "" if told.third is None else plain(told.third.prompt),
+        "third about": "" if told.third is None else plain(told.third.about),
+        "third right": "" if told.third is None else _bin(told.third, told.third.right),
+    }  # fmt: skip
+    for turn in (1, 2, 3):
+        found = _shown(told, turn)
+        low, high = (None, None) if found is None else found.interval
+        line |= {
+            f"answers {turn}": None if found is None else found.count,
+            f"counts {turn}": "" if found is None else _counts(found, told),
+            f"right {turn}": None if found is None else found.right,
+            f"right {turn}, low": low,
+            f"right {turn}, high": high,
+            f"sure and wrong {turn}": None if found is None else found.sure_and_wrong,
+        }
+    error = _error(told)
+    return line | {
+        "normalised gain": _gain(told),
+        "commonest wrong option": "" if error is None else _bin(told.question, error),
+    }
+
+
+def _counts(found: Counts, told: Told) -> str:
+    """How often each option was chosen, each place picked, or a number given in each bin."""
+    asked = told.third if found.turn == ROUND[Phase.THIRD] and told.third is not None else told.question
+    letters = [f"{letter(place)} " if asked.kind is Kind.CHOICE else "" for place in range(len(asked.bins))]
+    names = [f"{each}{plain(name)}" for each, name in zip(letters, asked.bins, strict=True)]
+    return "; ".join(f"{name}: {count}" for name, count in zip(names, found.options, strict=True))
+
+
+def _bin(question: Posed, place: int) -> str:
+    """An option by its letter, anything else by what it is."""
+    return letter(place) if question.kind is Kind.CHOICE else question.bins[place]
+
+
+def said(told: Told) -> str:
+    """The shares of right answers, and what the discussion gained."""
+    shares = [
+        f"{name} {found.right:.0%} of {found.count}"
+        for turn, name in ((1, "round 1"), (2, "round 2"), (3, "third question"))
+        if (found := _shown(told, turn)) is not None
+    ]
+    gain = _gain(told)
+    said = ", ".join(shares) if shares else "too few answers to show"
+    return f"Right: {said}." + ("" if gain is None else f" Normalised gain of the discussion: {signed(gain)}.")
+
+
+def _shown(told: Told, turn: int) -> Counts | None:
+    found = told.round(turn)
+    return None if found is None or found.withheld else found
+
+
+def _gain(told: Told) -> float | None:
+    before, after = _shown(told, 1), _shown(told, 2)
+    return None if before is None or after is None else normalised_gain(before.right, after.right)
+
+
+def _error(told: Told) -> int | None:
+    first = _shown(told, 1)
+    return None if first is None else first.common_error

@@ -1,0 +1,152 @@
+"""The room for its teacher: the way in, what may follow, how a round came out, what to take home."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from lab.classroom import door, people, printed, summary, third
+from lab.classroom import question as shown
+from lab.course.pages import LESSONS, number, script
+from lab.questions.returning import Returning
+from lab.rooms.database import Unreachable
+from lab.rooms.rooms import NotNow, RoomError
+from lab.rooms.seen import State, Taught, Told
+from lab.rooms.server import server
+from lab.rooms.states import NEXT, WORTH_DISCUSSING, Phase
+from lab.ui import parameters, selection
+
+_SAID, _LESSON = "_room_told", "_room_lesson"
+_THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
+_NOW = {
+    Phase.LOBBY: "The class joins. Go to a lesson and ask one of its questions.",
+    Phase.OPEN: "Round 1 is open: everybody answers alone.",
+    Phase.CLOSED: "Round 1 is closed. Only you see how it came out.",
+    Phase.DISCUSS: "The class discusses.",
+    Phase.OPEN_AGAIN: "Round 2 is open: the same question again.",
+    Phase.REVEALED: "The answer is revealed.",
+    Phase.THIRD: "The third question is open: the same kind, another sentence, everybody alone.",
+    Phase.THIRD_REVEALED: "The third answer is revealed.",
+}
+_GO = {
+    Phase.CLOSED: "Close the round", Phase.DISCUSS: "Let them discuss", Phase.OPEN_AGAIN: "Open round 2",
+    Phase.REVEALED: "Reveal", Phase.THIRD: "Ask a third question", Phase.THIRD_REVEALED: "Reveal",
+    Phase.LOBBY: "To the next question",
+}  # fmt: skip
+
+
+def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:
+    """The whole screen. Raises RoomError, Unreachable."""
+    taught = server().rooms.taught(code, key)
+    phase = taught.state.phase
+    st.markdown(f"**{_NOW[phase]}**")
+    if said := st.session_state.pop(_SAID, "") or st.session_state.pop(people.SAID, ""):
+        st.warning(said, icon=":material/info:")
+    _steps(code, key, taught, again)
+    if phase is Phase.LOBBY or taught.question is None:
+        door.show_way_in(code, 220)
+        _to_a_lesson()
+    else:
+        _question(taught.question, phase)
+    st.divider()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        wall = urlencode({"room": code, "projector": 1, "teach": 1})
+        st.link_button("Projector", f"?{wall}", icon=":material/co_present:")
+        st.link_button("Summary to print", printed.link(code), icon=":material/print:")
+        people.show(code, key, taught.state)
+        with st.popover("Delete now", icon=":material/delete:"):
+            st.markdown("The room and all its answers are deleted at once.")
+            st.button("Delete the room", on_click=_delete, args=(code, key))
+    summary.show(server().rooms.summary(code, key))
+    return taught
+
+
+def _steps(code: str, key: str, taught: Taught, again: Mapping[str, Returning]) -> None:
+    """A button for each phase that may follow."""
+    phase = taught.state.phase
+    with st.container(horizontal=True):
+        for then in (each for each in NEXT[phase] if each in _GO):
+            if then is Phase.THIRD and (taught.question is None or taught.question.question.lesson not in again):
+                st.markdown("The lab has no third question of this kind.", width="content")
+                continue
+            go = (code, key, phase, then, taught.question, again)
+            st.button(_GO[then], key=f"_room_go.{then.value}", on_click=_go, args=go)
+
+
+def _go(code: str, key: str, now: Phase, then: Phase, told: Told | None, again: Mapping[str, Returning]) -> None:
+    try:
+        rooms = server().rooms
+        if then is not Phase.THIRD:
+            rooms.step(code, key, now, then)
+        elif told is not None and (found := third.another(told.question, again)) is not None:
+            rooms.ask_third(code, key, found)
+        else:
+            rooms.step(code, key, now, Phase.LOBBY)
+            st.session_state[_SAID] = third.NONE
+    except Unreachable:
+        st.session_state[_SAID] = "The database of rooms does not answer. Nothing was changed; try again in a moment."
+    except NotNow as refused:
+        st.session_state[_SAID] = str(refused)
+    except RoomError as refused:
+        door.leave(str(refused))
+    server().forget()
+
+
+def _question(told: Told, phase: Phase) -> None:
+    question = told.third if phase in _THIRD and told.third is not None else told.question
+    revealed = phase in (Phase.REVEALED, Phase.THIRD_REVEALED)
+    shown.ask(question)
+    shown.list_options(question)
+    if phase not in (Phase.OPEN, Phase.OPEN_AGAIN, Phase.THIRD):
+        shown.rounds(told.rounds, told, "room.taught", revealed=revealed)
+        _hint(told, phase)
+    if revealed:
+        shown.explain(question)
+        shown.see(question, "room.see")
+
+
+def _hint(told: Told, phase: Phase) -> None:
+    """After round 1: whether a discussion is worth its time, and how many were sure of what is wrong."""
+    first = told.round(1)
+    if phase is not Phase.CLOSED or first is None or first.withheld:
+        return
+    low, high = WORTH_DISCUSSING
+    if first.right < low:
+        told_ = "Few are right. Explain the idea once more before they discuss."
+    elif first.right > high:
+        told_ = "Most are right. A short explanation will do."
+    else:
+        told_ = "This is the range in which a discussion is worth its time."
+    sure = f" Sure and wrong: {first.sure_and_wrong}." if first.sure_and_wrong else " Nobody was sure and wrong."
+    st.info(f"{first.right:.0%} are right. {told_}{sure}", icon=":material/forum:")
+
+
+def _to_a_lesson() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        lesson = st.selectbox(
+            "Lesson", LESSONS, key=_LESSON, format_func=lambda each: f"{number(each)} · {each.title}", width=360
+        )
+        if st.button("Go to the lesson", icon=":material/arrow_forward:", on_click=parameters.TEACH.set, args=(1,)):
+            st.switch_page(script(lesson.page), query_params=selection.elsewhere())
+
+
+def _delete(code: str, key: str) -> None:
+    try:
+        server().rooms.delete(code, key)
+    except Unreachable:
+        st.session_state[_SAID] = "The database of rooms does not answer. The room is still there."
+        return
+    except RoomError as refused:
+        door.leave(str(refused))
+    else:
+        door.leave("The room and all its answers are deleted.")
+    server().forget()
+
+
+def count(state: State) -> None:
+    """How many are there, and how many have answered; and whether people come in as a class does."""
+    people.warn(state)
+    answers = f", {state.answers} answers in this round" if state.phase is not Phase.LOBBY else ""
+    st.caption(f"{state.people} in the room{answers}.")

@@ -1,0 +1,48 @@
+"""The third question: of the same kind, made of another sentence's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.course.sentences.examples import EXAMPLES
+from lab.figures.attention import place
+from lab.models.encoding import TextError
+from lab.models.interventions import Interventions
+from lab.questions.question import Question
+from lab.questions.returning import Returning, Spot
+from lab.rooms.questions import Posed
+from lab.ui import parameters, runs
+from lab.ui.quiz.asked import about
+from lab.ui.room.asking import kinds, posed
+
+NONE = "No other sentence of the lab decides a question of this kind clearly, so there is no third one."
+
+
+def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
+    """A question with the id of ``asked`` about the first example that decides one; None where none does."""
+    builder = again.get(asked.lesson)
+    model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
+    if builder is None or model is None:
+        return None
+    before = asked.link.get(parameters.TEXT.name, parameters.TEXT.default)
+    for example in EXAMPLES:
+        if example.text == before or "[MASK]" in example.text:
+            continue
+        try:
+            spot = Spot.of(runs.run(model, example.text, example.pair, Interventions()))
+        except TextError:
+            continue
+        found = next((each for each in builder(spot) if each is not None and each.id == asked.question), None)
+        if found is not None and _is_another(found, asked):
+            link = {"text": example.text, "pair": example.pair, "model": model}
+            link |= {"layer": str(spot.layer + 1), "head": str(spot.head + 1)}
+            kept = {name: value for name, value in link.items() if value}
+            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept, asked.kind)
+    return None
+
+
+def _is_another(found: Question, asked: Posed) -> bool:
+    """Whether it can be answered in the same way, and asks something else: in other words, or of other tokens."""
+    tokens = asked.place.picks.tokens if asked.place is not None else ()
+    others = found.places is not None and bool(tokens) and found.places.tokens != tokens
+    return asked.kind in kinds(found) and (found.prompt != asked.prompt or others)

@@ -1,0 +1,1 @@
+"""What papers say about heads, measured over many sentences. No screen in here."""

@@ -1,0 +1,147 @@
+"""Run an experiment on any treebank and model, on this machine's cores or on a Dask cluster.
+
+    python -m lab.evidence grammar --model bert-base-uncased --treebank en_ewt-ud-train.conllu
+    python -m lab.evidence grammar --model … --treebank … --scheduler tcp://10.0.0.1:8786
+
+What is done stays: after a kill the same command goes on where it stopped. Serial, in processes and on a cluster the
+results are the same to the bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.evidence import shipped
+from lab.evidence.code_hash import code_hash
+from lab.evidence.grammar import replication
+from lab.evidence.grammar.replication import GrammarTest, Named, RelationRow
+from lab.evidence.scale.parts import OWN, OtherWeights, TreebankPart, TreebankParts, plan
+from lab.evidence.scale.workers import Workers, WorkersLost, processes
+from lab.evidence.treebank import Half, file_hash, halves_of
+from lab.models.catalogue import ModelUnavailable, card
+from lab.models.config import CheckpointError
+from lab.models.loading import load_model
+
+
+class Refused(RuntimeError):
+    """What was asked cannot be done; the message says why."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0; 1 where work was lost on the way; 2 for what cannot be done."""
+    asked = _parser().parse_args(arguments)
+    try:
+        _grammar(asked)
+    except (Refused, ModelUnavailable, CheckpointError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except (WorkersLost, OtherWeights) as error:
+        print(f"{error} What is done stays: the same command goes on from there.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on from there.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m lab.evidence", description=__doc__.partition("\n")[0])
+    grammar = parser.add_subparsers(required=True).add_parser(
+        replication.EXPERIMENT, help="Do heads know grammar? (Clark et al. 2019, table 1)"
+    )
+    grammar.add_argument("--model", required=True, help="an id of the catalogue, or a checkpoint folder")
+    grammar.add_argument("--treebank", required=True, type=Path, metavar="FILE", help="CoNLL-U, plain or .xz")
+    grammar.add_argument("--to", type=Path, metavar="FOLDER", help=".experiments/grammar/<model>/<treebank> without it")
+    where = grammar.add_mutually_exclusive_group()
+    where.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="of this machine; 1 is serial")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster: tcp://host:8786")
+    return parser
+
+
+def _grammar(asked: argparse.Namespace) -> None:
+    workers, (a, b) = _workers(asked), _halves(asked.treebank)
+    # A worker on this machine may stand in another folder.
+    name = asked.model if card(asked.model) else str(Path(asked.model).expanduser().absolute())
+    model = load_model(asked.model)
+    folder = asked.to or Path(".experiments", replication.EXPERIMENT, model.id, asked.treebank.name.partition(".")[0])
+    parts = plan(model, name, a.sentences + b.sentences)
+    _compute(parts, folder / "parts", workers)
+    own, twin = (
+        TreebankParts(folder / "parts", tuple(part for part in parts if (part.reader == OWN) is is_own))
+        for is_own in (True, False)
+    )
+    found = replication.compared(Named(own, twin), len(a.sentences), b.documents)
+    if not found.rows:
+        raise Refused(f"No relation of the paper's table is in both halves of {asked.treebank}.")
+    command = f"python -m lab.evidence grammar --model {asked.model} --treebank {asked.treebank}"
+    code = code_hash(replication.__name__)
+    made = shipped.Provenance(parts[0].weights, file_hash(asked.treebank), code, shipped.commit(), command)
+    shipped.write(folder, replication.as_tables(found), made)
+    print(
+        f"{model.id} on {asked.treebank.name}: chosen on {len(a.sentences)} sentences, "
+        f"measured on {len(b.sentences)}.\n"
+    )
+    print("\n".join(table(found)))
+    print(f"\nEvery number and every case: {folder}")
+
+
+def _halves(path: Path) -> tuple[Half, Half]:
+    if not path.is_file():
+        raise Refused(f"There is no file {path}.")
+    try:
+        a, b = halves_of(path)
+    except ValueError as error:
+        raise Refused(f"{path} is not CoNLL-U: {error}") from error
+    if not (a.sentences and b.sentences):
+        raise Refused(f"{path} has not the two sentences of several words that two halves need. Is it CoNLL-U?")
+    return a, b
+
+
+def _workers(asked: argparse.Namespace) -> Workers:
+    if asked.processes < 1:
+        raise Refused("--processes is 1 or more.")
+    if asked.scheduler is None:
+        return processes(asked.processes)
+    try:
+        from lab.evidence.scale.cluster import cluster
+    except ModuleNotFoundError as error:
+        raise Refused(f"{error.name} is missing: pip install -r requirements-cluster.txt") from error
+    return cluster(asked.scheduler)
+
+
+def _compute(parts: Sequence[TreebankPart], folder: Path, workers: Workers) -> None:
+    missing = [part for part in parts if not part.stands(folder)]
+    done = len(parts) - len(missing)
+    print(f"{done} of {len(parts)} parts stand.", file=sys.stderr, flush=True)
+    if not missing:
+        return
+    for part, content in workers(missing):
+        part.write(folder, content)
+        done += 1
+        print(f"{done} of {len(parts)}", file=sys.stderr, flush=True)
+
+
+def table(found: GrammarTest) -> list[str]:
+    """The result as lines of text, in the order of the published table."""
+    head = ("relation", "published", "offset", "head", "here", "95 %", "offset", "twin", "n", "verdict")
+    lines = [head, *(_cells(row) for row in found.rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+def _cells(row: RelationRow) -> tuple[str, ...]:
+    shares = (row.published.accuracy, row.published.offset, row.accuracy, row.offset_accuracy, row.twin)
+    published, their_offset, here, offset, twin = (f"{100 * share:.1f}" for share in shares)
+    low, high = row.share_low, row.share_high
+    return (
+        row.relation, published, their_offset, row.name, here, f"{100 * low:.1f}–{100 * high:.1f}", offset, twin,
+        str(row.count), row.judged.verdict.value,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,386 @@
+"""How does copying work? The claim of Olsson et al. 2022 about induction heads, with random heads as the control.
+
+The heads are chosen on half A of the texts; what their absence costs is measured on half B, with heads that write 0 and
+with heads that write their mean over the text. The effect of each is the rise of the loss in the second copy, beyond
+the mean rise without as many random heads, by the ablation that supports the claim less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lab.analysis.heads.named import untrained_twin
+from lab.analysis.heads.values import Values
+from lab.evidence import shipped
+from lab.evidence.copying.induction import ABLATIONS, ZERO, Copying, Distance, copying, distances
+from lab.evidence.intervals import Interval, draws, family_of, mean_interval
+from lab.evidence.verdicts import Effect, Judged, judge
+from lab.models.batches import Progress, unwatched
+from lab.models.interventions import Head
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+EXPERIMENT = "copying"
+# As many random tokens as the paper repeats. Half of the texts are B, more than a verdict asks for (verdicts.FEW).
+# As many draws as lab-gpt2 has other heads: there the control is no sample.
+PERIOD, TEXTS, DRAWS = 25, 64, 30
+# Where the best head is asked whether it looks for a token or for a distance.
+PERIODS = (10, 25, 50, 100)
+# The smallest rise of the loss that would count, in nats: the right token gets a tenth less.
+BOUND = 0.1
+PLAIN, BEST, SOURCE, BOTH, RANDOM = "plain", "best", "source", "both", "random"
+# What the claim calls the heads that are away.
+AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
+_NUMBERS = ("chosen_on", "induction", "previous", "dependence")
+
+
+@dataclass(frozen=True, eq=False)
+class CopyingRun:
+    """The texts of B read without some heads.
+
+    Attributes
+    ----------
+    kind
+        ``PLAIN``, ``BEST``, ``SOURCE``, ``BOTH``, or ``RANDOM`` for a control.
+    ablation
+        ``ZERO`` or ``MEAN``: what the heads write.
+    heads
+        The heads that are away, from 0.
+    second
+        (texts,) mean loss of the second copy but for its first token, in nats.
+    by_place
+        (2 · period − 1,) loss of every token but the first, as a mean over the texts.
+    """
+
+    kind: str
+    ablation: str
+    heads: tuple[Head, ...]
+    second: Values
+    by_place: Values
+
+    @property
+    def name(self) -> str:
+        """The heads as papers write them, from 1: "1-3 + 4-1"."""
+        return " + ".join(f"{layer + 1}-{head + 1}" for layer, head in self.heads)
+
+
+@dataclass(frozen=True, eq=False)
+class Rise:
+    """How much the loss of the second copy rises without some heads, in nats, on B.
+
+    ``low`` and ``high`` are the 95 % interval, by a bootstrap over the texts.
+    """
+
+    run: CopyingRun
+    rise: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class CopyingRow:
+    """Heads that the claim is about, and what became of it without them.
+
+    Attributes
+    ----------
+    zero, mean
+        The rise when they write 0, and when they write their mean.
+    decides
+        The ablation with the smaller effect: the verdict is of this one.
+    effect, low, high
+        Its rise beyond the mean rise without as many random heads, with its 95 % interval.
+    random
+        The mean rise without as many random heads.
+    p
+        The probability of a draw in which the loss does not rise, or no more than without random heads, by either
+        ablation, whichever is most; corrected by Holm for all rows.
+    twin
+        The effect in the untrained twin, whose heads are chosen likewise; None where it has no such head.
+    judged
+        The verdict by :data:`lab.evidence.verdicts.RULE`.
+    """
+
+    zero: Rise
+    mean: Rise
+    decides: str
+    effect: float
+    low: float
+    high: float
+    random: float
+    p: float
+    twin: float | None
+    judged: Judged
+
+    @property
+    def kind(self) -> str:
+        return self.zero.run.kind
+
+    @property
+    def name(self) -> str:
+        """The heads, as papers write them."""
+        return self.zero.run.name
+
+    @property
+    def rise(self) -> Rise:
+        """The rise by the ablation that decides."""
+        return self.zero if self.decides == ZERO else self.mean
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """All runs of one model."""
+
+    runs: tuple[CopyingRun, ...]
+
+    def run(self, kind: str, ablation: str = ZERO) -> CopyingRun | None:
+        """The first run of a kind; None where there is none: a best head of the first layer depends on no other."""
+        return next((run for run in self.runs if (run.kind, run.ablation) == (kind, ablation)), None)
+
+    @property
+    def plain(self) -> CopyingRun:
+        return self.runs[0]
+
+    def random(self, count: int, ablation: str = ZERO) -> list[CopyingRun]:
+        """The controls that lack as many heads."""
+        return [run for run in self.runs if (run.kind, run.ablation, len(run.heads)) == (RANDOM, ablation, count)]
+
+    def rises(self, run: CopyingRun) -> Values:
+        """How much the loss of each text rises without the heads of a run, (texts,)."""
+        return run.second - self.plain.second
+
+    def beyond(self, run: CopyingRun) -> Values:
+        """How much more the loss of each text rises than it does without as many random heads, (texts,)."""
+        others = self.random(len(run.heads), run.ablation)
+        return run.second - np.mean([each.second for each in others], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class CopyingTest(Runs):
+    """The experiment's result.
+
+    Attributes
+    ----------
+    runs
+        Without any, without the best head, the one that it depends on, both, and random ones; by both ablations.
+    chosen_on, induction
+        (layers, heads) the induction score of every head as a mean over A, and over B.
+    previous
+        (layers, heads) the previous-token score as a mean over B.
+    dependence
+        (layers, heads) how much the induction score of the best head falls on A without each earlier head; nan for
+        heads of its own and later layers.
+    vocabulary
+        The number of tokens that the model chooses from.
+    distances
+        The control for position: what the best head does at each distance, with and without a repetition.
+    twin
+        The runs of the untrained twin, without heads that were chosen likewise.
+    made
+        Where a result that ships comes from; None for one that was measured here.
+    """
+
+    chosen_on: Values
+    induction: Values
+    previous: Values
+    dependence: Values
+    vocabulary: int
+    distances: tuple[Distance, ...]
+    twin: Runs
+    made: shipped.Provenance | None = None
+
+    @property
+    def best(self) -> Head:
+        return self.rows[0].zero.run.heads[0]
+
+    @property
+    def source(self) -> Head | None:
+        """The earlier head whose absence costs the best one most of its score."""
+        run = self.run(SOURCE)
+        return run.heads[0] if run else None
+
+    @property
+    def period(self) -> int:
+        """How many tokens are said twice."""
+        return (len(self.plain.by_place) + 1) // 2
+
+    @property
+    def alike(self) -> float:
+        """The loss of a model that gives every token the same probability: it copies nothing."""
+        return log(self.vocabulary)
+
+    @property
+    def most_lost(self) -> float:
+        """The largest rise that can be lost copying: from the plain loss to that of a model that copies nothing."""
+        return self.alike - float(self.plain.second.mean())
+
+    def rise(self, run: CopyingRun) -> Rise:
+        """What the absence of a run's heads costs."""
+        rises = self.rises(run)
+        low, high = mean_interval(rises).tolist()
+        return Rise(run, float(rises.mean()), low, high)
+
+    @cached_property
+    def rows(self) -> tuple[CopyingRow, ...]:
+        """The chosen heads in the order of the claim, best head first."""
+        each = [_Taken.of(self, kind) for kind in AWAY if self.run(kind)]
+        weights = draws(len(self.plain.second)) / len(self.plain.second)
+        beyond = weights @ np.stack([one.beyond for one in each], axis=-1)
+        own = family_of(beyond)
+        raised = family_of(weights @ np.stack([one.least_rise for one in each], axis=-1))
+        twin = family_of(beyond - weights @ np.stack([one.twin for one in each], axis=-1))
+        return tuple(
+            self._row(one, (float(own.low[at]), float(own.high[at])), max(own.p[at], raised.p[at]), twin.p[at])
+            for at, one in enumerate(each)
+        )
+
+    def _row(self, one: _Taken, ends: Interval, p: float, p_twin: float) -> CopyingRow:
+        zero, mean = (self.rise(run) for run in (one.zero, one.mean))
+        effect, random = float(one.beyond.mean()), float((one.decides.second - one.beyond - self.plain.second).mean())
+        known = self.twin.run(one.zero.kind) is not None
+        judged = judge(Effect(effect, *ends, p, len(one.beyond), bound=BOUND, p_twin=p_twin if known else None))
+        twin = float(one.twin.mean()) if known else None
+        return CopyingRow(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
+
+    def controls(self, count: int, ablation: str = ZERO) -> list[Rise]:
+        """What the absence of as many random heads costs, draw by draw."""
+        return [self.rise(run) for run in self.random(count, ablation)]
+
+    def row(self, kind: str) -> CopyingRow | None:
+        """The row of a kind that the claim is about; None where there is none."""
+        return next((row for row in self.rows if row.kind == kind), None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """One absence by both ablations, text by text: the run that decides, its effect, and that of the twin."""
+
+    zero: CopyingRun
+    mean: CopyingRun
+    decides: CopyingRun
+    beyond: Values
+    least_rise: Values
+    twin: Values
+
+    @classmethod
+    def of(cls, found: CopyingTest, kind: str) -> _Taken:
+        both = [run for ablation in ABLATIONS if (run := found.run(kind, ablation))]
+        effects, rises = [found.beyond(run) for run in both], [found.rises(run) for run in both]
+        at = int(np.argmin([each.mean() for each in effects]))
+        untrained = found.twin.run(kind, both[at].ablation)
+        twin = np.zeros(len(rises[0])) if untrained is None else found.twin.beyond(untrained)
+        least = min(rises, key=lambda each: float(each.mean()))
+        return cls(both[0], both[1], both[at], effects[at], least, twin)
+
+
+def untestable(model: LoadedModel) -> str:
+    """Why copying cannot be tested on ``model``, in a sentence; "" where it can."""
+    if not model.config.causal:
+        return (
+            f"{model.id} fills blanks and sees the whole text at once. Its second copy can look at any place of the "
+            "first, and nothing comes next: there is no copying by induction to measure."
+        )
+    if model.weights.vocabulary_head is None:
+        return f"{model.id} came without a language-modelling head, so it predicts no next token."
+    return ""
+
+
+def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
+    """Run the experiment on ``model``; ``progress`` is told the share that is done, and what it raises ends the run.
+
+    A model that cannot hold the texts reads shorter ones. Raises ValueError where :func:`untestable` has a reason.
+    """
+    if reason := untestable(model):
+        raise ValueError(reason)
+    period = min(PERIOD, model.config.max_tokens // 2)
+    found = copying(model, period, TEXTS, DRAWS, lambda done: progress(done / 2))
+    other = copying(untrained_twin(model), period, TEXTS, DRAWS, lambda done: progress((1 + done) / 2))
+    a, b = np.split(found.induction, [found.chosen], axis=-1)
+    previous = found.previous[..., found.chosen :].mean(axis=-1)
+    positions = tuple(distances(model, found.best, PERIODS, range(found.chosen, TEXTS)))
+    return CopyingTest(
+        _runs(found), a.mean(axis=-1), b.mean(axis=-1), previous, found.dependence, model.config.vocabulary,
+        positions, Runs(_runs(other)),
+    )  # fmt: skip
+
+
+def _runs(found: Copying) -> tuple[CopyingRun, ...]:
+    """Every run of a model, the plain one first."""
+    best, source = (found.best,), (found.source,) if found.source else ()
+    away = {PLAIN: (), BEST: best, SOURCE: source, BOTH: (*source, *best)}
+
+    def run(kind: str, ablation: str, heads: Sequence[Head], losses: Values) -> CopyingRun:
+        return CopyingRun(kind, ablation, tuple(heads), found.second(losses).mean(axis=-1), losses.mean(axis=0))
+
+    each = []
+    for ablation, taken in found.taken.items():
+        each += [run(kind, ablation, away[kind], losses) for kind, losses in taken.losses.items()]
+        for count, drawn in found.drawn.items():
+            both = zip(drawn, taken.controls[count], strict=True)
+            each += [run(RANDOM, ablation, sorted(heads), losses) for heads, losses in both]
+    return tuple(each)
+
+
+def data_hash() -> str:
+    """Of what decides the texts, beside the model's vocabulary: how many, how long, and the first draws of a seed."""
+    drawn = np.random.default_rng(0).choice(1000, size=PERIOD).tolist()
+    return hashlib.sha256(repr((PERIOD, TEXTS, DRAWS, PERIODS, drawn)).encode()).hexdigest()
+
+
+def as_tables(found: CopyingTest) -> dict[str, pa.Table]:
+    """For :mod:`lab.evidence.shipped`: the scores of the heads, all runs, the distances."""
+    layers, heads = np.indices(found.induction.shape).reshape(2, -1)
+    numbers = {name: getattr(found, name).reshape(-1) for name in _NUMBERS}
+    both = [("own", found.runs), ("twin", found.twin.runs)]
+    runs = [{"of": of, **_line(run)} for of, each in both for run in each]
+    floats = pa.list_(pa.float64())
+    types = {name: pa.string() for name in ("of", "kind", "ablation")} | {"heads": pa.list_(pa.list_(pa.int16()))}
+    types |= dict.fromkeys(("second", "by_place"), floats)
+    places = [{"period": each.period, "repeated": each.repeated, "fresh": each.fresh} for each in found.distances]
+    types_of_places = {"period": pa.int16(), "repeated": floats, "fresh": floats}
+    vocabulary = np.full(layers.size, found.vocabulary)
+    return {
+        "heads": pa.table({"layer": layers, "head": heads, **numbers, "vocabulary": vocabulary}),
+        "runs": pa.Table.from_pylist(runs, pa.schema(types)),
+        "distances": pa.Table.from_pylist(places, pa.schema(types_of_places)),
+    }
+
+
+def _line(run: CopyingRun) -> dict[str, Any]:
+    heads = [list(head) for head in run.heads]
+    return {
+        "kind": run.kind, "ablation": run.ablation, "heads": heads, "second": run.second, "by_place": run.by_place
+    }  # fmt: skip
+
+
+def from_tables(tables: Mapping[str, pa.Table]) -> CopyingTest:
+    """What :func:`as_tables` took apart."""
+    heads, lines = tables["heads"], tables["runs"].to_pylist()
+    shape = tuple(int(heads[name].to_numpy().max()) + 1 for name in ("layer", "head"))
+    own, twin = (tuple(_run(line) for line in lines if line["of"] == of) for of in ("own", "twin"))
+    numbers = {name: heads[name].to_numpy().reshape(shape) for name in _NUMBERS}
+    places = tuple(
+        Distance(line["period"], np.array(line["repeated"]), np.array(line["fresh"]))
+        for line in tables["distances"].to_pylist()
+    )
+    vocabulary = int(heads["vocabulary"][0].as_py())
+    return CopyingTest(
+        own, vocabulary=vocabulary, distances=places, twin=Runs(twin), made=shipped.provenance(heads), **numbers
+    )
+
+
+def _run(line: Mapping[str, Any]) -> CopyingRun:
+    heads = tuple((layer, head) for layer, head in line["heads"])
+    return CopyingRun(line["kind"], line["ablation"], heads, np.array(line["second"]), np.array(line["by_place"]))
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

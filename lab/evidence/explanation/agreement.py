@@ -1,0 +1,104 @@
+"""How alike the methods put tokens in order, and the claims that are made about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lab.analysis.heads.values import Values
+from lab.evidence.explanation.methods import ATTENTION, GRADIENT, METHODS, NEAR, RARE, ROLLOUT, Importance
+from lab.evidence.explanation.ranks import agreement, kendall, partial_rank_correlation
+from lab.evidence.published import ABNAR
+
+WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
+
+
+def upper(layers: int) -> slice:
+    """The upper half of so many layers; of an odd number the larger half."""
+    return slice(layers // 2, layers)
+
+
+class OrderClaim(NamedTuple):
+    """What is compared in each text: the effect is ``first`` less ``second``, as Spearman's ρ or Kendall's τ.
+
+    ``published`` is the paper's effect, None where it reports none that can be compared.
+    """
+
+    first: str
+    second: str
+    published: float | None
+
+
+# The smallest difference of two correlations that would count, where nothing comparable was published.
+BOUND = 0.1
+_RAW, _ROLLED = (float(np.mean(line[upper(len(line))])) for line in ABNAR)
+CLAIMS = {
+    WEAK: OrderClaim("gradient × input, τ", "attention of the last layer, τ", None),
+    TELLS: OrderClaim("attention of the last layer, ρ beyond nearness and rarity", "nothing", None),
+    ROLLED: OrderClaim("rollout, upper layers, ρ", "raw attention, upper layers, ρ", _ROLLED - _RAW),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class OrderAgreement:
+    """How each order agrees with leave-one-out, text by text; 0 where one of the two is the same for all tokens.
+
+    Attributes
+    ----------
+    rho
+        Spearman's ρ by method or control, (texts, layers), or (texts, 1) where there are no layers.
+    terms
+        The two numbers of each claim, (texts, 2).
+    """
+
+    rho: Mapping[str, Values]
+    terms: Mapping[str, Values]
+
+
+def reading(each: Sequence[Importance]) -> OrderAgreement:
+    """The agreement of every order with leave-one-out."""
+    names = tuple(each[0].scores) if each else ()
+    rho = {name: np.array([_rho(one, name) for one in each]) for name in names}
+    terms = {name: np.array([term(one) for one in each]) for name, term in _TERMS.items()}
+    return OrderAgreement(rho, terms)
+
+
+def _rho(one: Importance, name: str) -> Values:
+    """(layers,), or (1,) where there are none."""
+    return agreement([*one.sizes(name), np.abs(one.left_out)])[-1, :-1]
+
+
+def beyond(one: Importance, name: str) -> float:
+    """Spearman's ρ of a method's last layer with leave-one-out, beyond what nearness and rarity tell."""
+    controls = [one.scores[NEAR][0], one.scores[RARE][0]]
+    return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
+
+
+def between(one: Importance) -> Values:
+    """Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, which comes last."""
+    return agreement([*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)])
+
+
+def _known(correlation: float) -> float:
+    """0 where there is none: an order in which all tokens are alike says nothing."""
+    return float(np.nan_to_num(correlation))
+
+
+def _weak(one: Importance) -> tuple[float, float]:
+    first, second = (_known(kendall(one.sizes(name)[-1], np.abs(one.left_out))) for name in (GRADIENT, ATTENTION))
+    return first, second
+
+
+def _rolled(one: Importance) -> tuple[float, float]:
+    first, second = (float(np.mean(_rho(one, name)[upper(len(one.scores[name]))])) for name in (ROLLOUT, ATTENTION))
+    return first, second
+
+
+_TERMS: Mapping[str, Callable[[Importance], tuple[float, float]]] = {
+    WEAK: _weak,
+    TELLS: lambda one: (beyond(one, ATTENTION), 0.0),
+    ROLLED: _rolled,
+}

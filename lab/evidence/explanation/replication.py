@@ -1,0 +1,223 @@
+"""Is attention an explanation? Three claims about what attention says of a prediction, against leave-one-out.
+
+Jain & Wallace 2019; Wiegreffe & Pinter 2019; Abnar & Zuidema 2020. Nothing is chosen by its result, so all texts report
+and none is kept apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from lab.analysis.heads.named import untrained_twin
+from lab.analysis.heads.values import Values
+from lab.evidence import shipped
+from lab.evidence.explanation.agreement import BOUND, CLAIMS, OrderAgreement, between, beyond, reading
+from lab.evidence.explanation.methods import METHODS, NEAR, RARE, STEPS, AskedWord, Importance, ask, importance
+from lab.evidence.intervals import draws, family_of
+from lab.evidence.pairs import can_be_asked
+from lab.evidence.treebank import ewt, ewt_hash
+from lab.evidence.verdicts import Effect, Judged, judge
+from lab.models.batches import Progress, unwatched
+from lab.models.cores import on_every_core
+from lab.models.memo import once
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+EXPERIMENT = "explanation"
+# As many texts, of sentences of so many words; each leaves at least so many tokens to be put in order.
+TEXTS, WORDS, LEAST = 120, range(10, 25), 8
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedText:
+    """One text: the number of its sentence in the treebank, the hidden word (both from 0), and what was measured."""
+
+    sentence: int
+    hidden: int
+    importance: Importance
+
+
+@dataclass(frozen=True)
+class TestedOrderClaim:
+    """One claim.
+
+    Attributes
+    ----------
+    claim
+        Its id in :data:`CLAIMS`.
+    first, second
+        The means of the two numbers that are compared.
+    effect, low, high
+        Mean of first − second, and its 95 % interval (a bootstrap over texts).
+    p, p_twin
+        The probability of a draw with an effect at or below 0, or at or below that of the twin; corrected by Holm for
+        all claims.
+    twin
+        The effect in the untrained twin.
+    count
+        The number of texts.
+    """
+
+    claim: str
+    first: float
+    second: float
+    effect: float
+    low: float
+    high: float
+    p: float
+    p_twin: float
+    twin: float
+    count: int
+
+    @property
+    def judged(self) -> Judged:
+        """The verdict by :data:`lab.evidence.verdicts.RULE`."""
+        published = CLAIMS[self.claim].published
+        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, p_twin=self.p_twin))
+
+
+@dataclass(frozen=True, eq=False)
+class ExplanationTest:
+    """The experiment's result. ``twin`` is the untrained twin on the same texts; ``made`` as in the others."""
+
+    texts: tuple[ExplainedText, ...]
+    twin: OrderAgreement
+    made: shipped.Provenance | None = None
+
+    @cached_property
+    def own(self) -> OrderAgreement:
+        """How the orders agree with leave-one-out in the model itself."""
+        return reading([text.importance for text in self.texts])
+
+    @cached_property
+    def beyond(self) -> Mapping[str, Values]:
+        """By method, Spearman's ρ in the last layer beyond nearness and rarity, (texts,)."""
+        each = [text.importance for text in self.texts]
+        return {name: np.array([beyond(one, name) for one in each]) for name in METHODS}
+
+    @cached_property
+    def between(self) -> Values:
+        """Mean Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, (7, 7)."""
+        each = np.array([between(text.importance) for text in self.texts])
+        return np.asarray(each.mean(axis=0))
+
+    @cached_property
+    def rows(self) -> tuple[TestedOrderClaim, ...]:
+        """The claims, in their order."""
+        own, twin = (
+            np.stack([each.terms[name][:, 0] - each.terms[name][:, 1] for name in CLAIMS], axis=-1)
+            for each in (self.own, self.twin)
+        )
+        weights = draws(len(own)) / len(own)
+        found, beyond = family_of(weights @ own), family_of(weights @ (own - twin))
+
+        def row(at: int, name: str) -> TestedOrderClaim:
+            first, second = self.own.terms[name].mean(axis=0).tolist()
+            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+            effect, untrained = float(own[:, at].mean()), float(twin[:, at].mean())
+            return TestedOrderClaim(name, first, second, effect, low, high, p, float(beyond.p[at]), untrained, len(own))
+
+        return tuple(row(at, name) for at, name in enumerate(CLAIMS))
+
+
+def untestable(model: LoadedModel) -> str:
+    """Why ``model`` cannot be tested, in a sentence; "" where it can."""
+    try:
+        can_be_asked(model)
+    except ValueError as reason:
+        return str(reason)
+    return ""
+
+
+@once
+def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
+    """:data:`TEXTS` sentences of the treebank, drawn at random, in each one word to find: (sentence, hidden, asked).
+
+    A word of letters alone that is one piece of the vocabulary, with :data:`LEAST` tokens or more to be put in order.
+    The same for all models that cut the words alike; fewer where the vocabulary has fewer of these words.
+    """
+    rng, found = np.random.default_rng(0), []
+    for number in rng.permutation(len(ewt())).tolist():
+        words = ewt()[number].words
+        places = rng.permutation(len(words)).tolist()
+        if len(words) not in WORDS:
+            continue
+        read = ((place, ask(model, words, place)) for place in places if words[place].isalpha())
+        fit = next(((place, asked) for place, asked in read if asked and len(asked.context) >= LEAST), None)
+        if fit is not None:
+            found.append((number, *fit))
+        if len(found) == TEXTS:
+            break
+    return tuple(found)
+
+
+def replicate(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
+    """Run the experiment on ``model`` and on its untrained twin, which explains its own predictions.
+
+    ``progress`` is told the share that is done; what it raises ends the run. Raises ValueError where
+    :func:`untestable` has a reason.
+    """
+    if reason := untestable(model):
+        raise ValueError(reason)
+    twin, texts = untrained_twin(model), asked_texts(model)
+
+    def both(text: tuple[int, int, AskedWord]) -> tuple[ExplainedText, Importance]:
+        sentence, hidden, asked = text
+        return ExplainedText(sentence, hidden, importance(model, asked)), importance(twin, asked, integrate=False)
+
+    own, untrained = zip(*on_every_core(both, texts, lambda done: progress(done / len(texts))), strict=True)
+    return ExplanationTest(own, reading(untrained))
+
+
+def data_hash() -> str:
+    """Of the treebank and of what decides which texts are drawn from it, and how they are measured."""
+    decides = (ewt_hash(), TEXTS, WORDS, LEAST, STEPS)
+    return hashlib.sha256(repr(decides).encode()).hexdigest()
+
+
+_NUMBERS = ("predicted", "log_p", "change", "gap")
+
+
+def as_tables(found: ExplanationTest) -> dict[str, pa.Table]:
+    """For :mod:`lab.evidence.shipped`: the texts with every number of their tokens, and the twin's agreement."""
+    each = [text.importance for text in found.texts]
+    columns: dict[str, object] = {
+        "sentence": [text.sentence for text in found.texts],
+        "hidden": [text.hidden for text in found.texts],
+        **{name: [getattr(one, name) for one in each] for name in _NUMBERS},
+        "left_out": pa.array([one.left_out for one in each], pa.list_(pa.float32())),
+    }
+    layered = pa.list_(pa.list_(pa.float32()))
+    for name in (*METHODS, NEAR, RARE):
+        columns[name] = pa.array([one.scores[name].tolist() for one in each], layered)
+    flat = pa.list_(pa.float32())
+    twin = {f"rho {name}": pa.array(values.tolist(), flat) for name, values in found.twin.rho.items()}
+    twin |= {f"terms {name}": pa.array(values.tolist(), flat) for name, values in found.twin.terms.items()}
+    return {"texts": pa.table(columns), "twin": pa.table(twin)}
+
+
+def from_tables(tables: Mapping[str, pa.Table]) -> ExplanationTest:
+    """What :func:`as_tables` took apart."""
+    texts = []
+    for line in tables["texts"].to_pylist():
+        scores = {name: np.array(line[name], dtype=np.float64) for name in (*METHODS, NEAR, RARE)}
+        numbers = {name: line[name] for name in _NUMBERS}
+        measured = Importance(left_out=np.array(line["left_out"], dtype=np.float64), scores=scores, **numbers)
+        texts.append(ExplainedText(line["sentence"], line["hidden"], measured))
+    parts: dict[str, dict[str, Values]] = {"rho": {}, "terms": {}}
+    for column in tables["twin"].column_names:
+        kind, _, name = column.partition(" ")
+        parts[kind][name] = np.array(tables["twin"][column].to_pylist(), dtype=np.float64)
+    return ExplanationTest(tuple(texts), OrderAgreement(**parts), shipped.provenance(tables["texts"]))
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

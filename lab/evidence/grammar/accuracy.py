@@ -1,0 +1,272 @@
+"""Which head finds which grammatical relation: Clark et al. 2019 ("What Does BERT Look At?"), §4.2.
+
+For every dependency each head names one word: from the dependent, the word that it attends to most, and likewise from
+the head of the dependency. That is right or wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.values import Mask, Values, Weights
+from lab.models.batches import Progress, by_length, layer_attentions, unwatched
+from lab.models.encoding import Encoding, TextError, encode
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Pieces = Literal["mean", "first"]
+# Numbers of attention that a batch may have over all layers: 32 MB.
+_ROOM = 8_000_000
+# So many sentences share their batches, and no others: in a batch of another size sums are rounded otherwise, and a
+# head may name the other of two words that are almost equal. A part of a treebank that begins at a multiple of it gives
+# the same wherever it is read (lab.evidence.scale).
+CHUNK = 512
+# How far away the word of a fixed distance may be.
+FARTHEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class HeadAccuracies:
+    """How often each head names the right word, by relation; the commonest relation first.
+
+    Attributes
+    ----------
+    relations
+        R names.
+    counts
+        (R,) how many cases there are.
+    accuracy
+        (R, layers, heads, 2) the share of them that a head names right: [..., 0] from the dependent to its head,
+        [..., 1] from the head to its dependent.
+    offset
+        (R,) the fixed distance that is right most often, head − dependent in words, at most :data:`FARTHEST`; 0 where
+        no case is so near.
+    offset_accuracy
+        (R,) how often it is right: what a head can reach that knows places and no grammar.
+    """
+
+    relations: tuple[str, ...]
+    counts: NDArray[np.int64]
+    accuracy: Values
+    offset: NDArray[np.int64]
+    offset_accuracy: Values
+
+    def of(self, relation: str) -> int:
+        """The place of ``relation`` in the arrays. Raises ValueError if the sentences have no case of it."""
+        return self.relations.index(relation)
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Every dependency of some sentences, and the word that each head names from either end of it.
+
+    Attributes
+    ----------
+    causal
+        Whether the heads look back only.
+    relations
+        N names.
+    sentence
+        (N,) in which of the sentences it is, from 0.
+    dependent, head
+        (N,) the two words, from 0.
+    named
+        (N, layers, heads, 2) the word that a head names, from 0; -1 for none. [..., 0] from the dependent, which
+        should name the head, [..., 1] from the head, which should name the dependent.
+    """
+
+    causal: bool
+    relations: tuple[str, ...]
+    sentence: NDArray[np.int64]
+    dependent: NDArray[np.int64]
+    head: NDArray[np.int64]
+    named: NDArray[np.int16]
+
+    @property
+    def sought(self) -> NDArray[np.int64]:
+        """(N, 2) the word that should be named, from the dependent and from the head."""
+        return np.stack([self.head, self.dependent], axis=-1)
+
+    @property
+    def right(self) -> Mask:
+        """(N, layers, heads, 2) whether it is."""
+        return self.named == self.sought[:, None, None, :]
+
+    @property
+    def distance(self) -> NDArray[np.int64]:
+        """(N,) head − dependent, in words."""
+        return self.head - self.dependent
+
+    def of(self, relation: str) -> Cases:
+        """Those of one relation."""
+        return self.where(np.array([each == relation for each in self.relations], dtype=bool))
+
+    def where(self, here: Mask) -> Cases:
+        """Those of which ``here``, (N,), is true."""
+        return replace(
+            self, relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
+            sentence=self.sentence[here], dependent=self.dependent[here], head=self.head[here], named=self.named[here],
+        )  # fmt: skip
+
+
+def head_accuracies(
+    model: LoadedModel,
+    sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
+    pieces: Pieces = "mean",
+    punctuation: bool = False,
+) -> HeadAccuracies:
+    """Let every head of ``model`` name the other word of every dependency, and count: see :func:`find_cases`.
+
+    Raises
+    ------
+    ValueError
+        If there is no dependency to find.
+    """
+    found = find_cases(model, sentences, pieces, punctuation)
+    if not found.relations:
+        raise ValueError("there is no dependency in these sentences.")
+    counts = Counter(found.relations)
+    common = tuple(sorted(counts, key=lambda relation: (-counts[relation], relation)))
+    each = [found.of(relation) for relation in common]
+    offsets = [best_offset(cases.distance.tolist()) for cases in each]
+    return HeadAccuracies(
+        relations=common,
+        counts=np.array([counts[relation] for relation in common]),
+        accuracy=np.stack([cases.right.mean(0) for cases in each]),
+        offset=np.array([offset for offset, _ in offsets]),
+        offset_accuracy=np.array([share for _, share in offsets]),
+    )
+
+
+def find_cases(
+    model: LoadedModel,
+    sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
+    pieces: Pieces = "mean",
+    punctuation: bool = False,
+    progress: Progress = unwatched,
+) -> Cases:
+    """Every dependency, in reading order, and what each head of ``model`` names for it.
+
+    Attention to a word is the sum over its pieces; from a word it is the mean over them, or that of the first (§4.1).
+    Special tokens and the word itself cannot be named, nor can what a causal model does not see. A sentence that is
+    longer than the model reads is left out.
+
+    Parameters
+    ----------
+    model
+        Any model of the lab.
+    sentences
+        (words, heads, relations), as :func:`lab.evidence.treebank.read_conllu` makes them.
+    pieces
+        ``"mean"`` as in the paper, ``"first"`` as in its code.
+    punctuation
+        Whether punctuation counts as a dependent. It may always be named.
+    progress
+        Is told, from 0 to 1, how much is read; what it raises ends the reading.
+    """
+    kept = list(sentences)
+    arcs = [
+        [
+            (dependent, head - 1, relation)
+            for dependent, (head, relation) in enumerate(zip(heads, relations, strict=True))
+            if head != 0 and (relation != "punct" or punctuation)
+        ]
+        for _, heads, relations in kept
+    ]
+    by_sentence: dict[int, NDArray[np.int16]] = {}
+    for at, named in _named_by_length(model, [words for words, _, _ in kept], pieces, progress):
+        ends = np.array([arc[:2] for arc in arcs[at]], dtype=np.int64).reshape(-1, 2)
+        both = np.stack([named[..., ends[:, 0]], named[..., ends[:, 1]]], axis=-1)
+        by_sentence[at] = np.moveaxis(both, 2, 0).astype(np.int16)
+    found = [(at, arc) for at in sorted(by_sentence) for arc in arcs[at]]
+    shape = (0, model.config.layers, model.config.heads, 2)
+    return Cases(
+        model.config.causal,
+        tuple(arc[2] for _, arc in found),
+        np.array([at for at, _ in found], dtype=np.int64),
+        np.array([arc[0] for _, arc in found], dtype=np.int64),
+        np.array([arc[1] for _, arc in found], dtype=np.int64),
+        np.concatenate([np.empty(shape, np.int16), *(by_sentence[at] for at in sorted(by_sentence))]),
+    )
+
+
+def _named_by_length(
+    model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The place of each sentence that the model reads whole, and what :func:`named_words` gives of it."""
+    read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
+    maps = model.config.layers * model.config.heads
+    done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
+    for _, together in groupby(read, lambda each: each[0] // CHUNK):
+        chunk = list(together)
+        encodings = [encoding for _, (encoding, _) in chunk]
+        for batch in by_length(encodings, lambda n: _ROOM // (maps * n**2)):
+            layers = [each.numpy() for each in layer_attentions(model, [encodings[place] for place in batch])]
+            for row, place in enumerate(batch):
+                at, (_, owner) = chunk[place]
+                whole = np.concatenate([each[row] for each in layers])
+                yield at, _named(between_words(whole, owner, len(sentences[at]), pieces), model)
+            done += sum(len(encodings[place]) for place in batch)
+            progress(done / tokens)
+
+
+def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean") -> NDArray[np.int64] | None:
+    """The word, from 0, that each head names for each word, (layers, heads, words); -1 where there is none to name.
+
+    None for a sentence that the model cannot read whole.
+    """
+    return next((named for _, named in _named_by_length(model, [words], pieces, unwatched)), None)
+
+
+def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
+    """What the largest share between words goes to, (layers · heads, words, words) -> (layers, heads, words)."""
+    words = attention.shape[-1]
+    attention[..., np.eye(words, dtype=bool)] = 0
+    named = np.where(attention.max(-1) > 0, attention.argmax(-1), -1)
+    return named.reshape(model.config.layers, model.config.heads, words)
+
+
+def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, NDArray[np.int64]] | None:
+    """The words, a space between each two, as the model reads them; and each token's word from 0, -1 for none.
+
+    None if they are too many, or no token is left of them.
+    """
+    try:
+        encoding = encode(model.tokenizer, model.config, " ".join(words))
+    except TextError:
+        return None
+    if encoding.cut:
+        return None
+    ends = np.cumsum([len(word) + 1 for word in words])
+    # A token that begins with the space before its word ends in the word.
+    last = np.array([end - 1 for _, end in encoding.offsets])
+    owner = np.where(last >= 0, np.searchsorted(ends, last, side="right"), -1)
+    return encoding, np.where(encoding.special, -1, owner)
+
+
+def between_words(attention: Weights, owner: NDArray[np.int64], words: int, pieces: Pieces = "mean") -> Weights:
+    """Attention between words, (k, tokens, tokens) -> (k, words, words); what goes to special tokens is left out.
+
+    ``owner`` says of which word each token is a piece, as :func:`encode_words` does.
+    """
+    belongs = (owner == np.arange(words)[:, None]).astype(np.float32)
+    reads = np.where(belongs.cumsum(1) == 1, belongs, 0) if pieces == "first" else belongs
+    reads = reads / np.maximum(reads.sum(1, keepdims=True), 1)
+    return reads @ attention @ belongs.T
+
+
+def best_offset(distances: Sequence[int]) -> tuple[int, float]:
+    """The commonest distance up to :data:`FARTHEST` words, and its share of all; the nearer of equals."""
+    counts = Counter(distance for distance in distances if 0 < abs(distance) <= FARTHEST)
+    if not counts:
+        return 0, 0.0
+    offset = min(counts, key=lambda distance: (-counts[distance], abs(distance), distance))
+    return offset, counts[offset] / len(distances)

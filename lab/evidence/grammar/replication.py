@@ -1,0 +1,387 @@
+"""Do heads know grammar? Table 1 of Clark et al. 2019 again, with the choosing apart from the reporting.
+
+The best of many heads is best by luck, too. So the head, its direction, the fixed offset and the untrained twin's
+head are chosen on half A of EWT and measured on half B, which has other documents, and once more on GUM, on which
+nothing was ever chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lab.analysis.heads.named import untrained_twin
+from lab.evidence import shipped
+from lab.evidence.grammar.accuracy import Cases, best_offset, find_cases
+from lab.evidence.intervals import crossed_draws, holm, p_above, spread
+from lab.evidence.published import CLARK, Published, lift
+from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
+from lab.evidence.verdicts import Effect, Judged, judge
+from lab.models.batches import Progress, unwatched
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+# A published lift below this is no effect that could be reproduced.
+_NO_EFFECT = 0.05
+EXPERIMENT = "grammar"
+_COLUMNS = ("sentence", "dependent", "head", "named")
+Place = tuple[int, int, int]  # layer, head, end
+HELD_OUT, GUM_TOO = "half B of EWT", "GUM"
+
+
+@dataclass(frozen=True)
+class RelationRow:
+    """One relation: the head that was chosen on half A of EWT, and what it does elsewhere.
+
+    Attributes
+    ----------
+    relation
+        In Universal Dependencies.
+    layer, head, end
+        The head, from 0; ``end`` is 0 where it goes from the dependent to its head, 1 where it goes back.
+    on_a, count_a
+        The share that it names right on A, and of how many cases.
+    right, count
+        How many of the cases it names right here.
+    share_low, share_high
+        The 95 % interval of that share.
+    offset, offset_right
+        The best fixed offset of A (head − dependent, in words), and how many cases it names right here.
+    twin_right
+        The number that the untrained twin's best head of A, of as many heads, names right here.
+    reach
+        The share that a head of this model can name at all: 1, or less where it cannot look ahead.
+    low, high
+        The 95 % interval of the lift. All intervals are by a bootstrap over documents.
+    p, p_twin
+        The probability of a draw in which the head is not above the offset, or not above the twin; corrected by Holm
+        for all relations.
+    documents
+        The number of documents that have a case.
+    """
+
+    relation: str
+    layer: int
+    head: int
+    end: int
+    on_a: float
+    count_a: int
+    right: int
+    count: int
+    share_low: float
+    share_high: float
+    offset: int
+    offset_right: int
+    twin_right: int
+    reach: float
+    low: float
+    high: float
+    p: float
+    p_twin: float
+    documents: int
+
+    @property
+    def name(self) -> str:
+        """The head as papers write it, from 1: "3-1" is head 1 of layer 3."""
+        return f"{self.layer + 1}-{self.head + 1}"
+
+    @property
+    def accuracy(self) -> float:
+        return self.right / self.count
+
+    @property
+    def offset_accuracy(self) -> float:
+        return self.offset_right / self.count
+
+    @property
+    def twin(self) -> float:
+        return self.twin_right / self.count
+
+    @property
+    def lift(self) -> float:
+        """(accuracy − offset) / (1 − offset): what the head adds to knowing places."""
+        return lift(self.accuracy, self.offset_accuracy)
+
+    @property
+    def twin_lift(self) -> float:
+        """The lift of the untrained twin's best head."""
+        return lift(self.twin, self.offset_accuracy)
+
+    @property
+    def selection_bias(self) -> float:
+        """What choosing on A flatters: accuracy on A − accuracy on B."""
+        return self.on_a - self.accuracy
+
+    @property
+    def published(self) -> Published:
+        return next(each for each in CLARK if each.relation == self.relation)
+
+    @property
+    def judged(self) -> Judged:
+        """The verdict by :data:`lab.evidence.verdicts.RULE`; the effect is the lift."""
+        return judge(
+            Effect(
+                self.lift, self.low, self.high, self.p, self.count, self.published.lift, p_twin=self.p_twin,
+                untestable=_untestable(self, self.published),
+            )
+        )  # fmt: skip
+
+
+def _untestable(row: RelationRow, published: Published) -> str:
+    if published.lift < _NO_EFFECT:
+        return (
+            f"In the paper itself the best head is hardly above the best fixed distance "
+            f"({published.accuracy:.1%} against {published.offset:.1%}): there is no effect to reproduce."
+        )
+    if row.reach <= row.offset_accuracy:
+        return (
+            f"A head of this model looks back only, so it can name at most {row.reach:.1%}. The best fixed distance, "
+            f"which may look ahead, names {row.offset_accuracy:.1%}."
+        )
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class GrammarTest:
+    """The experiment's result, its rows in the order of the published table.
+
+    Attributes
+    ----------
+    rows
+        On half B of EWT, or of the treebank that was asked for.
+    elsewhere
+        What the heads of ``rows`` do on GUM, in the same order; empty for another treebank.
+    cases
+        Of each relation an array (count, 4) with every case of half B: the sentence of B, the dependent, its head and
+        the word that the chosen head names, all from 0; −1 where it names none.
+    made
+        Where a result that ships comes from; None for one that was measured here.
+    """
+
+    rows: tuple[RelationRow, ...]
+    elsewhere: tuple[RelationRow, ...]
+    cases: Mapping[str, NDArray[np.int64]]
+    made: shipped.Provenance | None = None
+
+
+@cache
+def fixed_offsets() -> Mapping[str, tuple[int, float]]:
+    """For each relation the best fixed offset of half A, and its share of half B: what takes no model to find."""
+    a, b = ([arc for sentence in half.sentences for arc in _arcs(sentence)] for half in halves())
+    found = {}
+    for relation in (published.relation for published in CLARK):
+        offset, _ = best_offset([distance for name, distance in a if name == relation])
+        on_b = [distance == offset for name, distance in b if name == relation]
+        found[relation] = (offset, sum(on_b) / len(on_b))
+    return found
+
+
+def _arcs(sentence: Sentence) -> Iterator[tuple[str, int]]:
+    """(relation, head − dependent) of every word but the root."""
+    for dependent, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
+        if head:
+            yield relation, head - 1 - dependent
+
+
+def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
+    """Run the experiment on ``model``: a minute for a small model, for both treebanks and the untrained twin.
+
+    ``progress`` is told how much is done, from 0 to 1; what it raises ends the run.
+    """
+    (a, b), other = halves(), gum()
+    parts = [(a.sentences + b.sentences, 0), (other.sentences, 2)]
+    first, second = (
+        [
+            find_cases(read, sentences, progress=_share(progress, done + number, 4))
+            for number, read in enumerate((model, untrained_twin(model)))
+        ]
+        for sentences, done in parts
+    )
+    return compared(Named(*first), len(a.sentences), b.documents, (Named(*second), other.documents))
+
+
+def _share(progress: Progress, done: int, of: int) -> Progress:
+    return lambda share: progress((done + share) / of)
+
+
+def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
+    """For :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
+    cases = {
+        # Of sentences there may be more than 16 bits can count.
+        name: pa.array(np.concatenate([each[:, at] for each in found.cases.values()]).astype(kind))
+        for at, (name, kind) in enumerate(zip(_COLUMNS, (np.int32, np.int16, np.int16, np.int16), strict=True))
+    }
+    names = [name for name, each in found.cases.items() for _ in each]
+    return {
+        "rows": pa.Table.from_pylist([asdict(row) | {"of": of} for of, rows in _parts(found) for row in rows]),
+        "cases": pa.table({"relation": pa.array(names).dictionary_encode(), **cases}),
+    }
+
+
+def from_tables(tables: Mapping[str, pa.Table]) -> GrammarTest:
+    """What :func:`as_tables` took apart."""
+    lines = tables["rows"].to_pylist()
+    rows, elsewhere = (
+        tuple(
+            RelationRow(**{name: line[name] for name in RelationRow.__dataclass_fields__})
+            for line in lines
+            if line["of"] == of
+        )
+        for of in (HELD_OUT, GUM_TOO)
+    )
+    names = np.array(tables["cases"]["relation"].to_pylist())
+    cases = np.stack([tables["cases"][name].to_numpy() for name in _COLUMNS], axis=-1).astype(np.int64)
+    by_relation = {row.relation: cases[names == row.relation] for row in rows}
+    return GrammarTest(rows, elsewhere, by_relation, shipped.provenance(tables["rows"]))
+
+
+def _parts(found: GrammarTest) -> tuple[tuple[str, tuple[RelationRow, ...]], ...]:
+    return (HELD_OUT, found.rows), (GUM_TOO, found.elsewhere)
+
+
+class CasesOf(Protocol):
+    """:class:`lab.evidence.grammar.accuracy.Cases`, or whatever else finds those of a relation."""
+
+    def of(self, relation: str) -> Cases: ...
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the heads of a model, and of its untrained twin, name in the same sentences."""
+
+    own: CasesOf
+    twin: CasesOf
+
+    def of(self, relation: str) -> tuple[Cases, Cases]:
+        """The cases of one relation."""
+        return self.own.of(relation), self.twin.of(relation)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What is chosen on half A for a relation: the head, its share and cases there, the twin's head, the offset."""
+
+    relation: str
+    place: Place
+    on_a: float
+    count_a: int
+    twin: Place
+    offset: int
+
+
+def compared(
+    named: Named, first: int, documents: Sequence[int], elsewhere: tuple[Named, Sequence[int]] | None = None
+) -> GrammarTest:
+    """The result of what was named in ``first`` sentences of half A, then in those of half B.
+
+    ``documents`` says of which document each sentence of B is; ``elsewhere`` has the same for the sentences of another
+    treebank. A relation without a case in one of the halves is left out.
+    """
+    rows, there, cases = [], [], {}
+    for published in CLARK:
+        relation = published.relation
+        (own_a, own_b), (twin_a, twin_b) = (_halves(each, first) for each in named.of(relation))
+        if not (len(own_a.sentence) and len(own_b.sentence)):
+            continue
+        choice = _choose(relation, own_a, twin_a)
+        rows.append(_row(choice, (own_b, twin_b), documents))
+        columns = own_b.sentence, own_b.dependent, own_b.head, own_b.named[:, *choice.place].astype(np.int64)
+        cases[relation] = np.stack(columns, axis=-1)
+        if elsewhere is not None and len((also := elsewhere[0].of(relation))[0].sentence):
+            there.append(_row(choice, also, elsewhere[1]))
+    return GrammarTest(_corrected(rows), _corrected(there), cases)
+
+
+def _corrected(rows: Sequence[RelationRow]) -> tuple[RelationRow, ...]:
+    """The rows with p-values that are corrected for their number."""
+    p, p_twin = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_twin"))
+    return tuple(replace(row, p=one, p_twin=other) for row, one, other in zip(rows, p, p_twin, strict=True))
+
+
+def _halves(cases: Cases, first: int) -> tuple[Cases, Cases]:
+    """The cases of the ``first`` sentences, and those of the rest, whose sentences then count from 0."""
+    a, b = cases.where(cases.sentence < first), cases.where(cases.sentence >= first)
+    return a, replace(b, sentence=b.sentence - first)
+
+
+def _choose(relation: str, own: Cases, twin: Cases) -> _Choice:
+    (place, on_a), (twin_place, _), (offset, _) = _best(own), _best(twin), best_offset(own.distance.tolist())
+    return _Choice(relation, place, on_a, len(own.sentence), twin_place, offset)
+
+
+def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) -> RelationRow:
+    """A relation's row, its p-values not corrected yet."""
+    own, twin = found
+    # Whether each case is named right: by the head, by the offset, by the twin; and that it is a case.
+    right = [own.right[:, *choice.place], own.distance == choice.offset, twin.right[:, *choice.twin]]
+    drawn = _drawn_shares(np.stack(right, axis=-1), np.asarray(documents)[own.sentence], max(documents) + 1)
+    accuracy, baseline, untrained = drawn.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lifts = (accuracy - baseline) / (1 - baseline)
+    low, high = _ends(lifts)
+    counts = [int(each.sum()) for each in right]
+    return RelationRow(
+        choice.relation, *choice.place, choice.on_a, choice.count_a, counts[0], len(own.sentence), *_ends(accuracy),
+        choice.offset, counts[1], counts[2], _reach(own), low, high, float(p_above(accuracy - baseline)),
+        float(p_above(accuracy - untrained)), len(set(np.asarray(documents)[own.sentence].tolist())),
+    )  # fmt: skip
+
+
+def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documents: int) -> NDArray[np.float64]:
+    """The shares (draws, k) of right cases (cases, k), by a bootstrap over so many documents.
+
+    A document without a case is drawn, too. A draw without any case is nan.
+    """
+    sums = np.stack([np.bincount(document, each, minlength=documents) for each in (*right.T, np.ones(len(right)))])
+    weights = np.concatenate(list(crossed_draws(np.arange(documents))))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((weights @ sums[:-1].T) / (weights @ sums[-1])[:, None])
+
+
+def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
+    """By how much a head is above the offset in each drawn set of documents, (draws,): a difference of two shares.
+
+    ``cases`` are as :attr:`GrammarTest.cases` has them. Equal documents give equal draws, so two relations compare.
+    """
+    sentence, dependent, head, named = cases.T
+    right = np.stack([named == (head if row.end == 0 else dependent), head - dependent == row.offset], axis=-1)
+    accuracy, baseline = _drawn_shares(right, np.asarray(documents)[sentence], max(documents) + 1).T
+    return np.asarray(accuracy - baseline)
+
+
+def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
+    """The 95 % interval of what was drawn; nan where no draw has a value."""
+    finite = drawn[np.isfinite(drawn)]
+    low, high = spread(finite).tolist() if len(finite) else (float("nan"),) * 2
+    return low, high
+
+
+def _best(cases: Cases) -> tuple[Place, float]:
+    """The head and the direction that name most of the cases right, the first of equals, and which share."""
+    accuracy = cases.right.mean(0)
+    layer, head, end = (int(at) for at in np.unravel_index(int(accuracy.argmax()), accuracy.shape))
+    return (layer, head, end), float(accuracy[layer, head, end])
+
+
+def _reach(cases: Cases) -> float:
+    """The share that can be named from the better end: the whole, unless heads look back only."""
+    if not cases.causal:
+        return 1.0
+    return float(max((cases.distance < 0).mean(), (cases.distance > 0).mean()))
+
+
+@cache
+def data_hash() -> str:
+    """The hash of both treebanks."""
+    return file_hash(EWT, GUM)
+
+
+RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)
+known, result, again = RESULTS.known, RESULTS.result, RESULTS.again

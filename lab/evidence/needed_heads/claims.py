@@ -1,0 +1,314 @@
+"""What Michel et al. 2019 and Voita et al. 2019 claim of single heads, each as an effect with a verdict.
+
+The paper measures BLEU of a translator and the accuracy of a classifier. Here it is the accuracy in minimal pairs: the
+share in which the good form has the higher logit. *For free* means that clearly less than :data:`MARGIN` of it is lost,
+a tenth of the way from guessing to always right. A head is taken away in two ways, by 0 and by its mean over the
+sentence, and a verdict is of the way that supports the claim less. Every bootstrap is over the nouns and the verbs that
+pairs share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.values import Values
+from lab.evidence.intervals import DRAWS, drawn_means, holm, p_above, spread
+from lab.evidence.needed_heads.sample import ABLATED, ZERO, Sample, gains
+from lab.evidence.verdicts import ALPHA, Effect, Judged, Verdict, judge
+
+if TYPE_CHECKING:
+    from lab.evidence.needed_heads.result import NeededTest
+    from lab.models.interventions import Head
+
+MARGIN = 0.05
+EACH, NEEDED, HURTS, ONE, FIFTH, PRUNED = "each", "needed", "hurts", "one", "fifth", "pruned"
+# In which order heads are taken away together.
+IMPORTANCE, GREEDY = "importance", "greedy"
+CLAIMS = {
+    EACH: "Most heads can go, one at a time, for free",
+    NEEDED: "Some head is needed",
+    HURTS: "Some head even hurts",
+    ONE: "One head is enough in most layers",
+    FIFTH: "A fifth of the heads can go together for free",
+    PRUNED: "Four fifths of the heads can go",
+}
+# What the papers report, by table 1, 2 and 3 and §4 of Michel et al. 2019 and by Voita et al. 2019.
+PUBLISHED = {
+    EACH: "translation: no significant change of BLEU for 88 of 96 heads",
+    NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
+    HURTS: "translation: +0.24 BLEU without head 14 of layer 3",
+    ONE: "BERT on MNLI: at worst −0.96 %, not significant; translation: −13.56 BLEU in the worst layer",
+    FIFTH: "20 % of the heads (translation), 40 % (BERT)",
+    PRUNED: "38 of 48 heads, within 0.15 BLEU (Voita et al.)",
+}
+_RETRAINED = (
+    "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another one."
+)
+# The smallest effect that would count, where the papers report nothing on this scale: a share of heads or layers that
+# is a tenth above one half; as much accuracy as the margin; for a gain, one pair in a hundred (in the paper it is 0.7 %
+# of the score).
+BOUNDS = {EACH: 0.1, NEEDED: MARGIN, HURTS: 0.01, ONE: 0.1, FIFTH: MARGIN}
+# How far the p of a family of heads can fall must not be a matter of how many draws were made.
+_DRAWS_A_HEAD = 200
+
+
+@dataclass(frozen=True)
+class MeasuredWay:
+    """What was measured by one way to take heads away.
+
+    Attributes
+    ----------
+    ours, low, high
+        A share, or a difference of accuracies. Of a difference, ``low`` and ``high`` are its 95 % interval. Of a share
+        of heads or layers, they are bounds: those that clearly cost less than :data:`MARGIN`, and those that do not
+        clearly cost more.
+    effect, effect_low, effect_high
+        The same as the claim's effect, which is above 0 where the claim holds.
+    p
+        The probability of a draw against the claim.
+    """
+
+    ours: float
+    low: float
+    high: float
+    effect: float
+    effect_low: float
+    effect_high: float
+    p: float
+
+
+@dataclass(frozen=True, eq=False)
+class TestedClaim:
+    """A claim and what became of it.
+
+    Attributes
+    ----------
+    id
+        One of :data:`CLAIMS`.
+    what
+        What is measured, in words.
+    zero, mean
+        With heads that write 0, and with heads that write their mean over the sentence.
+    control
+        By 0, the same of what was not chosen: of all other heads, or of heads in random order; nan where nothing is
+        chosen.
+    on_a
+        By 0, the same on half A, where the choice was made; nan where nothing is chosen.
+    twin
+        By 0, the same of the untrained twin; nan where it is not compared.
+    count
+        The number of different sentences that were measured.
+    p, p_twin
+        The probability of a draw against the claim, by either way, whichever is more; and of a draw in which the effect
+        is not above the twin's, None where it is not compared. Both are corrected by Holm for all claims.
+    untestable
+        The reason why it cannot be tested, in a sentence; "" where it can.
+    heads
+        The heads that were chosen, layer and head from 0.
+    """
+
+    id: str
+    what: str
+    zero: MeasuredWay
+    mean: MeasuredWay
+    control: float
+    on_a: float
+    twin: float
+    count: int
+    p: float
+    p_twin: float | None = None
+    untestable: str = ""
+    heads: tuple[Head, ...] = ()
+
+    @property
+    def decides(self) -> MeasuredWay:
+        """The way with the smaller effect: the verdict is of this one."""
+        return self.mean if self.mean.effect < self.zero.effect else self.zero
+
+    @property
+    def bounded(self) -> bool:
+        """Whether ``low`` and ``high`` are bounds, not the ends of an interval."""
+        return self.id in (EACH, ONE)
+
+    @property
+    def judged(self) -> Judged:
+        """The verdict by :data:`lab.evidence.verdicts.RULE`."""
+        if self.untestable:
+            return Judged(Verdict.NOT_TESTABLE, self.untestable)
+        own = self.decides
+        return judge(
+            Effect(
+                own.effect, own.effect_low, own.effect_high, self.p, self.count, bound=BOUNDS[self.id],
+                p_twin=self.p_twin,
+            )
+        )  # fmt: skip
+
+
+def draws_for(heads: int) -> int:
+    """So many draws that one p of this many heads can be below 0.05 after Holm, even as one of five claims."""
+    return max(DRAWS, _DRAWS_A_HEAD * heads)
+
+
+def name_of(head: Head) -> str:
+    """A head as papers write it, from 1."""
+    return f"{head[0] + 1}-{head[1] + 1}"
+
+
+def claims(found: NeededTest) -> tuple[TestedClaim, ...]:
+    """Every claim on what was found, in the order of :data:`CLAIMS`."""
+    sample = found.sample
+    rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
+    nothing = float("nan")
+    unknown = MeasuredWay(*[nothing] * 7)
+    count = sample.different(found.b)
+    pruned = TestedClaim(
+        PRUNED, "not measured", unknown, unknown, nothing, nothing, nothing, count, nothing, None, _RETRAINED
+    )
+    return (*rows, pruned)
+
+
+def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
+    """The claims about single heads on some of the pairs: one template, whose heads a mean over all may hide."""
+    return _tested(sample, [each(sample), needed(sample)])
+
+
+def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
+    """The rows with p-values that are corrected for their number, and with the reason where nothing can be tested."""
+    reason = sample.cannot
+    p = holm([row.p for row in rows]).tolist()
+    compared = [row.id for row in rows if row.p_twin is not None]
+    p_twin = dict(zip(compared, holm([row.p_twin for row in rows if row.p_twin is not None]).tolist(), strict=True))
+    return tuple(
+        replace(row, p=own, p_twin=p_twin.get(row.id), untestable=reason) for row, own in zip(rows, p, strict=True)
+    )
+
+
+def each(sample: Sample) -> TestedClaim:
+    """Most heads can go for free. Nothing is chosen here, so it is about both halves."""
+    found = [
+        _for_free(sample.without(ablation).reshape(-1, len(sample.plain)).T, sample.shared) for ablation in ABLATED
+    ]
+    heads = int(np.prod(sample.changed[ZERO].shape[:2]))
+    untrained = float((-sample.twin_without(ZERO).mean(axis=-1) < MARGIN).mean())
+    return _row(EACH, f"share of the {heads} heads that go for free", found, sample.different(), twin=untrained)
+
+
+def _one(found: NeededTest) -> TestedClaim:
+    """The best single head of each layer by A, alone in its layer, on B."""
+    sample, plain = found.sample, found.plain[found.b]
+    shared = sample.shared_in(found.b)
+    both = [_for_free(gains(alone, plain).T, shared) for alone in (found.alone, found.alone_to_mean)]
+    any_head, on_a = (float((-loss < MARGIN).mean()) for loss in (found.alone_any, found.alone_on_a))
+    row = _row(ONE, "share of the layers that do with one head", both, sample.different(found.b))
+    return replace(row, control=any_head, on_a=on_a, heads=found.kept)
+
+
+def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
+    """Of several removals (units, k): the share that costs less than the margin, its bounds, and the p of "most".
+
+    After Holm the p-values below α are right of all their removals at once (with 95 %). So the middle one, in order, is
+    that of the claim that more than half cost clearly less. The effect is the share above one half.
+    """
+    drawn = drawn_means(each, *shared, times=draws_for(each.shape[1]))
+    cheap, dear = holm(p_above(drawn, -MARGIN)), holm(p_above(-drawn, MARGIN))
+    share = float((-each.mean(axis=0) < MARGIN).mean())
+    low, high = float((cheap < ALPHA).mean()), float(1 - (dear < ALPHA).mean())
+    middle = float(np.sort(cheap)[each.shape[1] // 2])
+    return MeasuredWay(share, low, high, share - 0.5, low - 0.5, high - 0.5, middle)
+
+
+def needed(sample: Sample) -> TestedClaim:
+    """The head whose absence costs the logit difference most on A: what it costs the accuracy on B."""
+    head, untrained = (
+        _lowest((changed[ZERO] - plain)[..., ~sample.b].mean(axis=-1))
+        for changed, plain in ((sample.changed, sample.plain), (sample.twin_changed, sample.twin_plain))
+    )
+    return _of_head(sample, NEEDED, f"accuracy lost without {name_of(head)}", (head, untrained), -1)
+
+
+def _hurts(sample: Sample) -> TestedClaim:
+    """The head whose absence helps the accuracy most on A; of equals, the one that helps the logit difference most."""
+    head, untrained = (
+        _most_helpful(gained[..., ~sample.b].mean(-1), (changed[ZERO] - plain)[..., ~sample.b].mean(-1))
+        for gained, changed, plain in (
+            (sample.without(ZERO), sample.changed, sample.plain),
+            (sample.twin_without(ZERO), sample.twin_changed, sample.twin_plain),
+        )
+    )
+    return _of_head(sample, HURTS, f"accuracy gained without {name_of(head)}", (head, untrained), 1)
+
+
+def _most_helpful(gained: Values, delta: Values) -> Head:
+    return _lowest(np.where(gained == gained.max(), -delta, np.inf))
+
+
+def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], sign: int) -> TestedClaim:
+    """A claim about one head, and about the head of the untrained twin that was chosen likewise."""
+    (head, untrained), b = heads, sample.b
+    own, twin, found = {}, {}, []
+    for ablation in ABLATED:
+        own[ablation] = sign * sample.without(ablation)[head][b]
+        twin[ablation] = sign * sample.twin_without(ablation)[untrained][b]
+        drawn = drawn_means(own[ablation], *sample.shared_in(b))
+        found.append(_difference(own[ablation], drawn, float(p_above(drawn))))
+    weaker = min(ABLATED, key=lambda ablation: float(own[ablation].mean()))
+    beyond = drawn_means(own[weaker] - twin[weaker], *sample.shared_in(b))
+    every = sign * sample.without(ZERO)
+    others = np.ones(every.shape[:2], bool)
+    others[head] = False
+    row = _row(claim, what, found, sample.different(b), twin=float(twin[ZERO].mean()), p_twin=float(p_above(beyond)))
+    control = float(every[others][:, b].mean()) if others.any() else float("nan")
+    return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
+
+
+def _difference(values: Values, drawn: Values, p: float) -> MeasuredWay:
+    """A difference of accuracies, which is the effect itself."""
+    own = (float(values.mean()), *_ends(drawn))
+    return MeasuredWay(*own, *own, p)
+
+
+def _fifth(found: NeededTest) -> TestedClaim:
+    """A fifth of the heads, those with the lowest I_h on A, away together: what that costs the accuracy on B."""
+    at, sample, both = found.fifth, found.sample, []
+    for changed in (found.curves[IMPORTANCE][at], found.fifth_to_mean):
+        lost = -gains(changed, found.plain[found.b])
+        drawn = drawn_means(lost, *sample.shared_in(found.b))
+        cost, (low, high) = float(lost.mean()), _ends(drawn)
+        # The effect is by how much less than the margin is lost.
+        both.append(
+            MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, float(p_above(-drawn, -MARGIN)))
+        )
+    count = int(found.away[at])
+    row = _row(FIFTH, f"accuracy lost without {count} heads", both, sample.different(found.b))
+    control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
+    on_a = -float(gains(found.fifth_on_a, found.plain[~found.b]).mean())
+    return replace(row, control=control, on_a=on_a, heads=found.orders[IMPORTANCE][:count])
+
+
+def _row(
+    claim: str,
+    what: str,
+    both: Sequence[MeasuredWay],
+    count: int,
+    twin: float = float("nan"),
+    p_twin: float | None = None,
+) -> TestedClaim:
+    """A row in which nothing is chosen yet."""
+    nothing = float("nan")
+    zero, mean = both
+    return TestedClaim(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), p_twin)
+
+
+def _ends(drawn: Values) -> tuple[float, float]:
+    low, high = spread(drawn).tolist()
+    return low, high
+
+
+def _lowest(scores: Values) -> Head:
+    layer, head = np.unravel_index(int(scores.argmin()), scores.shape)
+    return int(layer), int(head)

@@ -1,0 +1,276 @@
+"""Which heads a model needs for grammar: each one is taken away, and the forms of minimal pairs compete again.
+
+Michel et al. 2019 ("Are Sixteen Heads Really Better than One?") and Voita et al. 2019, on the pairs of
+:mod:`lab.evidence.pairs`. The measure is the logit of the good form less that of the bad one: unlike a probability,
+it shows heads that work against the good form, too (Zhang & Nanda 2024, §4). Later layers may repair what a missing
+head did, so an effect is a lower bound of what the head does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from lab.analysis.heads.values import Values
+from lab.evidence.pairs import AskedPair, encodings
+from lab.models.ablation import HeadChange, change_heads_at
+from lab.models.batches import (
+    Progress,
+    by_length,
+    contexts,
+    logits_of,
+    numbers_a_run,
+    run_batch,
+    run_batch_at,
+    unwatched,
+)
+from lab.models.config import ModelConfig
+from lab.models.cores import on_every_core
+from lab.models.forward import Steps
+from lab.models.interventions import Head, Interventions, contexts_become, heads_level, heads_off
+from lab.models.one_token import of_token
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Found = TypeVar("Found")
+Ablation = Literal["zero", "sentence", "corpus", "resample", "uniform"]
+ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
+# Numbers that the runs of a batch hold at once: 20 MB.
+_ROOM = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class HeadEffects:
+    """What taking each head away does to each pair.
+
+    Attributes
+    ----------
+    ablation
+        What stands in for the head.
+    plain
+        (pairs,) logit of the good form less that of the bad one with all heads on.
+    changed
+        (layers, heads, pairs) the same with one head away.
+    """
+
+    ablation: str
+    plain: Values
+    changed: Values
+
+    @property
+    def delta(self) -> Values:
+        """(layers, heads, pairs) how much the difference changes; below 0 where the head helps the good form."""
+        return self.changed - self.plain
+
+    @property
+    def accuracy(self) -> float:
+        """The share of pairs in which the good form wins with all heads on."""
+        return float((self.plain > 0).mean())
+
+
+def differences(
+    model: LoadedModel,
+    pairs: Sequence[AskedPair],
+    changes: Interventions | None = None,
+    progress: Progress = unwatched,
+) -> Values:
+    """Logit of the good form less that of the bad one for every pair, (pairs,), with ``changes`` made to the pass.
+
+    ``progress`` is told the share that is done between batches; what it raises ends the run.
+    """
+    found = np.empty(len(pairs))
+
+    def of_batch(batch: Sequence[int]) -> Values:
+        own = [pairs[place] for place in batch]
+        return compete(model, run_batch_at(model, encodings(own), places(own), changes or Interventions()), own)
+
+    for batch, apart in each_batch(model, pairs, numbers_a_run, of_batch, progress):
+        found[batch] = apart
+    return found
+
+
+def without_each_head(
+    model: LoadedModel,
+    pairs: Sequence[AskedPair],
+    ablation: Ablation = "zero",
+    progress: Progress = unwatched,
+) -> HeadEffects:
+    """Take every head away, one at a time, for every pair.
+
+    Parameters
+    ----------
+    model
+        A model that predicts words.
+    pairs
+        As :func:`lab.evidence.pairs.minimal_pairs` makes them.
+    ablation
+        What replaces a head at the input of W_O. ``"zero"``: 0. ``"sentence"``: its mean over the sentence's tokens.
+        ``"corpus"``: its mean over all tokens of all pairs. ``"resample"``: what it does in another pair of equal
+        length, drawn by a fixed seed. ``"uniform"``: it attends equally to all it may see, so its values stay.
+    progress
+        Is told the share that is done, between batches; what it raises ends the run.
+
+    Raises
+    ------
+    ValueError
+        If a pair has no other of equal length to resample from.
+    """
+    return each_head(model, pairs, _replacement(model, pairs, ablation), ablation, progress=progress)
+
+
+def only_one_head(
+    model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation = "zero", progress: Progress = unwatched
+) -> HeadEffects:
+    """Leave one head on in its layer and take all others of that layer away (Michel et al. 2019, table 2).
+
+    The others write 0, or for ``"sentence"`` their mean over the sentence's tokens.
+    """
+
+    def others(_layer: int, heads: Tensor) -> Steps:
+        off, to_mean = (None, ~heads) if ablation == "sentence" else (~heads, None)
+        return Steps(mix_values=heads_off(off, to_mean))
+
+    return each_head(model, pairs, lambda _: others, "only one", progress=progress)
+
+
+# From the places of a batch's pairs to the steps that replace their heads.
+Replacement = Callable[[Sequence[int]], HeadChange]
+
+
+def each_head(
+    model: LoadedModel,
+    pairs: Sequence[AskedPair],
+    replacement: Replacement,
+    name: str,
+    away: frozenset[Head] = frozenset(),
+    progress: Progress = unwatched,
+) -> HeadEffects:
+    """The same with steps of your own, which change one head of one layer at a time.
+
+    ``away`` are off already, set to 0: the plain run, and the layers above and below the head, are made without them.
+    """
+    config, off = model.config, Interventions(zero_heads=away)
+    plain, changed = np.empty(len(pairs)), np.empty((config.layers, config.heads, len(pairs)))
+    still = torch.ones(config.layers, config.heads, dtype=torch.bool)
+    for head in away:
+        still[head] = False
+
+    def of_batch(batch: Sequence[int]) -> tuple[Values, Values]:
+        own = [pairs[place] for place in batch]
+        stream, at = run_batch(model, encodings(own), off), places(own)
+        others = [off.steps(layer, config, stream.shape[2]) for layer in range(config.layers)]
+        there = change_heads_at(model, stream, replacement(batch), still, at, others)
+        before = compete(model, of_token(stream[-1], at)[:, 0], own)
+        after = np.tile(before, (config.layers, config.heads, 1))  # nothing changes where a head is off already
+        after[still.numpy()] = compete(model, there, own)
+        return before, after
+
+    for batch, found in each_batch(model, pairs, _held_by_each_head, of_batch, progress):
+        plain[batch], changed[..., batch] = found
+    return HeadEffects(name, plain, changed)
+
+
+def _held_by_each_head(config: ModelConfig, n: int) -> int:
+    """Numbers that the runs of a pair of n tokens keep between two layers, five times: so small batches are short, and
+    whoever waits for a core has it soon."""
+    return 5 * config.layers * config.heads * n * config.width
+
+
+def _replacement(model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation) -> Replacement:
+    if ablation == "corpus":
+        means = corpus_means(model, pairs)
+        return lambda _: lambda layer, heads: _become(heads, means[layer, :, None])
+    if ablation == "resample":
+        partner = partners(pairs)
+
+        def from_partners(batch: Sequence[int]) -> HeadChange:
+            read = [pairs[partner[place]].encoding for place in batch]
+            found = contexts(model, run_batch(model, read))
+            return lambda layer, heads: _become(heads, found[layer])
+
+        return from_partners
+    step: dict[Ablation, Callable[[Tensor], Steps]] = {
+        "zero": lambda heads: Steps(mix_values=heads_off(heads, None)),
+        "sentence": lambda heads: Steps(mix_values=heads_off(None, heads)),
+        "uniform": lambda heads: Steps(mask=heads_level(heads)),
+    }
+    return lambda _: lambda _l, heads: step[ablation](heads)
+
+
+def _become(heads: Tensor, context: Tensor) -> Steps:
+    return Steps(mix_values=contexts_become(heads[..., None, None], context))
+
+
+def corpus_means(model: LoadedModel, pairs: Sequence[AskedPair]) -> Tensor:
+    """What each head mixes together, as a mean over all tokens of all pairs: (layers, heads, d_k)."""
+
+    def of_batch(batch: Sequence[int]) -> Tensor:
+        read = encodings([pairs[place] for place in batch])
+        return contexts(model, run_batch(model, read)).sum(dim=(1, 3))
+
+    sums = [found for _, found in each_batch(model, pairs, numbers_a_run, of_batch)]
+    return torch.stack(sums).sum(dim=0) / sum(len(pair.encoding) for pair in pairs)
+
+
+def partners(pairs: Sequence[AskedPair], seed: int = 0) -> list[int]:
+    """For each pair the place of another of equal length: the next one in a random ring.
+
+    Raises ValueError if a pair is the only one of its length.
+    """
+    rng, found = np.random.default_rng(seed), [0] * len(pairs)
+    for own in by_length(encodings(pairs), lambda _: len(pairs)):
+        if len(own) < 2:
+            n = len(pairs[own[0]].encoding)
+            raise ValueError(f"there is no other sentence of {n} tokens to take a head's output from.")
+        ring = rng.permutation(own)
+        for here, after in zip(ring, np.roll(ring, -1), strict=True):
+            found[here] = int(after)
+    return found
+
+
+def rank_correlations(means: Sequence[Values]) -> Values:
+    """Spearman's ρ between the mean effects (layers, heads) of all heads under each of k ablations, (k, k)."""
+    columns = {number: each.ravel() for number, each in enumerate(means)}
+    return pd.DataFrame(columns).rank().corr().to_numpy(dtype=np.float64)
+
+
+def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Values:
+    """Logit of the good form less that of the bad one, (..., b), from last hidden states there (..., b, d)."""
+    words = sorted({word for pair in pairs for word in (pair.good, pair.bad)})
+    logits = logits_of(model, there, words)
+    at = torch.arange(len(pairs))
+    good, bad = (torch.tensor([words.index(word) for word in forms]) for forms in _forms(pairs))
+    return np.asarray((logits[..., at, good] - logits[..., at, bad]).numpy(), dtype=np.float64)
+
+
+def places(pairs: Sequence[AskedPair]) -> Tensor:
+    """The tokens at which pairs are asked, (b,) from 0."""
+    return torch.tensor([pair.place for pair in pairs])
+
+
+def _forms(pairs: Sequence[AskedPair]) -> tuple[list[int], list[int]]:
+    return [pair.good for pair in pairs], [pair.bad for pair in pairs]
+
+
+def each_batch(
+    model: LoadedModel,
+    pairs: Sequence[AskedPair],
+    held: Callable[[ModelConfig, int], int],
+    work: Callable[[Sequence[int]], Found],
+    progress: Progress = unwatched,
+) -> Iterable[tuple[list[int], Found]]:
+    """Places of pairs of equal length, a batch at a time, and what ``work`` makes of them, on all cores.
+
+    ``held(config, n)`` is how many numbers a pair of n tokens takes.
+    """
+    batches = list(by_length(encodings(pairs), lambda n: _ROOM // held(model.config, n)))
+    done = [0, *accumulate(map(len, batches))]
+    return zip(batches, on_every_core(work, batches, lambda k: progress(done[k] / len(pairs))), strict=True)

@@ -1,0 +1,89 @@
+"""Some pairs with and without each head, in a model and in its untrained twin: what claims about single heads go by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lab.analysis.heads.values import Values
+from lab.evidence.intervals import drawn_means, p_above
+from lab.evidence.needed_heads.heads import Ablation
+from lab.evidence.pairs import MinimalPair, shared_words
+from lab.evidence.verdicts import ALPHA
+
+# The two ways to take heads away that a verdict asks for: they write 0, or their mean over the sentence.
+ZERO: Ablation = "zero"
+TO_MEAN: Ablation = "sentence"
+ABLATED = (ZERO, TO_MEAN)
+
+
+def gains(changed: ArrayLike, plain: Values) -> Values:
+    """(…, pairs) by how much each pair changes the accuracy: 1 where the good form wins now, −1 where it did before."""
+    return (np.asarray(changed) > 0).astype(np.float64) - (plain > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some pairs of a result, such as those of one template: what the claims about single heads are measured on.
+
+    Attributes
+    ----------
+    pairs
+        (P,) the pairs.
+    groups
+        (P,) the same number for those that the model reads alike.
+    plain
+        (P,) logit of the good form less that of the bad one, in the model and in its untrained twin.
+    changed
+        By the way to take heads away, (layers, heads, P) the difference without each head; the twin's likewise.
+    """
+
+    pairs: tuple[MinimalPair, ...]
+    groups: NDArray[np.int64]
+    plain: Values
+    changed: Mapping[Ablation, Values]
+    twin_plain: Values
+    twin_changed: Mapping[Ablation, Values]
+
+    @cached_property
+    def b(self) -> NDArray[np.bool_]:
+        """(P,) which pairs are of half B."""
+        return np.array([pair.half == 1 for pair in self.pairs], dtype=bool)
+
+    @cached_property
+    def shared(self) -> tuple[NDArray[np.int64], ...]:
+        """The nouns and the verbs of the pairs, (P,) each."""
+        return shared_words(self.pairs)
+
+    def shared_in(self, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
+        """The nouns and the verbs of some of the pairs."""
+        return tuple(words[here] for words in self.shared)
+
+    def different(self, here: NDArray[np.bool_] | None = None) -> int:
+        """The number of different sentences that the model reads of these pairs."""
+        return len(np.unique(self.groups if here is None else self.groups[here]))
+
+    def without(self, ablation: Ablation) -> Values:
+        """(layers, heads, P) by how much the absence of each head changes the accuracy."""
+        return gains(self.changed[ablation], self.plain)
+
+    def twin_without(self, ablation: Ablation) -> Values:
+        """(layers, heads, P) by how much the absence of each head of the twin changes its accuracy."""
+        return gains(self.twin_changed[ablation], self.twin_plain)
+
+    @property
+    def right(self) -> Values:
+        """(P,) 1 where the good form wins with all heads."""
+        return (self.plain > 0).astype(np.float64)
+
+    @property
+    def cannot(self) -> str:
+        """Why nothing can be taken from the model here: where it guesses, there is nothing to lose. "" where it can."""
+        if p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA:
+            return ""
+        right = self.right.mean()
+        return f"With all heads the model is right in {right:.0%} of the pairs, not clearly more often than guessing."

@@ -1,0 +1,243 @@
+"""Which head of a model does what, best first: jobs that papers describe, measured over many sentences.
+
+A model that ships brings its heads' jobs along (``heads.json`` beside its weights, written by
+``python -m training.evaluation.notable``); any other is measured when somebody asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lab.analysis.heads.first_look import first_look
+from lab.analysis.heads.induction import model_induction
+from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
+from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
+from lab.analysis.heads.values import Mask, Values
+from lab.analysis.heads.walk import NEAR_UNIFORM
+from lab.evidence.grammar.accuracy import best_offset, find_cases
+from lab.evidence.treebank import Sentence, ewt
+from lab.evidence.verdicts import FEW
+from lab.models.batches import Progress, unwatched
+from lab.models.trace import Trace, trace
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+FILE = "heads.json"
+# A head must be so much better than what takes no knowledge (Voita et al. 2019, §5.2, ask for it of "syntactic heads").
+BETTER = 0.1
+_MOST = 3  # heads a job
+_LENGTHS = range(6, 25)  # words of the sentences that patterns are measured on
+_PERIOD, _SEEDS = 50, range(8)
+
+
+@dataclass(frozen=True)
+class HeadJob:
+    """Something that a head can do.
+
+    Attributes
+    ----------
+    id
+        Of a relation, its name in Universal Dependencies and which end finds the other: ``"obj:head"``.
+    does
+        What the head does, after "head 3-1 …".
+    """
+
+    id: str
+    does: str
+
+    @property
+    def grammatical(self) -> bool:
+        """Whether it is a relation, which the best fixed distance competes for, and no pattern of the map."""
+        return ":" in self.id
+
+
+@dataclass(frozen=True)
+class Doing:
+    """A head that does a job, layer and head from 0, and its score in [0, 1]."""
+
+    layer: int
+    head: int
+    score: float
+
+    @property
+    def name(self) -> str:
+        """As papers write it, from 1: "3-1" is head 1 of layer 3 (Clark et al. 2019)."""
+        return f"{self.layer + 1}-{self.head + 1}"
+
+
+@dataclass(frozen=True)
+class Notable:
+    """The heads that do a job, the best first, and the score ``chance`` that takes no knowledge of it.
+
+    None for a job that knowing nothing does best: a uniform head is the broadest there can be.
+    """
+
+    job: HeadJob
+    chance: float | None
+    heads: tuple[Doing, ...]
+
+
+_GRAMMAR = {
+    "obj": ("finds the verb of an object", "finds the object of a verb"),
+    "nsubj": ("finds the verb of a subject", "finds the subject of a verb"),
+    "det": ("finds the noun of a determiner", "finds the determiner of a noun"),
+    "case": ("finds the noun of a preposition", "finds the preposition of a noun"),
+}
+_SEEN = {
+    "previous_token": "looks at the token before",
+    "next_token": "looks at the next token",
+    "same_word": "looks at the same word elsewhere",
+    "delimiter": "rests on delimiters or the first token",
+    "broad": "looks at all tokens alike",
+}
+_INDUCTION = HeadJob("induction", "finds what came next last time")
+# The order of the screen: grammar, then what is seen on the map, then copying.
+JOBS: tuple[HeadJob, ...] = (
+    *(
+        HeadJob(f"{relation}:{end}", does)
+        for relation, both in _GRAMMAR.items()
+        for end, does in zip(("head", "dependent"), both, strict=True)
+    ),
+    *(HeadJob(pattern, does) for pattern, does in _SEEN.items()),
+    _INDUCTION,
+)
+
+
+def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
+    """What the heads of a model do, if its folder says so; else None."""
+    return in_folder(model.source) if isinstance(model.source, Path) else None
+
+
+def grammar_head(traced: Trace) -> tuple[int, int]:
+    """A head that does something one can see, from 0: the first that ships with a job in grammar, else the softest."""
+    grammar = (each.heads[0] for each in shipped(traced.model) or () if ":" in each.job.id)
+    begins = next(grammar, None) or first_look(traced)
+    return begins.layer, begins.head
+
+
+@cache
+def in_folder(folder: Path) -> tuple[Notable, ...] | None:
+    """The same for a folder that need not hold a model."""
+    path = folder / FILE
+    return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
+
+
+def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:
+    """What :func:`as_record` wrote; layers and heads count from 1 there."""
+    return tuple(
+        Notable(job, found["chance"], tuple(Doing(layer - 1, head - 1, score) for layer, head, score in found["heads"]))
+        for job in JOBS
+        if (found := jobs.get(job.id)) is not None
+    )
+
+
+def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
+    """As JSON, three decimals."""
+    return {
+        each.job.id: {
+            "chance": None if each.chance is None else round(each.chance, 3),
+            "heads": [[doing.layer + 1, doing.head + 1, round(doing.score, 3)] for doing in each.heads],
+        }
+        for each in found
+    }
+
+
+def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, Doing] | None:
+    """The job that a head does best, by how far it is above chance; None for a head without one."""
+    own = [(each, doing) for each in found for doing in each.heads if (doing.layer, doing.head) == (layer, head)]
+    return max(own, key=lambda pair: _above(pair[1].score, pair[0].chance), default=None)
+
+
+def _above(score: float, chance: float | None) -> float:
+    return 0.0 if chance is None else (score - chance) / (1 - chance)
+
+
+def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
+    """What each head with a job does best, by layer and head from 0."""
+    places = {(doing.layer, doing.head) for each in found or () for doing in each.heads}
+    best = {place: job_of(found or (), *place) for place in places}
+    return {place: own[0].job.does for place, own in best.items() if own is not None}
+
+
+def measured(
+    model: LoadedModel, grammar: int = 300, patterns: int = 60, progress: Progress = unwatched
+) -> tuple[Notable, ...]:
+    """What the heads of ``model`` do on that many sentences of UD English EWT dev; some 20 s for a small model.
+
+    ``progress`` is told how much is done, from 0 to 1; what it raises ends the measuring.
+    """
+    sentences = ewt()
+    return (
+        *_of_grammar(model, sentences[:grammar], lambda share: progress(0.6 * share)),
+        *_of_patterns(
+            model,
+            [s for s in sentences if len(s.words) in _LENGTHS][:patterns],
+            lambda share: progress(0.6 + 0.3 * share),
+        ),
+        *_of_induction(model, lambda share: progress(0.9 + 0.1 * share)),
+    )
+
+
+def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: Progress) -> Iterator[Notable]:
+    """Nothing for a model of a few positions, which reads no sentence whole."""
+    found = find_cases(model, sentences, progress=progress)
+    for relation in _GRAMMAR:
+        cases = found.of(relation)
+        if len(cases.relations) < FEW:
+            continue
+        _, chance = best_offset(cases.distance.tolist())
+        accuracy = cases.right.mean(0)
+        for end, place in (("head", 0), ("dependent", 1)):
+            scores = accuracy[..., place]
+            yield from _notable(f"{relation}:{end}", scores, chance, scores >= chance + BETTER)
+
+
+def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: Progress) -> Iterator[Notable]:
+    """By the rule of :mod:`lab.analysis.heads.named`; a broad head by its mean row entropy."""
+    texts, twin = [" ".join(sentence.words) for sentence in sentences], untrained_twin(model)
+
+    def read(by: LoadedModel, begun: float) -> Iterator[Trace]:
+        for done, text in enumerate(texts, start=1):
+            yield trace(by, text)
+            progress(begun + done / len(texts) / 2)
+
+    traces = list(read(model, 0.0))
+    found = average_patterns(traces)
+    chance = mean_chance(map(uniform_scores, traces), (scores_of(trace_patterns(each)) for each in read(twin, 0.5)))
+    passing = clearly_above(scores_of(found), chance)
+    for place, pattern in enumerate(PATTERNS):
+        if pattern.id in _SEEN:
+            scores: Values = getattr(found, pattern.id)
+            if pattern.id == "broad":
+                yield from _notable(pattern.id, scores, None, scores >= NEAR_UNIFORM)
+            else:
+                yield from _notable(pattern.id, scores, float(chance.uniform[place]), passing[place])
+
+
+def _of_induction(model: LoadedModel, progress: Progress) -> Iterator[Notable]:
+    """Random tokens said twice, of a causal model that can hold them."""
+    if not model.config.causal or model.config.max_tokens < 2 * _PERIOD:
+        return
+    found = []
+    for seed in _SEEDS:
+        found.append(model_induction(model, _PERIOD, seed))
+        progress(len(found) / len(_SEEDS))
+    scores = np.mean(found, axis=0)
+    chance = float(np.mean([1 / (seen + 1) for seen in range(_PERIOD, 2 * _PERIOD)]))
+    yield from _notable(_INDUCTION.id, scores, chance, scores >= chance + BETTER)
+
+
+def _notable(job: str, scores: Values, chance: float | None, passing: Mask) -> Iterator[Notable]:
+    """The best of the heads that pass, (L, H); nothing where none does."""
+    order = [tuple(np.unravel_index(at, scores.shape)) for at in np.argsort(-np.nan_to_num(scores), axis=None)]
+    best = [Doing(int(at[0]), int(at[1]), float(scores[at])) for at in order if passing[at]][:_MOST]
+    if best:
+        yield Notable(next(each for each in JOBS if each.id == job), chance, tuple(best))

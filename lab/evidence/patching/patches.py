@@ -1,0 +1,250 @@
+"""Where a model keeps what decides: vectors of one run are put into another (activation patching).
+
+Meng et al. 2022, §2; Heimersheim & Nanda 2024. Two sentences of equal length differ in what decides between two
+words. One part at one token of the first (*clean*) is put into the second (*corrupt*), or the other way round, and the
+words compete again. Clean into corrupt shows what suffices, corrupt into clean what is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lab.analysis.heads.values import Values
+from lab.evidence.pairs import AskedPair
+from lab.models import forward
+from lab.models.batches import Progress, logits_of, numbers_a_run, run_batch, unwatched
+from lab.models.cores import on_every_core
+from lab.models.encoding import Encoding
+from lab.models.forward import PAPER, Steps
+from lab.models.gradients import GradientParts, gradients, parts
+from lab.models.one_token import from_contexts, layer_at
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+Site = Literal["residual", "attention", "ffn", "heads"]
+SITES: tuple[Site, ...] = get_args(Site)
+# Logits between clean and corrupt below which nothing is divided by them: 0.05 logits would already read as 0.1.
+SMALL = 0.5
+# Numbers that the layers of a chunk of runs hold at once: 20 MB.
+_ROOM = 5_000_000
+
+
+class NotPatchable(ValueError):
+    """The two sentences cannot be patched; the message is written for the learner."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two sentences, and two words (ids ``good`` and ``bad``) that compete at one ``place`` (a token, from 0).
+
+    The good word fits ``clean``, the bad one ``corrupt``.
+    """
+
+    clean: Encoding
+    corrupt: Encoding
+    place: int
+    good: int
+    bad: int
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """A number for each part at each of n tokens; leading dimensions, such as pairs, may stand before.
+
+    Attributes
+    ----------
+    residual
+        (layers + 1, n), the residual stream; 0 is the embeddings' output.
+    attention, ffn
+        (layers, n), what the two sublayers add to it.
+    heads
+        (layers, heads, n), what a head hands to W_O.
+    """
+
+    residual: Values
+    attention: Values
+    ffn: Values
+    heads: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Patching:
+    """What each part at each token recovers: (patched − corrupt) / (clean − corrupt), logits of good less bad.
+
+    Attributes
+    ----------
+    clean, corrupt
+        Logit of the good word less that of the bad one in the two plain runs.
+    clean_into_corrupt, corrupt_into_clean
+        In both, 1 is as in the clean run and 0 as in the corrupt one. So what suffices is near 1 in the first, and
+        what is needed near 0 in the second.
+    estimated_into_corrupt, estimated_into_clean
+        Attribution patching (Nanda 2023; Syed et al. 2023): the gradient in the run that is changed, times the
+        difference of the two runs, in place of a run for each number.
+    """
+
+    clean: float
+    corrupt: float
+    clean_into_corrupt: Maps
+    corrupt_into_clean: Maps
+    estimated_into_corrupt: Maps
+    estimated_into_clean: Maps
+
+
+def contrast(asked: AskedPair) -> Contrast:
+    """A minimal pair and its other sentence."""
+    return Contrast(asked.encoding, asked.other, asked.place, asked.good, asked.bad)
+
+
+def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, least: float = SMALL) -> Patching:
+    """Patch every part at every token, in both directions, and estimate the same by gradients.
+
+    ``progress`` is told the share that is done between runs; what it raises ends the measurement.
+
+    Raises
+    ------
+    NotPatchable
+        If the sentences have different numbers of tokens, or differ by less than ``least`` logits.
+    ValueError
+        For a model without a vocabulary head.
+    """
+    clean, corrupt, (good, bad) = plain_parts(model, two, least)
+    slope, _ = gradients(model, [two.clean, two.corrupt], lambda last: read_difference(model, two, last[:, two.place]))
+
+    def recovered(differences: Maps) -> Maps:
+        return Maps(*((getattr(differences, f.name) - bad) / (good - bad) for f in fields(Maps)))
+
+    return Patching(
+        good,
+        bad,
+        recovered(_exact(model, two, corrupt, clean, lambda done: progress(done / 2))),
+        recovered(_exact(model, two, clean, corrupt, lambda done: progress((1 + done) / 2))),
+        recovered(_estimate(bad, _text(slope, 1), corrupt, clean)),
+        recovered(_estimate(good, _text(slope, 0), clean, corrupt)),
+    )
+
+
+def plain_parts(
+    model: LoadedModel, two: Contrast, least: float = SMALL
+) -> tuple[GradientParts, GradientParts, tuple[float, float]]:
+    """The parts of both plain runs (b = 1), and the logit differences. Raises :class:`NotPatchable`."""
+    lengths = len(two.clean), len(two.corrupt)
+    if lengths[0] != lengths[1]:
+        raise NotPatchable(
+            f"One sentence has {lengths[0]} tokens and the other {lengths[1]}. A patch puts a token's vector in the "
+            "place of another's, so both need the same number of tokens."
+        )
+    stream = run_batch(model, [two.clean, two.corrupt])
+    good, bad = read_difference(model, two, stream[-1, :, two.place]).tolist()
+    if abs(good - bad) < least:
+        raise NotPatchable(
+            # Cut, not rounded: 0.499 is no 0.50 below 0.5.
+            f"The two sentences differ by {int(100 * abs(good - bad)) / 100:.2f} logits in which word they prefer. "
+            f"That is less than {least:.2g}, too little to say which part of it a patch recovers."
+        )
+    both = parts(model, stream)
+    return _text(both, 0), _text(both, 1), (good, bad)
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """What is overwritten in k runs: one part of one layer, at the tokens ``where`` (k, n) or, of heads, (k, H, n).
+
+    ``layer`` counts from 0; of the residual stream, 0 is the embeddings' output and L the last layer's.
+    """
+
+    site: Site
+    layer: int
+    where: Tensor
+
+    @property
+    def tokens(self) -> tuple[Tensor, Tensor]:
+        """The m patched tokens: the run that each is in, and its place there, both (m,) from 0."""
+        there = self.where.any(dim=1) if self.site == "heads" else self.where
+        run, token = there.nonzero(as_tuple=True)
+        return run, token
+
+
+@torch.inference_mode()
+def patched(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches, place: int) -> Tensor:
+    """The last hidden states (k, d) at token ``place`` of k runs of ``base`` with parts of ``other`` in their places.
+
+    Both are of one text.
+    """
+    layers, at = model.weights.layers, torch.tensor([place])
+    # Up to the end of its layer, a patch changes its own tokens alone.
+    done = patches.layer + (patches.site != "residual")
+    x = base.residual[done].repeat(len(patches.where), 1, 1)
+    x[patches.tokens] = _tokens(model, base, other, patches)
+    if done == len(layers):
+        return x[:, place]
+    for w in layers[done:-1]:
+        x = forward.run_layer(x, w, model.config).output
+    return layer_at(x, at, layers[-1], model.config)
+
+
+def _tokens(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches) -> Tensor:
+    """The patched tokens after their layer, (m, d)."""
+    layer, site, (run, token) = patches.layer, patches.site, patches.tokens
+    if site == "residual":
+        return other.residual[layer][0, token]
+    context, steps = base.context[layer][0, :, token], PAPER  # (H, m, d_k)
+    if site == "heads":
+        context = torch.where(patches.where[run, :, token].T[..., None], other.context[layer][0, :, token], context)
+    elif site == "attention":
+        steps = Steps(project_output=lambda *_: other.attention[layer][0, token][:, None])
+    else:
+        steps = Steps(project_neurons=lambda *_: other.ffn[layer][0, token][:, None])
+    x = base.residual[layer][0, token][:, None]  # (m, 1, d): each token as a text of its own
+    w = model.weights.layers[layer]
+    return from_contexts(x, context.transpose(0, 1)[:, :, None], w, model.config, steps)[:, 0]
+
+
+def read_difference(model: LoadedModel, two: Contrast, there: Tensor) -> Tensor:
+    """Logit of the good word less that of the bad one, (...), from last hidden states at the place (..., d)."""
+    logits = logits_of(model, there, [two.good, two.bad])
+    return logits[..., 0] - logits[..., 1]
+
+
+def _text(both: GradientParts, number: int) -> GradientParts:
+    """One text of a batch, as a batch of one."""
+    return GradientParts(*(getattr(both, f.name)[:, number : number + 1] for f in fields(GradientParts)))
+
+
+def _exact(model: LoadedModel, two: Contrast, base: GradientParts, other: GradientParts, progress: Progress) -> Maps:
+    """The logit difference with every part of ``base`` at every token replaced in turn."""
+    n, heads, count = base.residual.shape[2], model.config.heads, model.config.layers
+    tokens, each_head = torch.eye(n, dtype=torch.bool), torch.eye(heads * n, dtype=torch.bool).unflatten(1, (heads, n))
+    chunk = max(1, _ROOM // numbers_a_run(model.config, n))
+    runs = [
+        Patches(site, layer, few)
+        for site in SITES
+        for layer in range(count + (site == "residual"))
+        for few in (each_head if site == "heads" else tokens).split(chunk)
+    ]
+
+    def read(patches: Patches) -> Tensor:
+        return read_difference(model, two, patched(model, base, other, patches, two.place))
+
+    found = on_every_core(read, runs, lambda done: progress(done / len(runs)))
+
+    def rows(site: Site) -> Values:
+        of_site = [each for each, patches in zip(found, runs, strict=True) if patches.site == site]
+        return torch.cat(of_site).unflatten(0, (-1, n)).numpy().astype(np.float64)
+
+    return Maps(rows("residual"), rows("attention"), rows("ffn"), rows("heads").reshape(count, heads, n))
+
+
+def _estimate(plain: float, slope: GradientParts, base: GradientParts, other: GradientParts) -> Maps:
+    """The logit difference that the gradient of ``base`` foresees."""
+    found = (
+        plain + (getattr(slope, f.name) * (getattr(other, f.name) - getattr(base, f.name))).sum(-1)[:, 0]
+        for f in fields(GradientParts)
+    )
+    return Maps(*(each.numpy().astype(np.float64) for each in found))

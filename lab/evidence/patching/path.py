@@ -1,0 +1,116 @@
+"""What attention brings to the asked token, with the feed-forward networks above it held: a patched path.
+
+Attention and the feed-forward networks behind it are partners, not rivals: what a network recovers when it is patched
+may be what attention brought to it. So the attention output of one layer is taken from the other run, and the networks
+of this and later layers keep, at that token, what they wrote in the run that is changed (path patching: Wang et al.
+2023, §3.1; Goldowsky-Dill et al. 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lab.analysis.heads.values import Values
+from lab.evidence.patching.patches import Contrast, plain_parts, read_difference
+from lab.models import forward
+from lab.models.forward import Steps
+from lab.models.gradients import GradientParts
+from lab.models.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+
+@dataclass(frozen=True, eq=False)
+class Relay:
+    """What the attention output of one layer carries at the asked token, means over pairs and their 95 % intervals.
+
+    Attributes
+    ----------
+    layer
+        The layer of the attention output, from 0.
+    mean, low, high
+        (2 + L − layer,): with no network held; with that of one layer held, from ``layer`` on; with all of them held.
+    """
+
+    layer: int
+    mean: Values
+    low: Values
+    high: Values
+
+    @property
+    def alone(self) -> float:
+        """What it carries when all networks above it work on."""
+        return float(self.mean[0])
+
+    @property
+    def most(self) -> int:
+        """The layer, from 0, of the network without which it carries least."""
+        return self.layer + int(self.mean[1:-1].argmin())
+
+    def held(self, layer: int) -> float:
+        """What it carries while the network of ``layer``, from 0, is held."""
+        return float(self.mean[1 + layer - self.layer])
+
+
+def held_sets(layers: int, layer: int) -> list[range]:
+    """The networks that are held in each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
+    above = range(layer, layers)
+    return [range(0), *(range(each, each + 1) for each in above), above]
+
+
+def relayed(model: LoadedModel, two: Contrast, layer: int, needed: bool, least: float) -> Values:
+    """The numbers of a :class:`Relay` for one pair: what suffices, or what is ``needed``.
+
+    ``least`` is as in :func:`lab.evidence.patching.patches.patching`. Raises NotPatchable as it does.
+    """
+    clean, corrupt, (good, bad) = plain_parts(model, two, least)
+    base, other = (clean, corrupt) if needed else (corrupt, clean)
+    found = []
+    for held in held_sets(model.config.layers, layer):
+        last = patched_path(model, base, other, layer, two.place, held)
+        share = (float(read_difference(model, two, last)) - bad) / (good - bad)
+        found.append(1 - share if needed else share)
+    return np.array(found)
+
+
+@torch.inference_mode()
+def patched_path(
+    model: LoadedModel, base: GradientParts, other: GradientParts, layer: int, place: int, held: Collection[int]
+) -> Tensor:
+    """The last hidden state (d,) at token ``place`` of ``base``, with one attention output there taken from ``other``.
+
+    ``layer`` counts from 0. At ``place`` the feed-forward networks of the layers ``held`` write what they wrote in
+    ``base``. Both runs are of one text (b = 1).
+    """
+    x = base.residual[layer]
+    for above in range(layer, model.config.layers):
+        brought = other.attention[above][:, place] if above == layer else None
+        wrote = base.ffn[above][:, place] if above in held else None
+        steps = Steps(
+            project_output=_at(place, brought, forward.project_output),
+            project_neurons=_at(place, wrote, forward.project_neurons),
+        )
+        x = forward.run_layer(x, model.weights.layers[above], model.config, steps).output
+    return x[0, place]
+
+
+def _at(
+    place: int, vector: Tensor | None, step: Callable[[Tensor, LayerWeights], Tensor]
+) -> Callable[[Tensor, LayerWeights], Tensor]:
+    """A step whose output at one token is ``vector``; the step itself for None."""
+    if vector is None:
+        return step
+
+    def replaced(x: Tensor, w: LayerWeights) -> Tensor:
+        output = step(x, w).clone()
+        output[:, place] = vector
+        return output
+
+    return replaced

@@ -1,0 +1,69 @@
+"""Parts computed on a Dask cluster. The only module that imports Dask, which comes by ``requirements-cluster.txt``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+
+from distributed import Client, KilledWorker, as_completed, rpc
+from distributed.comm import CommClosedError
+
+from lab.evidence.scale.parts import TreebankPart, measured
+from lab.evidence.scale.workers import Workers, WorkersLost
+
+# Seconds that a scheduler may take to answer, and that it may be without any worker.
+ANSWERS, WITHOUT_WORKERS = 10, 60
+
+
+def cluster(address: str) -> Workers:
+    """The workers of the scheduler at ``address``. A worker that dies is no loss: another one computes its parts."""
+    return lambda parts: _on_cluster(address, parts)
+
+
+def _on_cluster(address: str, parts: Iterable[TreebankPart]) -> Iterator[tuple[TreebankPart, bytes]]:
+    with _client(address) as client:
+        futures = {client.submit(measured, part, key=f"{part.file}-{hash_of(part)}"): part for part in parts}
+        try:
+            for future, content in as_completed(futures, loop=client.loop, with_results=True):
+                yield futures.pop(future), content
+                future.release()
+        except KilledWorker as error:
+            raise WorkersLost("Each worker that took the same part died, perhaps for want of memory.") from error
+        except (ModuleNotFoundError, RuntimeError) as error:
+            # The scheduler unpacks the tasks, too, and says no more than this when it cannot.
+            if isinstance(error, RuntimeError) and "deserialization of the task graph" not in str(error):
+                raise
+            raise WorkersLost("Scheduler and workers must import the lab: start them in its folder.") from error
+        except (CancelledError, CommClosedError) as error:
+            raise WorkersLost(f"The scheduler at {address} is gone.") from error
+
+
+def hash_of(part: TreebankPart) -> str:
+    """The name of a task: two commands that ask for the same part share it."""
+    return "-".join(value.decode()[:16] for value in part.made_of.values())
+
+
+async def _identity(address: str) -> None:
+    async with rpc(address) as scheduler:
+        await scheduler.identity()
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    try:
+        # Client() itself waits forever for one that takes the connection and says nothing.
+        asyncio.run(asyncio.wait_for(_identity(address), ANSWERS))
+        client = Client(address, timeout=ANSWERS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise WorkersLost(f"No scheduler answers at {address} within {ANSWERS} s ({type(error).__name__}).") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=WITHOUT_WORKERS)
+        except TimeoutError as error:
+            raise WorkersLost(
+                f"The scheduler at {address} has no worker. In the lab's folder: python -m dask worker {address} "
+                "--nthreads 1"
+            ) from error
+        yield client

@@ -1,0 +1,230 @@
+"""What the result of the experiment about copying says, in words that its numbers choose."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from lab.course.words import escaped, signed
+from lab.evidence.copying.induction import MEAN, ZERO, Distance
+from lab.evidence.copying.replication import AWAY, BEST, BOTH, DRAWS, CopyingTest
+from lab.evidence.intervals import mean_interval
+from lab.evidence.verdicts import HOLDS
+from lab.models.interventions import Head
+from lab.questions.guesses import Ask, GuessAnswer, between
+
+# Nats. A rise between two of them is an answer to the question how much.
+_EDGES = (0.1, 1.0, 3.0)
+_STAYS = 0.1
+# Of the way from giving every token the same to losing nothing.
+_WEAK, _WELL = 0.25, 0.75
+ASKS = (
+    Ask(
+        "best",
+        "The head with the highest induction score is taken away: it writes its mean over the text. How much does the "
+        "mean loss of the second copy rise?",
+        ("less than 0.1 nats", "0.1 to 1", "1 to 3", "more than 3"),
+    ),
+    Ask(
+        "random",
+        f"Each of the other heads is taken away alone instead, {DRAWS} at random where there are more. How many of "
+        "these raise the loss as much, or more?",
+        ("none", "up to half", "more than half"),
+    ),
+    Ask(
+        "position",
+        "In a text without repetition, the same head could look back by the same number of tokens. How much weight "
+        "does it give to that place, beside its weight in the repeated text?",
+        ("as much", "about half as much", "hardly at all"),
+    ),
+)
+
+
+def answers(found: CopyingTest) -> dict[str, GuessAnswer]:
+    """The answers by the result; where an interval reaches into two options, there is none."""
+    best, alike, drawn = found.rows[0].mean, _alike(found), len(found.random(1, MEAN))
+    given = {"random": GuessAnswer(0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
+    if (option := between((best.low, best.high), _EDGES)) is not None:
+        given["best"] = GuessAnswer(
+            option, f"It rises by {best.rise:.2f} nats, {best.low:.2f} to {best.high:.2f} with 95 %."
+        )
+    if (place := position(found)) is not None:
+        repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
+        option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
+        why = f"It gives {fresh:.2f} there, and {repeated:.2f} where the token comes back."
+        given["position"] = GuessAnswer(2 - option, why)
+    return given
+
+
+def position(found: CopyingTest) -> Distance | None:
+    """The control for position at the period that everything else is measured at; None where there is none."""
+    return next((each for each in found.distances if each.period == found.period and each.repeated.mean() > 0), None)
+
+
+def _alike(found: CopyingTest) -> int:
+    """How many of the random heads raise the loss as much as the best induction head, each at its mean."""
+    return sum(control.rise >= found.rows[0].mean.rise for control in found.controls(1, MEAN))
+
+
+def meaning_of(found: CopyingTest, model_id: str) -> str:
+    """How well the model copies, and whether the two heads do it."""
+    best = found.rows[0]
+    return (
+        f"{_copies(found, model_id)} Without head {best.name} the loss of the second copy rises by "
+        f"{signed(best.mean.rise)} nats when the head writes its mean, and by {signed(best.zero.rise)} when it writes "
+        f"0; without a random head by {signed(_random_rise(found, MEAN))} and {signed(_random_rise(found, ZERO))}."
+    )
+
+
+def _random_rise(found: CopyingTest, ablation: str) -> float:
+    return float(np.mean([control.rise for control in found.controls(1, ablation)]))
+
+
+def in_full(found: CopyingTest) -> str:
+    """What can be lost at all, where the two heads look, what both together cost, and the caveats."""
+    parts = [_bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _bounded(found: CopyingTest) -> str:
+    """No more can be lost than a model that copies nothing lacks; what a 0 costs beyond it is not lost copying."""
+    beyond = [row for row in found.rows if row.zero.rise > found.most_lost]
+    said = (
+        f"A model that copies nothing and gives every token the same has a loss of {found.alike:.2f}. So at most "
+        f"**{found.most_lost:.2f} nats** can be lost copying."
+    )
+    if not beyond:
+        return said
+    names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
+    return (
+        f"{said} Writing 0 instead of a head costs more than that here: {names}. Part of it is not copying: the layers "
+        "above meet a vector that they never met. The mean is the gentler way, and the verdict takes the smaller "
+        "effect."
+    )
+
+
+def _by_position(found: CopyingTest) -> str:
+    """Whether the best head looks for a token or for a distance."""
+    place = position(found)
+    if place is None:
+        return ""
+    repeated, fresh = place.repeated.mean(), place.fresh.mean()
+    said = (
+        f"In random text without a repetition, head {_name(found.best)} gives {fresh:.2f} of its attention to the "
+        f"token at that distance, against {repeated:.2f} in repeated text"
+    )
+    return f"{said}: it looks for the token, not for the distance." if repeated > 2 * fresh else f"{said}."
+
+
+def _looks(found: CopyingTest) -> str:
+    """Where the two heads look, and whether that is what the claim says of them."""
+    best, source = found.best, found.source
+    said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to the token that followed last time"
+    if source is None:
+        return f"{said}. It is in the first layer, so no earlier head can help it."
+    rank = 1 + int((found.previous > found.previous[source]).sum())
+    place = "the most of all" if rank == 1 else f"number {rank} of all"
+    told = (
+        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} to the token before, {place} "
+        f"{found.previous.size} heads."
+    )
+    if rank > 1 or any(row.judged.verdict not in HOLDS for row in found.rows):
+        return told
+    return (
+        f"{told} So they can work together as the claim says: {_name(source)} tells each token which one came before "
+        f"it, and {_name(best)} looks for the token that had the current one before it."
+    )
+
+
+def _name(head: Head) -> str:
+    return f"{head[0] + 1}-{head[1] + 1}"
+
+
+def _together(found: CopyingTest) -> list[str]:
+    """What it says that the loss rises further, or stays, when the second head goes after the first, at their means.
+
+    Where a loss is already that of a model that copies nothing, a further rise says nothing about copying.
+    """
+    one, both, source = found.run(BEST, MEAN), found.run(BOTH, MEAN), found.source
+    if one is None or both is None or source is None:
+        return []
+    away = f"Without {one.name}, taking {_name(source)} away as well"
+    more = both.second - one.second
+    low, high = mean_interval(more).tolist()
+    side = between((low, high), (-_STAYS, _STAYS))
+    if side == 1:
+        return [f"{away} changes next to nothing: its help goes through {one.name}."]
+    if max(one.second.mean(), both.second.mean()) >= found.alike:
+        return [
+            f"{away} says nothing about copying: the model copies no more than one that gives every token the same."
+        ]
+    if side == 2:
+        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does not serve {one.name} alone."]
+    return []
+
+
+def _copies(found: CopyingTest, model_id: str) -> str:
+    first = float(found.plain.by_place[: found.period - 1].mean())
+    second, alike = _second(found), found.alike
+    name = escaped(model_id)
+    losses = f"Its mean loss is {first:.1f} nats in the first copy and {second:.1f} in the second"
+    if second >= first:
+        return f"**{name} does not copy.** {losses}."
+    if second >= alike:
+        return (
+            f"**{name} copies next to nothing.** {losses}. A model that gives every token the same "
+            f"probability loses no more, {alike:.1f}."
+        )
+    share = (alike - second) / alike
+    how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
+    return (
+        f"**{name} copies {how}.** {losses}. The second is {alike - second:.1f} below {alike:.1f}, "
+        "the loss of a model that gives every token the same probability."
+    )
+
+
+def _random(found: CopyingTest) -> list[str]:
+    """The random head whose absence costs most, where that is more than half of what the best one's does."""
+    most = max(found.controls(1, MEAN), key=lambda control: control.rise)
+    (head,) = most.run.heads
+    best = found.rows[0]
+    if best.judged.verdict not in HOLDS or most.rise < best.mean.rise / 2:
+        return []
+    score, other = found.induction[head], found.induction[found.best]
+    said = f"One of the random heads, {most.run.name}, costs {signed(most.rise)}"
+    if score >= other / 2:
+        return [f"{said}: its induction score is {score:.2f}, so it looks like an induction head itself."]
+    return [f"{said}, though its induction score is only {score:.2f}."]
+
+
+def basis(model_id: str, vocabulary: int, found: CopyingTest | None) -> str:
+    """What has to be known before anything can be predicted: what a loss is, and where it starts."""
+    start = "" if found is None else f" With all heads, the mean loss of the second copy is {_second(found):.1f}."
+    return (
+        f"{escaped(model_id)} reads from left to right and guesses the next token. Its **loss** is −ln of the "
+        "probability that it gave the right one, in **nats**: the lower, the better. A model that gives every token "
+        f"the same has {log(vocabulary):.1f}.{start}"
+    )
+
+
+def _second(found: CopyingTest) -> float:
+    return float(found.plain.second.mean())
+
+
+def verdicts(found: CopyingTest) -> str:
+    """The verdict of each row and its reason, as a list; rows with the same are together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows:
+        key = (row.judged.verdict.value.capitalize(), row.judged.why)
+        alike.setdefault(key, []).append(f"{AWAY[row.kind]} ({row.name})")
+    return "\n".join(f"- **{verdict}**: {', '.join(rows)}. {why}" for (verdict, why), rows in alike.items())
+
+
+def bias_of(found: CopyingTest) -> str:
+    """What choosing the best head on A flattered: its score there and on B."""
+    on_a, on_b = found.chosen_on[found.best], found.induction[found.best]
+    said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
+    if on_a > on_b:
+        return f"{said}. The difference is selection bias: the best of many is best by luck, too."
+    return f"{said}: choosing flattered nothing that one could see."

@@ -1,0 +1,146 @@
+"""The page of the experiment about copying, from the prediction to a sequence that can be read."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.course.pages import disclosed
+from lab.course.words import escaped
+from lab.evidence.copying import replication
+from lab.evidence.copying.induction import copying
+from lab.evidence.copying.replication import BOUND, DRAWS, EXPERIMENT, PERIOD, TEXTS, CopyingTest
+from lab.evidence.shipped import model_hash
+from lab.experiments.copying import meanings, sequence
+from lab.experiments.copying.figures import as_frame, distance_frame, head_table, loss_chart, score_frame
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import parameters
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
+from lab.ui.frame.script import meaning
+
+TESTED = "lab-gpt2"  # ships, and can be tested
+_AWAY = Column("away", 140), Column("head", 80)
+_RISES = (
+    Column("loss rises by", 70, DECIMAL, "at 0", "By how much the loss rises when the head writes 0."),
+    Column("low", 54, DECIMAL),
+    Column("high", 54, DECIMAL),
+    Column("at its mean", 70, DECIMAL, "at mean", "By how much the loss rises when the head writes its mean."),
+    Column("at its mean, low", 54, DECIMAL, "low"),
+    Column("at its mean, high", 54, DECIMAL, "high"),
+)
+_SCORES = (
+    Column("induction score", 76, DECIMAL, "induction", "The induction score. Two heads have none together."),
+    Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score. Two heads have none together."),
+)
+_BEYOND = (
+    Column("decides", 66, help="The way to take the head away with the smaller effect: the verdict is of this one."),
+    Column("beyond random", 72, DECIMAL, "beyond", "By how much the loss rises beyond random heads."),
+    Column("beyond, low", 54, DECIMAL, "low"),
+    Column("beyond, high", 54, DECIMAL, "high"),
+    Column("untrained twin", 56, DECIMAL, "twin", "This effect in the untrained twin."),
+    Column("n", 46),
+)
+_DISTANCES = (
+    Column("tokens back", 110),
+    Column("repeated", 150, DECIMAL, "in repeated text"),
+    Column("not repeated", 170, DECIMAL, "where nothing repeats"),
+)
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    _method(model)
+    if reason := replication.untestable(model):
+        st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+        st.button(
+            f"Choose {TESTED}", icon=":material/swap_horiz:", key="_experiment_model", on_click=parameters.MODEL.set,
+            args=(TESTED,),
+        )  # fmt: skip
+        return None
+    name, found = f"{EXPERIMENT}.{model.id}", replication.known(model)
+    st.markdown(meanings.basis(model.id, model.config.vocabulary, found))
+    if not predicted(name, meanings.ASKS):
+        return None
+    if found is None:
+        st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes half a minute, GPT-2 some minutes.")
+        _run(model, "Run the experiment")
+        return None
+    show_score(name, meanings.ASKS, meanings.answers(found))
+    _result(model, found)
+    return sequence.show(model, found)
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    period = min(PERIOD, model.config.max_tokens // 2)
+    st.markdown(
+        f"**How it is tested.** Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model "
+        "cannot guess the tokens of the first copy, but it can copy them in the second. A head’s **induction score** "
+        "is the mean weight that it gives to the token that came after the current one last time, its "
+        "**previous-token score** the mean weight on the token before. On half **A** of the texts two heads are "
+        "chosen: the **best induction head**, with the highest induction score, and the earlier head whose absence "
+        "lowers that score most. On half **B** each is taken away, then both: they write 0, or their mean over the "
+        "text. The control: each of the other heads, taken away alone, and other couples; where there are more than "
+        f"{DRAWS}, {DRAWS} drawn at random."
+    )
+    if told := disclosed(EXPERIMENT, model.id):
+        st.caption(told)
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = "Reads the texts again and again: without each earlier head, then without the chosen and the random ones."
+    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+
+
+def _result(model: LoadedModel, found: CopyingTest) -> None:
+    draw(partial(loss_chart, model), "copying-loss")
+    st.caption(
+        f"Mean over the {len(found.plain.second)} texts of B, in nats: −ln of the probability that the model gives the "
+        f"token. **No {found.rows[0].name}**: head {found.best[1] + 1} of layer {found.best[0] + 1} writes its mean. "
+        "**One random head away**: the mean over all heads of the control. "
+        "**All alike**: the loss of a model that gives every token of the vocabulary the same probability."
+    )
+    meaning(meanings.meaning_of(found, model.id))
+    with st.expander("More about the result", icon=":material/notes:"):
+        st.markdown(meanings.in_full(found))
+        if found.distances:
+            show_table(distance_frame(found), _DISTANCES)
+            st.caption("The weight that the best head gives to the token at this distance, as a mean over B.")
+    _tables(as_frame(found))
+    st.caption(
+        "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
+        "write 0 or their mean. **Beyond**: this rise, less the mean rise without random heads (one for one head, two "
+        "for two; the random heads are held fixed). **Low** to **high** is its 95 % interval (2,000 bootstraps over "
+        "the texts of B). The scores are means over B."
+    )
+    show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
+    st.markdown(meanings.verdicts(found))
+    show_rule(
+        "The effect is the rise of the loss beyond random heads, by the way to take heads away that gives the smaller "
+        f"one; the loss must clearly rise by both. The paper reports no such figure; a rise of {BOUND} nats counts."
+    )
+    with st.expander("Every head’s scores", icon=":material/table_rows:"):
+        scores = score_frame(found)
+        shown = {name: st.column_config.NumberColumn(format="%.3f") for name in scores.columns[1:]}
+        st.dataframe(scores, hide_index=True, column_config=shown)
+        st.caption(f"{meanings.bias_of(found)} **Best head’s score falls by**: on A, without this earlier head.")
+    with origin(found.made, "texts"):
+        _run(model, "Measure it again here")
+    code(copying)
+
+
+def _tables(frame: pd.DataFrame) -> None:
+    """The heads of the claim, and the random ones below."""
+    judged = frame["verdict"].notna()
+    means = [each for each in _RISES if each.heading in ("at 0", "at mean")]
+    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *means, *_BEYOND], long_texts=True)
+    with st.expander("Without random heads", icon=":material/casino:"):
+        show_table(frame[~judged], [*_AWAY, *_RISES, *_SCORES], scrolls=True)

@@ -1,0 +1,147 @@
+"""One sequence that can be read: tokens in random order, said twice, and where the best head looks in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.evidence.copying.induction import losses
+from lab.evidence.copying.replication import CopyingTest
+from lab.models.encoding import encode
+from lab.models.interventions import Head, Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.experiments.page import look_there
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN
+
+WORDS = 12  # said twice
+_TRIES = 200
+_TURN = "_experiment_sequence"
+# How GPT-2's vocabulary writes a whole word: the space before it, then letters.
+_WHOLE = re.compile("Ġ[a-z]{3,9}")
+
+
+@dataclass(frozen=True)
+class SequencePlace:
+    """A token of the second copy (from 0): what follows its first occurrence, where the head looks most, and losses.
+
+    ``weight`` is what the head gives to ``sought``; ``plain`` and ``without`` are the loss of the next token, in nats,
+    with all heads and without this one.
+    """
+
+    query: int
+    sought: int
+    most: int
+    weight: float
+    plain: float
+    without: float
+
+
+def readable(model: LoadedModel, seed: int) -> str:
+    """Words, or their beginnings, in random order, said twice, each one token; "" for a vocabulary without.
+
+    A text has no space before its first word, so that word is another token in the second copy.
+    """
+    whole = sorted(token[1:] for token in model.tokenizer.get_vocab() if _WHOLE.fullmatch(token))
+    if len(whole) < WORDS:
+        return ""
+    rng = np.random.default_rng(seed)
+    for _ in range(_TRIES):
+        words = [whole[at] for at in rng.choice(len(whole), size=WORDS, replace=False)]
+        text = " ".join(words * 2)
+        ids = encode(model.tokenizer, model.config, text, None).token_ids
+        if len(ids) == 2 * WORDS and ids[1:WORDS] == ids[WORDS + 1 :]:
+            return text
+    return ""
+
+
+def places(trace: Trace, head: Head) -> list[SequencePlace]:
+    """Every token of the second copy but the first, which is another token there, and the last, which ends the text."""
+    layer, number = head
+    weights = trace.layer(layer).attention[number].numpy()
+    away = Interventions(zero_heads=frozenset({head}))
+    plain, without = (losses(trace.model, [trace.encoding], changes)[0] for changes in (Interventions(), away))
+    found = []
+    for query in range(WORDS + 1, 2 * WORDS - 1):
+        sought = query - WORDS + 1
+        found.append(
+            SequencePlace(
+                query, sought, int(weights[query].argmax()), float(weights[query, sought]), float(plain[query]),
+                float(without[query]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
+    """A sequence, the head's looks in it and the ways on; returns its run, None where the vocabulary has no words."""
+    st.header("A sequence to look into")
+    turn = st.session_state.get(_TURN, 0)
+    text = readable(model, turn)
+    if not text:
+        st.markdown(f"The vocabulary of {escaped(model.id)} has too few whole words for a sequence that can be read.")
+        return None
+    trace = runs.run(model.id, text, "", Interventions())
+    head = found.best
+    name = found.rows[0].name
+    st.markdown(
+        f"Here {WORDS} tokens that can be read, whole words and beginnings of words, stand in random order, twice. For "
+        f"each token of the second copy: where head {name} looks most, how much it gives to the token that came next "
+        "last time, and the loss of the next one with the head and without it."
+    )
+    here = places(trace, head)
+    right = sum(place.most == place.sought for place in here)
+    st.markdown(f"{_marked(trace, here)}")
+    st.caption(
+        f"Green: the head looks most at what came next last time, {right} of {len(here)}. Orange: it looks elsewhere. "
+        "The first of the copy is another token there, as a space stands before it; the last has no next."
+    )
+    st.dataframe(as_frame(trace, here), hide_index=True, height="content", column_config=_columns(name))
+    best = max(here, key=lambda place: place.weight)
+    chosen: dict[Parameter[Any], Any] = {
+        LAYER: head[0] + 1, HEAD: head[1] + 1, TOKEN: best.query + 1, KEY_TOKEN: best.sought + 1,
+    }  # fmt: skip
+    with st.container(horizontal=True):
+        view = chosen | {HEADS: str(head[1] + 1)}
+        look_there("head-view", text, view, "_experiment.view")
+        look_there("self-attention", text, chosen, "_experiment.lesson", "map")
+        st.button("Another sequence", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    return trace
+
+
+def as_frame(trace: Trace, here: list[SequencePlace]) -> pd.DataFrame:
+    """One line a place, with the words."""
+    return pd.DataFrame([
+        {
+            "token": trace.labels[place.query], "looks most at": trace.labels[place.most],
+            "came next": trace.labels[place.sought], "weight": place.weight, "loss": place.plain,
+            "loss without": place.without,
+        }
+        for place in here
+    ])  # fmt: skip
+
+
+def _columns(name: str) -> dict[str, Any]:
+    shown = {column: st.column_config.NumberColumn(format="%.2f") for column in ("weight", "loss")}
+    return {**shown, "loss without": st.column_config.NumberColumn(f"loss without {name}", format="%.2f")}
+
+
+def _marked(trace: Trace, here: list[SequencePlace]) -> str:
+    """The second copy as Markdown: green where the head finds what came next, orange where it looks elsewhere."""
+    found = {place.query: "green" if place.most == place.sought else "orange" for place in here}
+    words = trace.text.split()
+    return " ".join(
+        f":{found[at]}-background[{escaped(word)}]" if at in found else escaped(word) for at, word in enumerate(words)
+    )
+
+
+def _turn() -> None:
+    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1

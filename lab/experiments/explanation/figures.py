@@ -1,0 +1,125 @@
+"""What the experiment about explanations draws: of a model and nothing else, so that a notebook can draw it again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lab.charts.base.axes import Axis, AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.marks.lines import lines
+from lab.evidence.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK
+from lab.evidence.explanation.methods import (
+    ATTENTION,
+    AVERAGE,
+    GRADIENT,
+    INTEGRATED,
+    METHODS,
+    NEAR,
+    NORMS,
+    RARE,
+    ROLLOUT,
+)
+from lab.evidence.explanation.replication import ExplanationTest, result
+from lab.evidence.intervals import mean_interval
+from lab.evidence.published import ABNAR
+from lab.models.loading import LoadedModel
+
+LEFT_OUT = "leave-one-out"
+NAMES = {
+    ATTENTION: "raw attention",
+    AVERAGE: "attention, all layers",
+    NORMS: "‖Σ α·f(x)‖",
+    ROLLOUT: "rollout",
+    GRADIENT: "gradient × input",
+    INTEGRATED: "integrated gradients",
+    NEAR: "nearness alone",
+    RARE: "rarity alone",
+}
+# Beside the cells of a map there is room for a dozen letters.
+# As many lines as can be told apart.
+_DRAWN = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, NEAR)
+_SHORT = {AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
+WHOSE = {
+    WEAK: "Jain & Wallace 2019",
+    TELLS: "after Wiegreffe & Pinter 2019",
+    ROLLED: "Abnar & Zuidema 2020",
+}
+
+
+def layer_chart(model: LoadedModel) -> Figure:
+    """How each method agrees with leave-one-out after each layer, as a mean over the texts.
+
+    A method without layers is a level line; integrated gradients are left to the table. Runs the experiment where its
+    result neither ships nor is known yet. Raises ValueError for a model that it cannot test.
+    """
+    rho = result(model).own.rho
+    layers = rho[ATTENTION].shape[1]
+    series = {NAMES[name]: np.broadcast_to(rho[name].mean(axis=0), layers) for name in _DRAWN}
+    return lines(
+        series,
+        AxisPlaces("After layer"),
+        Scale("Spearman’s ρ with leave-one-out", format=".2f"),
+        title=f"What orders the tokens as leave-one-out does, in {model.id}",
+    )
+
+
+def agreement_chart(model: LoadedModel) -> Heatmap:
+    """How any two methods agree, in the last layer, as a mean over the texts."""
+    names = [*(_SHORT.get(name, NAMES[name]) for name in METHODS), LEFT_OUT]
+    axis = Axis("Method", names)
+    return heatmap(
+        result(model).between,
+        (axis, axis),
+        Scale("Spearman’s ρ", (-1.0, 1.0), ".2f", signed=True),
+        title=f"How any two methods agree in {model.id}",
+    )
+
+
+def method_table(model: LoadedModel) -> pd.DataFrame:
+    """:func:`as_frame` of a model's result; runs the experiment where it is not known yet."""
+    return as_frame(result(model))
+
+
+def as_frame(found: ExplanationTest) -> pd.DataFrame:
+    """One line a method or control: its ρ with leave-one-out in the last layer, with intervals and the twin's."""
+    lines = []
+    for name, values in found.own.rho.items():
+        low, high = mean_interval(values[:, -1]).tolist()
+        beyond = found.beyond.get(name, np.full(len(values), np.nan))
+        twin = found.twin.rho.get(name, np.full((1, 1), np.nan))
+        beyond_low, beyond_high = mean_interval(beyond).tolist() if name in found.beyond else (np.nan, np.nan)
+        lines.append({
+            "method": NAMES[name], "ρ": values[:, -1].mean(), "low": low, "high": high, "beyond": beyond.mean(),
+            "beyond, low": beyond_low, "beyond, high": beyond_high, "untrained twin": twin[:, -1].mean(),
+            "n": len(values),
+        })  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def claim_frame(found: ExplanationTest) -> pd.DataFrame:
+    """One line a claim: what is compared, published and ours, the twin, the interval, the verdict and why."""
+    return pd.DataFrame([
+        {
+            "whose": WHOSE[row.claim], "verdict": row.judged.verdict.value, "published": CLAIMS[row.claim].published,
+            "ours": row.effect, "low": row.low, "high": row.high, "untrained twin": row.twin, "n": row.count,
+            "first": CLAIMS[row.claim].first, "mean of first": row.first, "second": CLAIMS[row.claim].second,
+            "mean of second": row.second, "p (Holm)": row.p,
+            "p above the twin (Holm)": row.p_twin, "why": row.judged.why,
+        }
+        for row in found.rows
+    ])  # fmt: skip
+
+
+def layer_frame(found: ExplanationTest) -> pd.DataFrame:
+    """One line a layer: raw attention, lengths and rollout, beside Abnar & Zuidema's where they have such a layer."""
+    rho = found.own.rho
+    layers = rho[ATTENTION].shape[1]
+    columns: dict[str, object] = {"layer": range(1, layers + 1)}
+    columns |= {NAMES[name]: rho[name].mean(axis=0) for name in (ATTENTION, NORMS, ROLLOUT)}
+    columns |= {f"twin, {NAMES[name]}": found.twin.rho[name].mean(axis=0) for name in (ATTENTION, ROLLOUT)}
+    published = pd.DataFrame({
+        "layer": range(1, len(ABNAR[0]) + 1), "published, raw": ABNAR[0], "published, rollout": ABNAR[1],
+    })  # fmt: skip
+    return pd.DataFrame(columns).merge(published, on="layer", how="outer")

@@ -1,0 +1,148 @@
+"""What the result of the experiment about explanations says, in words that its numbers choose."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from lab.analysis.heads.values import Values
+from lab.course.words import escaped, signed
+from lab.evidence.explanation.agreement import CLAIMS, ROLLED, TELLS
+from lab.evidence.explanation.methods import ATTENTION, AVERAGE, METHODS, NEAR
+from lab.evidence.explanation.replication import ExplanationTest, TestedOrderClaim
+from lab.evidence.intervals import mean_interval
+from lab.evidence.verdicts import Verdict
+from lab.experiments.explanation.figures import LEFT_OUT, NAMES, WHOSE
+from lab.questions.guesses import Ask, GuessAnswer, between
+
+_EDGES = (0.2, 0.4, 0.6)
+_BEST = (*METHODS, NEAR)
+ASKS = (
+    Ask(
+        "attention",
+        "The attention of the last layer and leave-one-out each put the tokens in order. How alike are the two orders, "
+        "as a mean of Spearman’s ρ? (1: the same order, 0: nothing in common.)",
+        ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
+    ),
+    Ask("best", "Which order is most like that of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
+    Ask(
+        "rollout",
+        "In the upper half of the layers, rollout agrees with leave-one-out …",
+        ("more than raw attention", "no differently", "less than raw attention"),
+    ),
+)
+
+
+def answers(found: ExplanationTest) -> dict[str, GuessAnswer]:
+    """The answers by the result; where an interval reaches into two options, there is none."""
+    given = {}
+    attention, rolled = found.own.rho[ATTENTION][:, -1], next(row for row in found.rows if row.claim == ROLLED)
+    low, high = mean_interval(attention).tolist()
+    if (option := between((low, high), _EDGES)) is not None:
+        why = f"The mean ρ is {attention.mean():.2f}, {low:.2f} to {high:.2f} with 95 %."
+        given["attention"] = GuessAnswer(option, why)
+    first, second = _ranked(found)[:2]
+    lead = mean_interval(_last(found, first) - _last(found, second))
+    if lead[0] > 0:
+        given["best"] = GuessAnswer(
+            _BEST.index(first),
+            f"Its mean ρ is {signed(_last(found, first).mean())}; next is {NAMES[second]} with "
+            f"{signed(_last(found, second).mean())}.",
+        )
+    option = 0 if rolled.low > 0 else 2 if rolled.high < 0 else 1
+    why = f"The difference in ρ is {rolled.effect:+.2f}, {rolled.low:+.2f} to {rolled.high:+.2f} with 95 %."
+    return given | {"rollout": GuessAnswer(option, why)}
+
+
+def _last(found: ExplanationTest, name: str) -> Values:
+    """ρ with leave-one-out in the last layer, (texts,)."""
+    return np.asarray(found.own.rho[name][:, -1])
+
+
+def _ranked(found: ExplanationTest) -> list[str]:
+    return sorted(_BEST, key=lambda name: -_last(found, name).mean())
+
+
+def meaning_of(found: ExplanationTest, model_id: str) -> str:
+    """How far attention goes, and what the plainest baselines reach."""
+    attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
+    return (
+        f"In {escaped(model_id)} the attention of the last layer orders the tokens as leave-one-out does by ρ = "
+        f"**{signed(attention)}** on average. Averaged over all layers it reaches {signed(average)}, and to rank the "
+        f"tokens by how near they are to the blank, which takes no model, reaches {signed(near)}."
+    )
+
+
+def in_full(found: ExplanationTest) -> str:
+    """The interval, attention beside nearness and beyond it, and what the untrained twin does."""
+    low, high = mean_interval(_last(found, ATTENTION)).tolist()
+    ends = f"The 95 % interval of the last layer’s ρ is {signed(low)} to {signed(high)}."
+    return " ".join([ends, _beside_nearness(found), _beside_twin(found)])
+
+
+def _beside_nearness(found: ExplanationTest) -> str:
+    near, attention = _last(found, NEAR), _last(found, ATTENTION)
+    low, high = mean_interval(attention - near).tolist()
+    said = f"Nearness alone reaches {signed(near.mean())}"
+    if low > 0:
+        said += ", clearly less."
+    elif high < 0:
+        said += ", clearly more."
+    else:
+        said += ", which is not clearly different."
+    beyond = found.beyond[ATTENTION]
+    low, high = mean_interval(beyond).tolist()
+    clear = "clearly above 0" if low > 0 else "clearly below 0" if high < 0 else "not clearly different from 0"
+    return f"{said} Beyond nearness and rarity, {signed(beyond.mean())} is left of attention’s agreement, {clear}."
+
+
+def yardstick_of(found: ExplanationTest) -> str:
+    """Which methods agree most and least, and how leave-one-out fares with its best."""
+    names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
+    pairs = {(one, two): float(found.between[one, two]) for one, two in combinations(range(len(names)), 2)}
+    (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
+    best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
+    return (
+        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {signed(high)}, "
+        f"{names[least[0]]} and {names[least[1]]} least, by {signed(low)}. None agrees with leave-one-out by more than "
+        f"{signed(found.between[best, -1])}, {names[best]}. A low ρ says that two methods differ, not which of them is "
+        "wrong."
+    )
+
+
+def _value(pair: tuple[tuple[int, int], float]) -> float:
+    return pair[1]
+
+
+def _beside_twin(found: ExplanationTest) -> str:
+    twin = found.twin.rho[ATTENTION][:, -1]
+    low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
+    clear = "clearly less" if low > 0 else "clearly more" if high < 0 else "not clearly different"
+    said = f"In the untrained twin, attention reaches {signed(twin.mean())}: {clear}."
+    for row in found.rows:
+        if row.judged.verdict is Verdict.ALSO_UNTRAINED:
+            claim = CLAIMS[row.claim]
+            said += (
+                f" {claim.first[0].upper()}{claim.first[1:]}, leads {claim.second} by {signed(row.effect)}; in the "
+                f"twin it is {signed(row.twin)}, and the difference is not clear. So training need not have brought it."
+            )
+    return said
+
+
+def compared(row: TestedOrderClaim) -> str:
+    """Whose claim it is, and the two means."""
+    claim = CLAIMS[row.claim]
+    second = f", against {claim.second} {signed(row.second)}" if row.claim != TELLS else ""
+    return f"{WHOSE[row.claim]}: {claim.first} {signed(row.first)}{second}."
+
+
+def gap_of(found: ExplanationTest) -> str:
+    """How far integrated gradients miss the sum that they should have."""
+    gaps = np.abs([text.importance.gap for text in found.texts])
+    changes = np.abs([text.importance.change for text in found.texts])
+    return (
+        f"Integrated gradients should add up to what ln P loses when all tokens are blanked. They miss it by "
+        f"{np.median(gaps):.4f} nats in the median and {gaps.max():.2f} at most; the median loss is "
+        f"{np.median(changes):.2f}."
+    )

@@ -1,0 +1,165 @@
+"""The page of the experiment about explanations, from the learner's own order to the texts behind a mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from lab.analysis.flow.rollout import rollout
+from lab.course.words import escaped, signed
+from lab.evidence.explanation import replication
+from lab.evidence.explanation.agreement import BOUND
+from lab.evidence.explanation.methods import STEPS, integrated_gradients, without_each
+from lab.evidence.explanation.replication import EXPERIMENT, TEXTS, WORDS, ExplanationTest, asked_texts
+from lab.evidence.published import JAIN
+from lab.evidence.shipped import model_hash
+from lab.experiments.explanation import meanings, order, texts
+from lab.experiments.explanation.figures import (
+    agreement_chart,
+    as_frame,
+    claim_frame,
+    layer_chart,
+    layer_frame,
+    method_table,
+)
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.guesses import is_predicted, predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
+from lab.ui.frame.script import meaning
+
+_TWIN = Column("untrained twin", 80, DECIMAL, "twin", "The untrained twin: the same model with random weights.")
+_ORDERS = (
+    Column("method", 170),
+    *(Column(name, 80, DECIMAL) for name in ("ρ", "low", "high", "beyond")),
+    *(Column(name, 104, DECIMAL) for name in ("beyond, low", "beyond, high")),
+    _TWIN,
+    Column("n", 50),
+)
+_CLAIMS = (
+    Column("whose", 122), Column("verdict", 90),
+    Column("first", 140), Column("mean of first", 58, DECIMAL, "mean"),
+    Column("second", 132), Column("mean of second", 58, DECIMAL, "mean"),
+    Column("ours", 54, DECIMAL, help="The difference of the two means."),
+    Column("low", 52, DECIMAL), Column("high", 52, DECIMAL), Column("published", 82, DECIMAL), replace(_TWIN, width=54),
+    Column("n", 46),
+)  # fmt: skip
+_LAYERS = (
+    Column("layer", 60),
+    *(Column(name, 110, DECIMAL) for name in ("raw attention", "‖Σ α·f(x)‖", "rollout")),
+    *(
+        Column(f"twin, {name}", 110, DECIMAL, f"twin: {short}")
+        for name, short in (("raw attention", "raw"), ("rollout", "rollout"))
+    ),
+    *(Column(f"published, {name}", 130, DECIMAL, f"published: {name}") for name in ("raw", "rollout")),
+)
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    reason = replication.untestable(model)
+    if not reason and not asked_texts(model):
+        reason = f"The vocabulary of {model.id} has too few whole words for these sentences."
+    if reason:
+        st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+        return None
+    _method(model)
+    name, number = f"{EXPERIMENT}.{model.id}", order.example(model)
+    trace = order.ask_order(model, asked_texts(model)[number][2], open=not is_predicted(name))
+    if not predicted(name, meanings.ASKS):
+        return None
+    found = replication.known(model)
+    if found is None:
+        st.markdown(
+            f"{escaped(model.id)} is not measured yet. A small model takes two minutes, a large one far longer."
+        )
+        _run(model, "Run the experiment")
+        return None
+    order.show_order(model, found, number)
+    show_score(name, meanings.ASKS, meanings.answers(found))
+    _result(model, found)
+    texts.show(model, found)
+    return trace
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    hidden, blank = (
+        (
+            "The text ends before the word",
+            "the mean of all word vectors, since the vocabulary has no mask: a vector that the model never met",
+        )
+        if model.config.causal
+        else ("The word is masked", "the mask, which the model knows from its training")
+    )
+    st.markdown(
+        f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
+        f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "
+        "that the model then finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and "
+        f"measures how much ln P changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw "
+        "attention** (the row of the place that is asked, mean over heads), its mean over **all layers**, the "
+        "**lengths** ‖Σ α·f(x)‖ of the vectors that attention adds, **rollout**, **gradient × input**, and "
+        f"**integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by their size. "
+        "Two orders are compared by Spearman’s ρ, text by text. Nothing is chosen by its result, so all texts report."
+    )
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = f"Explains {TEXTS} predictions by every method, and the untrained twin’s predictions, too."
+    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+
+
+def _result(model: LoadedModel, found: ExplanationTest) -> None:
+    draw(partial(layer_chart, model), "explanation-layers")
+    st.caption(
+        "Mean over the texts. A method without layers is a level line. Integrated gradients are in the table. "
+        "**Nearness alone**: the nearer to the place that is asked, the more important."
+    )
+    meaning(meanings.meaning_of(found, model.id))
+    with st.expander("More about the result", icon=":material/notes:"):
+        st.markdown(meanings.in_full(found))
+    show_table(as_frame(found), _ORDERS)
+    st.caption(
+        "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
+        "**Beyond**: partial ρ, without what nearness and rarity (how seldom the token is in these sentences) tell. "
+        "**Untrained twin**: the same model with random weights explains its own predictions; integrated gradients are "
+        "left out there."
+    )
+    show_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))
+    st.subheader("Do the methods agree among themselves?")
+    draw(partial(agreement_chart, model), "explanation-agreement")
+    st.markdown(meanings.yardstick_of(found))
+    st.caption(
+        "Neely et al. 2022 find that on transformers no two methods agree strongly. So a rank correlation alone cannot "
+        "say that a method is wrong; leave-one-out is one more method, and misses what two tokens say together."
+    )
+    _verdicts(found)
+    with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
+        show_table(layer_frame(found), _LAYERS)
+        st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
+    st.caption(meanings.gap_of(found))
+    with origin(found.made, "texts"):
+        _run(model, "Measure it again here")
+    code(without_each, integrated_gradients, rollout)
+
+
+def _verdicts(found: ExplanationTest) -> None:
+    st.subheader("The three claims")
+    show_table(claim_frame(found), _CLAIMS, long_texts=True)
+    for row in found.rows:
+        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {meanings.compared(row)} {row.judged.why}")
+    jain = ", ".join(
+        f"{task} {signed(gradient - attention, plus=True)}" for task, (attention, gradient) in JAIN.items()
+    )
+    show_rule(
+        "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is of the upper "
+        f"half of their layers. For the other two claims nothing comparable was published; a difference of {BOUND} "
+        "counts. The figures of Jain & Wallace are of LSTMs that classify, so they do not compare; and they part: "
+        f"gradients less attention in Kendall’s τ is {jain}."
+    )

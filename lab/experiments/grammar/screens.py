@@ -1,0 +1,144 @@
+"""The page of the experiment about grammar, from the prediction to the sentences behind a number."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lab.course.pages import disclosed
+from lab.course.words import escaped
+from lab.evidence.grammar import replication
+from lab.evidence.grammar.accuracy import between_words, find_cases
+from lab.evidence.grammar.replication import EXPERIMENT, GrammarTest
+from lab.evidence.published import CLARK, WITHOUT_TWIN
+from lab.evidence.shipped import model_hash
+from lab.evidence.treebank import gum, halves
+from lab.experiments.grammar import meanings, sentences
+from lab.experiments.grammar.figures import as_frame, relation_chart
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui.drawing import code, draw
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
+from lab.ui.frame.script import meaning
+
+
+def _columns_of(other: str) -> tuple[Column, ...]:
+    """The columns of a table of results, with the verdict on the ``other`` treebank."""
+    return (
+        Column("relation", 92),
+        Column("two words", 160),
+        Column("verdict", 106),
+        Column(
+            "on the other treebank", 106, heading=f"on {other}", help=f"The verdict on {other}, with the same heads."
+        ),
+        Column("published", 74, DECIMAL),
+        Column("ours", 46, DECIMAL),
+        Column("best fixed distance", 68, DECIMAL, "distance", "The best fixed distance."),
+        Column("untrained twin", 46, DECIMAL, "twin", "The untrained twin: the same model with random weights."),
+        Column("n", 46),
+        Column("lift", 46, DECIMAL),
+        Column("lift low", 46, DECIMAL, "low"),
+        Column("lift high", 46, DECIMAL, "high"),
+        Column("head", 46),
+    )
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks()
+    _method(model)
+    if not predicted(name, asked):
+        return None
+    found = replication.known(model)
+    if found is None:
+        st.markdown(
+            f"{escaped(model.id)} is not measured yet. A small model takes half a minute, BERT base some minutes."
+        )
+        _run(model, "Run the experiment")
+        return None
+    if not found.rows:
+        st.info(
+            f"{escaped(model.id)} reads none of these sentences whole, so nothing can be tested on it.",
+            icon=":material/info:",
+        )
+        return None
+    show_score(name, asked, meanings.answers(found))
+    _result(model, found)
+    return sentences.show(model, found)
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    a, b = (len(half.sentences) for half in halves())
+    st.markdown(
+        f"**How it is tested.** People wrote down the grammar of {a + b:,} sentences of UD English EWT. From one word "
+        "of each relation a head names the word that it attends to most; special tokens and the word itself do not "
+        "count. "
+        f"For each relation the best head is chosen on half **A** ({a} sentences) and measured on half **B** ({b} "
+        f"sentences of other documents). Then the same head reads {len(gum().sentences):,} sentences of UD English "
+        "**GUM**, on which nothing was chosen."
+    )
+    if told := disclosed(EXPERIMENT, model.id):
+        st.caption(told)
+    if model.config.causal:
+        st.info(
+            f"A head of {escaped(model.id)} looks back only. Of the two words of a relation it can start from the "
+            "later one alone. What it cannot see counts as wrong; the best fixed distance may look ahead.",
+            icon=":material/arrow_back:",
+        )
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    key, help = (
+        (EXPERIMENT, model_hash(model)),
+        "Reads every sentence twice: with this model, and with its untrained twin.",
+    )
+    offer(key, label, partial(replication.again, model), help)
+
+
+def _result(model: LoadedModel, found: GrammarTest) -> None:
+    draw(partial(relation_chart, model), "grammar-relations")
+    meaning(meanings.meaning_of(found, model.id))
+    with st.expander("More about the result", icon=":material/notes:"):
+        st.markdown(meanings.in_full(found, model.id))
+        if reasons := meanings.untestable(found):
+            st.markdown(reasons)
+    show_table(as_frame(found), _columns_of("GUM"), long_texts=True)
+    with st.expander("The same heads on GUM", icon=":material/table_rows:"):
+        show_table(as_frame(found, gum=True), _columns_of("EWT"), long_texts=True)
+    with st.expander("What the columns are", icon=":material/table_rows:"):
+        _columns()
+    show_rule(
+        "The effect is the **lift**: how much of the way from the best fixed distance to 100 % the head goes. Its "
+        "interval is a bootstrap over documents."
+    )
+    _mapping()
+    with origin(found.made, "sentences"):
+        _run(model, "Measure it again here")
+    code(replication.compared, find_cases, between_words)
+
+
+def _columns() -> None:
+    st.caption(
+        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B. "
+        "**Best fixed distance**: always the word at one distance, chosen on A, on B. "
+        "**Untrained twin**: the same model with random weights; its head is chosen and measured like ours. "
+        "**Lift**: (ours − distance) / (1 − distance), of the shares, with its 95 % interval from **low** to "
+        "**high**: 2,000 bootstraps over documents. Head 2-6 is head 6 of layer 2. “Numbers and files” under the "
+        "figure has more columns: the published lift, the twin’s lift, our head on A, selection bias (**A − B**), p, "
+        "and the paper’s names."
+    )
+
+
+def _mapping() -> None:
+    with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
+        st.markdown("The paper uses Stanford Dependencies of the Penn Treebank. What maps, and what does not:")
+        rows = [(each.name, each.relation, each.note) for each in CLARK]
+        rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]
+        st.table(pd.DataFrame(rows, columns=["in the paper", "here", "note"]), hide_index=True, border="horizontal")

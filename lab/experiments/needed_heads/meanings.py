@@ -1,0 +1,273 @@
+"""What the result of the experiment on needed heads says, in words that its numbers choose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lab.course.words import escaped, signed
+from lab.evidence.intervals import drawn_means, spread
+from lab.evidence.lexicon import TEMPLATES
+from lab.evidence.needed_heads.claims import (
+    BOUNDS,
+    EACH,
+    FIFTH,
+    HURTS,
+    IMPORTANCE,
+    MARGIN,
+    NEEDED,
+    TestedClaim,
+    name_of,
+)
+from lab.evidence.needed_heads.heads import ABLATIONS
+from lab.evidence.needed_heads.result import TWIN, NeededTest
+from lab.evidence.needed_heads.sample import gains
+from lab.experiments.needed_heads.figures import WAYS, agreement, template_frame
+from lab.models.config import ModelConfig
+from lab.models.interventions import Head
+from lab.questions.guesses import Ask, GuessAnswer
+
+_QUARTERS = ("a quarter of them or fewer", "up to half", "up to three quarters", "more")
+_ALIKE = (0.5, 0.8)
+POINTS = f"{100 * MARGIN:.0f} points"
+# What each verdict is about.
+RULES = (
+    "Each head is taken away in two ways: it writes 0, or its mean over the sentence. A verdict is of the way that "
+    "supports the claim less. "
+    f"**For free**: the accuracy falls by clearly less than {POINTS}, a tenth of the way from guessing to always "
+    "right. **Clearly**: with 95 %, by a bootstrap over the nouns and verbs that pairs share, corrected by Holm. All "
+    "of it takes a model that is clearly better than guessing.\n\n"
+    "- *Most heads can go, one at a time*: more than half of the heads, each for free, all these together with 95 %. "
+    "“Low” is a **bound**, the share of heads that clearly go for free; “high” is the share of heads that do not "
+    "clearly cost more.\n"
+    "- *Some head is needed*: without the head whose absence costs the logit difference most on A, the accuracy on B "
+    "clearly falls.\n"
+    "- *Some head even hurts*: without the head without which it is highest on A, the accuracy on B clearly rises.\n"
+    "- *One head is enough in most layers*: more than half of the layers, each for free on B, with the one head kept "
+    "that has the highest logit difference alone on A. “Low” and “high” are bounds here, too.\n"
+    "- *A fifth of the heads*: the heads with the lowest I_h on A go together for free on B.\n\n"
+    "The papers report nothing on this scale. So an effect counts from "
+    f"{100 * BOUNDS[NEEDED]:.0f} points of accuracy on, a gain from {100 * BOUNDS[HURTS]:.0f}, a share from a tenth "
+    "above one half. The untrained twin is compared for the two claims about what one head costs or gains. The "
+    "claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
+)
+
+
+def asks(config: ModelConfig) -> tuple[Ask, ...]:
+    """What is predicted of a model with so many layers and heads."""
+    layers, count = config.layers, config.layers * config.heads
+    found = [
+        Ask(
+            "clear",
+            f"Each of the {count} heads is taken away, one at a time. For how many does the mean logit difference "
+            "clearly change?",
+            _QUARTERS,
+        )
+    ]
+    if layers > 1:
+        lower, upper = _span(range(_middle(layers))), _span(range(_middle(layers), layers))
+        found.append(Ask("layer", "Where is the head whose absence costs the logit difference most?", (lower, upper)))
+    return (
+        *found,
+        Ask(
+            "agree",
+            "A head is taken away in five ways: its output becomes 0, its mean over the sentence or over all "
+            "sentences, or that of another sentence, or its attention becomes equal. How large is the rank correlation "
+            "of the two ways that agree least about the order of the heads?",
+            ("below 0.5", "0.5 to 0.8", "0.8 or more"),
+        ),
+        Ask(
+            "go",
+            f"Heads go one after the other, those of least gradient importance first. How many of the {count} can go "
+            "before the accuracy is clearly lower?",
+            ("less than a fifth", "a fifth to a half", "more than half"),
+        ),
+    )
+
+
+def _middle(layers: int) -> int:
+    return (layers + 1) // 2
+
+
+def _span(layers: range) -> str:
+    first, last = layers[0] + 1, layers[-1] + 1
+    return f"layer {first}" if first == last else f"layers {first} to {last}"
+
+
+def answers(found: NeededTest) -> dict[str, GuessAnswer]:
+    """The answers by the result; a question that it does not decide has none."""
+    clear, (layers, heads) = int(found.effect.clear.sum()), found.shape
+    count = layers * heads
+    low, pair = least_alike(found)
+    last = last_for_nothing(found)
+    return {
+        "clear": GuessAnswer(int(np.searchsorted((0.25, 0.5, 0.75), clear / count)), f"It is {clear} of {count}."),
+        "agree": GuessAnswer(
+            int(np.searchsorted(_ALIKE, low, side="right")),
+            f"It is {signed(low)}, between {WAYS[pair[0]]} and {WAYS[pair[1]]}.",
+        ),
+        "go": GuessAnswer(
+            0 if 5 * last < count else 1 if 2 * last <= count else 2,
+            f"With {last} away it is not clearly lower yet." if last < count else "Even without all of them it is not.",
+        ),
+        **_where(found),
+    }
+
+
+def _where(found: NeededTest) -> dict[str, GuessAnswer]:
+    """In which half of the layers the most needed head is, where the other half has none that may be as needed."""
+    mean, middle = found.effect.mean, _middle(found.shape[0])
+    if middle == found.shape[0]:
+        return {}
+    layer, head = (int(at) for at in np.unravel_index(int(mean.argmin()), mean.shape))
+    other = mean[middle:] if layer < middle else mean[:middle]
+    if found.effect.high[layer, head] >= other.min():
+        return {}
+    why = f"Head {name_of((layer, head))}: the difference changes by {signed(mean[layer, head], plus=True)}."
+    return {"layer": GuessAnswer(int(layer >= middle), why)}
+
+
+def least_alike(found: NeededTest) -> tuple[float, tuple[str, str]]:
+    """The lowest rank correlation between two ablations, and which two."""
+    table = agreement(found)
+    one, two = (int(at) for at in np.unravel_index(int(table.argmin()), table.shape))
+    return float(table[one, two]), (ABLATIONS[one], ABLATIONS[two])
+
+
+def last_for_nothing(found: NeededTest) -> int:
+    """How many heads of least I_h are away at the last measured step before the accuracy on B is clearly lower."""
+    lost = gains(found.curves[IMPORTANCE], found.plain[found.b]).T
+    _, high = spread(drawn_means(lost, *found.sample.shared_in(found.b)))
+    lower = np.flatnonzero(high < 0)
+    return int(found.away[lower[0] - 1] if len(lower) else found.away[-1])
+
+
+def meaning_of(found: NeededTest, model_id: str) -> str:
+    """How many heads change the difference, and how many of them are needed."""
+    each, needed, clear = found.row(EACH), found.row(NEEDED), found.effect.clear
+    if each.untestable:
+        return each.untestable
+    cheap = round(each.decides.low * clear.size)
+    said = (
+        f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** change the choice between the two forms "
+        f"in a way that can be told from chance; but {cheap} clearly cost less than {POINTS} of accuracy each."
+    )
+    if min(needed.zero.ours, needed.mean.ours) <= 0:
+        return said
+    return (
+        f"{said} Most is lost without head {name_of(needed.heads[0])}: {100 * needed.zero.ours:.0f} points when it "
+        f"writes 0, {100 * needed.mean.ours:.0f} when it writes its mean."
+    )
+
+
+def in_full(found: NeededTest, model_id: str) -> str:
+    """What the model can, in which direction heads change it, and what goes together."""
+    right, wrong = int((found.plain > 0).sum()), float((found.twin > 0).mean())
+    clear, mean = found.effect.clear, found.effect.mean
+    falls, rises = (int((clear & side).sum()) for side in (mean < 0, mean > 0))
+    twin = next(each for each in found.effects if each.name == TWIN)
+    said = [
+        f"{escaped(model_id)} prefers the good form in {right} of {len(found.plain)} pairs "
+        f"({right / len(found.plain):.0%}), its untrained twin in {wrong:.0%}.{_below(found)}",
+        f"**{int(clear.sum())} of {mean.size} heads** can be told from 0: without {falls} of them the logit difference "
+        f"falls, without {rises} it rises. In the untrained twin it is {int(twin.clear.sum())}.",
+        _strongest(found),
+        _fifth(found.row(FIFTH)),
+    ]
+    return " ".join(said)
+
+
+def _below(found: NeededTest) -> str:
+    """Templates in which the model is clearly worse than guessing: there, it gains by knowing less."""
+    table = template_frame(found)
+    below = table[table["high"] < 0.5]
+    if below.empty:
+        return ""
+    named = "; ".join(f"{row.template}, {row.accuracy:.0%}" for row in below.itertuples())
+    return f" It is clearly below guessing in some templates ({named}). There, what lets it guess counts as a gain."
+
+
+def _strongest(found: NeededTest) -> str:
+    mean = found.effect.mean
+    layer, head = (int(at) for at in np.unravel_index(int(mean.argmin()), mean.shape))
+    if mean[layer, head] >= 0:
+        return "There is no head without which it falls."
+    before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
+    return (
+        f"Most is lost without head {name_of((layer, head))}: the mean difference goes from {signed(before)} to "
+        f"{signed(before + mean[layer, head])}, the accuracy changes by {signed(100 * change, 1, plus=True)} points. "
+        f"{_by_template(found, (layer, head))}"
+    )
+
+
+def _by_template(found: NeededTest, head: Head) -> str:
+    """Between which templates the change of the accuracy without a head lies: a mean may hide that they disagree."""
+    gained = gains(found.changed[head], found.plain)
+    names = {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
+    changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
+    low, high = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
+    least, most = (signed(100 * changes[name], 0, plus=True) for name in (low, high))
+    return f"By template that is from {least} ({low}) to {most} ({high})."
+
+
+def needed_where(found: NeededTest) -> str:
+    """Which head each template needs most, where one clearly lowers the difference by being away."""
+    templates: dict[Head, list[str]] = {}
+    for each in TEMPLATES:
+        if not found.of(each.id).any():
+            continue
+        effect = found.effect_in(each.id)
+        layer, head = (int(at) for at in np.unravel_index(int(effect.mean.argmin()), effect.mean.shape))
+        if effect.mean[layer, head] < 0 and effect.clear[layer, head]:
+            templates.setdefault((layer, head), []).append(each.name)
+    if not templates:
+        return "In no template is there a head without which the difference clearly falls."
+    told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
+    differs = "**The head that is missed most is another one in other templates.** " if len(templates) > 1 else ""
+    return f"{differs}Most is lost without {told}."
+
+
+def _fifth(row: TestedClaim) -> str:
+    lost = row.zero.ours
+    verb = "loses" if lost > 0 else "gains" if lost < 0 else "changes by"
+    return (
+        f"Without the {len(row.heads)} heads of the lowest I_h, the accuracy on B {verb} {100 * abs(lost):.1f} points; "
+        f"without {len(row.heads)} random heads it changes by {signed(-100 * row.control, 1, plus=True)}."
+    )
+
+
+def by_template(found: NeededTest) -> str:
+    """How many heads some template needs, though the mean over all hides it."""
+    costly = {head for template in found.rows_in for head in found.costly_in(template)}
+    pooled = -gains(found.changed, found.plain).mean(axis=-1)
+    hidden = [head for head in sorted(costly) if pooled[head] < MARGIN]
+    if not hidden:
+        return "No template needs a head that the mean over all templates hides."
+    count = "one head costs" if len(hidden) == 1 else f"{len(hidden)} heads cost"
+    return (
+        f"A mean over all templates hides something: {count} some template {POINTS} or more, though less on average: "
+        f"{', '.join(map(name_of, hidden))}."
+    )
+
+
+def agreement_of(found: NeededTest) -> str:
+    """Whether the five ablations agree, and about what."""
+    low, (one, two) = least_alike(found)
+    said = f"The two ways that agree least are {WAYS[one]} and {WAYS[two]}: their rank correlation is {signed(low)}."
+    largest = {each.largest for each in found.effects if each.name in WAYS}
+    if len(largest) == 1:
+        return f"{said} All five name the same head as the one that changes most, {name_of(largest.pop())}."
+    return f"{said} They name {len(largest)} different heads as the one that changes most."
+
+
+def bias_of(found: NeededTest) -> str:
+    """What choosing on A flattered, for the two heads that were chosen for what they do."""
+    rows = [found.row(claim) for claim in (NEEDED, HURTS)]
+    told = [f"{row.what}: {100 * row.on_a:.1f} points on A, {100 * row.zero.ours:.1f} on B" for row in rows]
+    flattered = sum(row.on_a > row.zero.ours for row in rows)
+    said = "; ".join(told)
+    if flattered:
+        return (
+            f"{said[0].upper()}{said[1:]}. Where A has more, that is **selection bias**: what is chosen is chosen for "
+            "its luck, too."
+        )
+    return f"{said[0].upper()}{said[1:]}: choosing flattered nothing that one could see."

@@ -1,0 +1,197 @@
+"""The page of the experiment on needed heads, from the prediction to the pairs behind a number."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.evidence.lexicon import TEMPLATES
+from lab.evidence.needed_heads import replication
+from lab.evidence.needed_heads.claims import CLAIMS, PUBLISHED
+from lab.evidence.needed_heads.heads import without_each_head
+from lab.evidence.needed_heads.pruning import importance
+from lab.evidence.needed_heads.replication import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
+from lab.evidence.needed_heads.result import NeededTest
+from lab.evidence.shipped import model_hash
+from lab.experiments.needed_heads import figures, meanings, sentences
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.page import ExperimentPage
+from lab.ui.experiments.running import offer, origin
+from lab.ui.experiments.tables import DECIMAL, SHARE, Column, show_rule, show_table
+from lab.ui.frame.script import meaning
+
+_MEASURED = (
+    Column("ours", 62, SHARE, "at 0", "With heads that write 0."),
+    Column("low", 62, SHARE),
+    Column("high", 62, SHARE),
+    Column("at its mean", 62, SHARE, "at mean", "With heads that write their mean over the sentence."),
+    Column("at its mean, low", 62, SHARE, "low"),
+    Column("at its mean, high", 62, SHARE, "high"),
+)
+_TWIN = Column("untrained twin", 62, SHARE, "twin", "The untrained twin: the same model with random weights.")
+_CLAIMS = (
+    Column("claim", 150),
+    Column("verdict", 96),
+    Column("what is measured", 140),
+    *_MEASURED,
+    Column("low and high", 80, heading="low, high"),
+    _TWIN,
+    Column("control", 62, SHARE),
+    Column("n", 40),
+    Column("heads", 170),
+)
+_BY_TEMPLATE = (
+    Column("template", 170),
+    Column("claim", 150),
+    Column("verdict", 96),
+    Column("what is measured", 140),
+    *_MEASURED,
+    _TWIN,
+    Column("n", 40),
+    Column("costly heads", 160),
+)
+_TEMPLATES = (
+    Column("template", 150),
+    Column("example", 150),
+    Column("drawn", 58),
+    Column("dropped", 70),
+    Column("pairs", 54),
+    Column("different", 68),
+    *(Column(name, 70, SHARE) for name in ("accuracy", "low", "high")),
+    Column("untrained twin", 70, SHARE, "twin", "The untrained twin: the same model with random weights."),
+    Column("logit difference", 70, DECIMAL, "logit diff."),
+)
+_ABLATIONS = (
+    Column("ablation", 130),
+    Column("what stands in for the head", 270),
+    Column("heads told from 0", 140),
+    *(Column(name, 60) for name in ("of", "fall", "rise")),
+    Column("largest", 80),
+    Column("change", 80, DECIMAL),
+)
+_MAP = "_experiment_map"
+_WHY_NOT = Column("why not", 200)
+_ELSEWHERE = (
+    Column("template", 300),
+    Column("accuracy", 90, SHARE, "ours"),
+    *(Column(name, 120, SHARE) for name in ("BERT base", "people (Goldberg)", "GPT-2 large", "people (BLiMP)")),
+)
+
+
+def show(page: ExperimentPage) -> Trace | None:
+    """The whole experiment; returns a run that it is about, for the badge."""
+    model = page.model()
+    _method(model)
+    found = replication.known(model)
+    if found is None and (reason := replication.untestable(model)):
+        st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+        return None
+    name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config)
+    if not predicted(name, asked):
+        return None
+    if found is None:
+        st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
+        _run(model, "Run the experiment")
+        return None
+    show_score(name, asked, meanings.answers(found))
+    _result(model, found)
+    _more(model, found)
+    with origin(found.made, "pairs"):
+        _run(model, "Measure it again here")
+    code(replication.replicate, without_each_head, importance)
+    return sentences.show(model, found)
+
+
+def _method(model: LoadedModel) -> None:
+    """What is measured, before any of it is shown."""
+    asked = "after the words before it" if model.config.causal else "at the mask"
+    st.markdown(
+        f"**How it is tested.** At least {PAIRS} **minimal pairs** are made by templates, such as *The boys near the "
+        "tree* **are** or **is** *old*. One form fits, the other does not. The **logit difference** is the logit of "
+        f"the good form less that of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the "
+        "share of pairs in which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its "
+        "mean over the sentence. What is chosen, a head or an order of heads, is chosen on half **A** and measured on "
+        "half **B**, whose nouns are others."
+    )
+
+
+def _time(model: LoadedModel) -> str:
+    minutes = replication.minutes(model.config)
+    if minutes < 2:
+        return "two minutes or less"
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
+
+
+def _run(model: LoadedModel, label: str) -> None:
+    help = "Asks every pair without each head, in five ways, and with more and more heads away."
+    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+
+
+def _result(model: LoadedModel, found: NeededTest) -> None:
+    names = {"": "all templates"} | {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
+    chosen = st.selectbox("Pairs of", list(names), key=_MAP, format_func=names.__getitem__)
+    template = chosen if chosen in names else ""  # another model may lack one
+    draw(partial(figures.effect_map, model, template), "needed-heads")
+    count = int(found.of(template).sum()) if template else len(found.pairs)
+    st.caption(
+        f"Mean over {count} pairs. Below 0, the head helps the good form. “Numbers and files” has each "
+        "head’s 95 % interval (a bootstrap over the nouns and verbs that pairs share) and p, corrected by Holm for all "
+        "heads."
+    )
+    meaning(meanings.meaning_of(found, model.id))
+    with st.expander("More about the result", icon=":material/notes:"):
+        st.markdown(meanings.in_full(found, model.id))
+        st.markdown(meanings.bias_of(found))
+    show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
+    st.caption(
+        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % interval, or "
+        "bounds of a share of heads or layers. **Control**: the mean of all other heads; of the single heads kept, the "
+        "mean of all heads of the layer; of a fifth, the same number of heads in random order. **n**: different "
+        "sentences, of B where there is a choice. **Heads**: those chosen on A."
+    )
+    show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
+    st.markdown(meanings.needed_where(found))
+    with st.expander("Verdicts template by template", icon=":material/table_rows:"):
+        st.markdown(meanings.by_template(found))
+        show_table(figures.template_claims(found).round(4), _BY_TEMPLATE, long_texts=True)
+    with st.expander("Each verdict, and why", icon=":material/gavel:"):
+        for row in found.rows:
+            st.markdown(
+                f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
+                f"{PUBLISHED[row.id]}."
+            )
+    show_rule(meanings.RULES)
+
+
+def _more(model: LoadedModel, found: NeededTest) -> None:
+    """Together, in other ways, and what the model can at all."""
+    st.header("Taken away together")
+    draw(partial(figures.pruning_chart, model), "needed-pruning")
+    st.caption(
+        "On half B. **I_h**, the gradient importance, is how much the loss of the good form changes with a factor "
+        f"before the head, chosen on A, divided by its norm in the layer. **Greedily**: those whose loss costs least "
+        f"on {SAMPLE} pairs of A, measured again at each step. **At random**: the mean of {RANDOM_ORDERS} orders."
+    )
+    st.header("Taken away in five ways")
+    draw(partial(figures.ablation_map, model), "needed-ablations")
+    st.markdown(meanings.agreement_of(found))
+    show_table(figures.ablation_frame(found), _ABLATIONS)
+    st.caption(
+        "On half B. **Heads told from 0**: p < 0.05 after Holm; of them, the difference **falls** or **rises** "
+        "without the head. **Largest**: the head whose absence changes most."
+    )
+    st.header("What the model can")
+    frame = figures.template_frame(found)
+    show_table(frame.round(4), [*_TEMPLATES, *[_WHY_NOT] * bool(frame["why not"].any())], long_texts=True)
+    show_table(frame.round(4), _ELSEWHERE)
+    st.caption(
+        "**Dropped**: a word of the sentence is not one piece of the vocabulary. **Low** to **high**: the 95 % "
+        "interval, over the nouns and verbs that pairs share. Below, as context, other models and people on "
+        "other sentences of the kind: BERT base and people, Goldberg 2019, table 3; GPT-2 large and people, BLiMP "
+        "(corrected table), whose figure for subjects and verbs is of all its sentences with them."
+    )

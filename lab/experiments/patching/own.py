@@ -1,0 +1,77 @@
+"""A pair of the learner's own: two sentences, two words that compete, and the patches of this pair alone."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from lab.course.words import escaped, quoted, signed
+from lab.evidence.contributions import contributions
+from lab.evidence.patching.own_pair import OwnPair, own_contrast, own_known, own_patching
+from lab.evidence.patching.patches import Contrast, NotPatchable, plain_parts
+from lab.evidence.patching.replication import EXPERIMENT
+from lab.evidence.shipped import model_hash
+from lab.experiments.patching import figures, meanings
+from lab.models.cores import one_core
+from lab.models.loading import LoadedModel
+from lab.ui.drawing import code, draw
+from lab.ui.experiments.running import offer
+from lab.ui.parameters import BAD_WORD, CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, PATCH, PATCH_WAY
+
+
+def show(model: LoadedModel) -> None:
+    """The fields, why these sentences cannot be patched, or their maps."""
+    st.header("A pair of your own")
+    st.markdown(
+        "Write two sentences that differ in what decides, each with one blank `_`, and two words for it. Both need "
+        "the same number of tokens."
+    )
+    left, right = st.columns([3, 1])
+    with left:
+        CLEAN_TEXT.line("Clean: the first word fits")
+        CORRUPT_TEXT.line("Corrupt: the second word fits")
+    with right:
+        GOOD_WORD.line("First word")
+        BAD_WORD.line("Second word")
+    asked = OwnPair(*(field.chosen() for field in (CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, BAD_WORD)))
+    try:
+        two = own_contrast(model, asked)
+        with one_core():
+            _, _, (clean, corrupt) = plain_parts(model, two)
+    except NotPatchable as reason:
+        st.info(escaped(str(reason)), icon=":material/edit:")
+        return
+    good, bad = (quoted(word.strip()) for word in (asked.good, asked.bad))
+    st.markdown(
+        f"Logit of {good} less that of {bad}: **{signed(clean)}** in the clean run, **{signed(corrupt)}** in the "
+        "corrupt one."
+    )
+    if clean < corrupt:
+        st.caption(
+            f"{escaped(model.id)} leans the other way: {good} is likelier in the corrupt sentence. Shares are of that "
+            "difference all the same."
+        )
+    _patched(model, two, asked)
+
+
+def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
+    found = own_known(model, two)
+    if found is None:
+        key = (EXPERIMENT, model_hash(model), two.clean.token_ids, two.corrupt.token_ids, two.place, two.good, two.bad)
+        help = "Patches every part of every layer at every token, both ways. It takes a few seconds."
+        offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
+        return
+    part, way = PATCH.chosen(), PATCH_WAY.chosen()
+    draw(partial(figures.own_map, model, asked, part, way), "own-patches")
+    st.markdown(f"**In this pair.** {meanings.own_meaning(found, figures.labels(model, two), two.place, way)}")
+    with st.expander("What a gradient would have said of this pair", icon=":material/scatter_plot:"):
+        draw(partial(figures.own_estimates, model, asked, part), "own-estimates")
+    with st.expander("What each part adds to the logits directly", icon=":material/add:"):
+        draw(partial(figures.own_contributions, model, asked), "own-contributions")
+        st.markdown(meanings.added_up(*figures.parts_of(model, two)))
+        st.caption(
+            "At the asked token of the clean sentence, with the scales of the LayerNorms held as they are. What a "
+            "part does by way of later layers is not in it: a patch has that, too."
+        )
+        code(contributions)

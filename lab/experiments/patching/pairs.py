@@ -1,0 +1,115 @@
+"""The pairs behind the means: where the claim holds in a pair and where it does not, each a way into the lab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.words.masking import mask_of
+from lab.course.words import escaped, signed
+from lab.evidence.pairs import BLANK
+from lab.evidence.patching.claims import CLAIMS, EARLY, LATE, SUFFICES
+from lab.evidence.patching.replication import PairRow, PatchingTest
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.experiments.page import asking_step, look_there
+from lab.ui.experiments.two_kinds import two_kinds
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import (
+    BAD_WORD,
+    CLEAN_TEXT,
+    COMPARE,
+    CORRUPT_TEXT,
+    GOOD_WORD,
+    HEAD,
+    HEADS,
+    KEY_TOKEN,
+    LAYER,
+    OTHER_TEXT,
+    PLACE,
+    TOKEN,
+    TWO_TEXTS,
+)
+
+# What is looked for in a single pair: the claims about the residual stream.
+_LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
+
+
+def as_claimed(row: PairRow) -> bool:
+    """Whether the subject has more early and the lines cross before the last layer, by what suffices."""
+    return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
+
+
+def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
+    """Pairs of B that follow the claim and pairs that do not; returns the run of the first of them."""
+    st.header("The pairs behind the means")
+    pairs = found.half(1)
+    held = sum(map(as_claimed, pairs))
+    st.markdown(
+        f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early, and the asked token’s "
+        "from a layer before the last one on."
+    )
+    kinds = {
+        title: [row for row in pairs if as_claimed(row) == right]
+        for title, right in (("As claimed", True), ("Not as claimed", False))
+    }
+    shown = two_kinds(kinds, lambda row, key: _pair(model, found, row, key), "Other pairs")
+    if found.refused:
+        with st.expander(f"{len(found.refused)} pairs were not patched", icon=":material/block:"):
+            st.dataframe([{"sentence": pair.text, "why": why} for pair, why in found.refused], hide_index=True)
+    return runs.run(model.id, _asked_text(model, shown[0].pair.text), "", Interventions()) if shown else None
+
+
+def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
+    pair = row.pair
+    with st.container(border=True):
+        st.markdown(f"{_written(pair.text)}  \nCorrupt: {_written(pair.other)}")
+        early, late = row.numbers[_LOOKED_AT]
+        st.caption(
+            f"**{escaped(pair.good)}** less **{escaped(pair.bad)}**: {signed(row.clean)} clean, {signed(row.corrupt)} "
+            f"corrupt. Early: subject {signed(early[0])}, asked token {signed(early[1])}. The lines cross in layer "
+            f"{late[1]:.0f} of {late[0]:.0f}."
+        )
+        with st.container(horizontal=True):
+            st.button(
+                "Patch it below", key=f"_experiment.patch.{key}", icon=":material/arrow_downward:", type="tertiary",
+                on_click=_take, args=(pair.text, pair.other, pair.good, pair.bad),
+            )  # fmt: skip
+            _ways(model, found, row, key)
+
+
+def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
+    """Lesson 9 at the blank, the best head's look from the asked token, both sentences side by side."""
+    text, other = (_asked_text(model, each) for each in (row.pair.text, row.pair.other))
+    heads = found.carried[SUFFICES].on_a.heads[..., found.asked]
+    layer, head = (int(at) for at in np.unravel_index(int(heads.argmax()), heads.shape))
+    here: dict[Parameter[Any], Any] = {
+        LAYER: layer + 1, HEAD: head + 1, TOKEN: found.asked + 1, KEY_TOKEN: found.subject + 1,
+    }  # fmt: skip
+    lesson: dict[Parameter[Any], Any] = {PLACE: found.asked + 1}
+    look_there("masked-language-model", text, lesson, f"_experiment.lesson.{key}", asking_step(model))
+    view = here | {HEADS: str(head + 1)}
+    look_there("head-view", text, view, f"_experiment.view.{key}")
+    both: dict[Parameter[Any], Any] = {COMPARE: TWO_TEXTS, OTHER_TEXT: other}
+    look_there("compare", text, both, f"_experiment.compare.{key}")
+
+
+def _asked_text(model: LoadedModel, text: str) -> str:
+    """What the model reads: the blank as its own mask, or what stands before the blank."""
+    mask = mask_of(model.tokenizer)
+    if model.config.causal or mask is None:
+        return text.partition(BLANK)[0].rstrip()
+    return text.replace(BLANK, mask[0])
+
+
+def _written(text: str) -> str:
+    return escaped(text).replace("\\_", ":blue-background[**\\_**]")
+
+
+def _take(clean: str, corrupt: str, good: str, bad: str) -> None:
+    for field, value in ((CLEAN_TEXT, clean), (CORRUPT_TEXT, corrupt), (GOOD_WORD, good), (BAD_WORD, bad)):
+        field.set(value)

@@ -1,0 +1,85 @@
+"""The same kinds of question before a lesson and after it, each time about another sentence.
+
+Both tests are made by what the lesson asks again later (:mod:`lab.questions.returning`), so that the second cannot be
+answered from memory of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lab.evidence.gain import normalised_gain
+from lab.questions.question import Question
+
+if TYPE_CHECKING:
+    from lab.questions.returning import Returning, Spot
+
+# Questions of a test: few enough that one takes it.
+COUNT = 2
+
+
+@dataclass(frozen=True)
+class LessonTest:
+    """Questions about one run."""
+
+    spot: Spot
+    questions: tuple[Question, ...]
+
+
+def two_tests(ask: Returning, spots: Iterable[Spot]) -> tuple[LessonTest, LessonTest] | None:
+    """The test before and the one after: of the first two runs that decide the same questions, in other words.
+
+    None where no two runs do. No more ``spots`` are taken than it needs.
+    """
+    known: list[tuple[Spot, Mapping[str, Question]]] = []
+    for spot in spots:
+        asked = {question.id: question for question in ask(spot) if question is not None}
+        for earlier, questions in known:
+            ids = [name for name in questions if name in asked and _differ(questions[name], asked[name])][:COUNT]
+            if len(ids) == COUNT:
+                first, second = (tuple(each[name] for name in ids) for each in (questions, asked))
+                return LessonTest(earlier, first), LessonTest(spot, second)
+        known.append((spot, asked))
+    return None
+
+
+def _differ(one: Question, other: Question) -> bool:
+    """Whether the right answer to one is of no use for the other."""
+    return one.options[one.answer].text != other.options[other.answer].text or one.prompt != other.prompt
+
+
+@dataclass(frozen=True)
+class BothTests:
+    """What came of both tests of a lesson: of each question, by its id, whether the answer was right.
+
+    ``after`` is None until the second was taken; it has the questions of the first.
+    """
+
+    before: Mapping[str, bool]
+    after: Mapping[str, bool] | None = None
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How many of ``asked`` questions were right before and after; :attr:`g` is Hake's normalised gain."""
+
+    asked: int
+    before: int
+    after: int
+
+    @property
+    def g(self) -> float | None:
+        """None where nothing was missing before, or nothing was asked."""
+        return normalised_gain(self.before / self.asked, self.after / self.asked) if self.asked else None
+
+
+def gain(taken: Iterable[BothTests]) -> Gain:
+    """Over all tests that were taken before and after."""
+    both = [(each.before, each.after) for each in taken if each.after is not None]
+    return Gain(
+        sum(len(before) for before, _ in both),
+        sum(sum(before.values()) for before, _ in both),
+        sum(sum(after.values()) for _, after in both),
+    )

@@ -1,0 +1,128 @@
+"""The kinds of question: which outcome holds, which count or number it is, which of many is the largest."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lab.course.words import with_minus
+from lab.questions.question import MARGIN, Number, Option, Places, Question, clear_winner, shuffled
+
+# Two numbers nearer than this share of the larger are never both options.
+NEAR = 0.1
+# Between what bounds a number is read that may be any.
+MOST = 1e9
+_BINS = 4  # of a width, on either side of the right one
+_PARTS = re.compile(r"(?P<digits>-?[\d,]+(?:\.(?P<after>\d+))?(?:e(?P<power>[+-]\d+))?)\s*(?P<unit>\D*)")
+
+
+def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) -> Question:
+    """Which of ``outcomes`` is the case? One explanation serves all of them."""
+    return Question(id, prompt, tuple(Option(text, why, correct=right) for text, right in outcomes.items()))
+
+
+def rises_or_falls(change: float) -> dict[str, bool]:
+    """What becomes of a probability: outcomes for :func:`which_holds`."""
+    rises, falls = change > MARGIN, change < -MARGIN
+    same = not (rises or falls)
+    return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
+
+
+def how_many(id: str, prompt: str, answer: tuple[int, str], wrong: Mapping[int, str]) -> Question | None:
+    """Which count is it? ``answer`` and ``wrong`` pair each with its explanation. None with fewer than two wrong."""
+    options = {answer[0]: Option(f"{answer[0]:,}", answer[1], correct=True)}
+    for value, why in wrong.items():
+        options.setdefault(value, Option(f"{value:,}", why))
+    return shuffled(id, prompt, list(options.values())) if len(options) >= 3 else None
+
+
+def ranked(
+    id: str,
+    prompt: str,
+    values: Sequence[float],
+    name: Callable[[int], str],
+    why: Callable[[int, int], str],
+    *,
+    of: Sequence[str] | int = (),
+) -> Question | None:
+    """Which of ``values`` is the largest? The wrong options are the next three.
+
+    ``name`` words an index, ``why(index, best)`` its explanation. Where each value is ``of`` a token, or of a
+    head (then ``of`` is how many a layer has), a class can pick any of them. None without a clear winner, so no two
+    places are right.
+    """
+    if clear_winner(values) is None:
+        return None
+    order = sorted(range(len(values)), key=lambda i: -values[i])[:4]
+    options = [Option(name(i), with_minus(why(i, order[0])), correct=i == order[0]) for i in order]
+    asked = shuffled(id, prompt, options)
+    if isinstance(of, int):
+        return replace(asked, places=Places(order[0], layers=len(values) // of, heads=of))
+    return replace(asked, places=Places(order[0], tuple(of))) if of else asked
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a number is that is asked for: how it is written, how far apart two are, and what it may be."""
+
+    show: Callable[[float], str]
+    apart: float = 0.0
+    within: tuple[float, float] = (-math.inf, math.inf)
+
+
+def numeric(
+    id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], of: Quantity
+) -> Question | None:
+    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation.
+
+    Wrong numbers within a tenth of one already offered, or nearer than the quantity's are apart, are left out, so
+    that nobody has to round; so are those that could be no answer, and any that are not finite. Three stay at most.
+    None with fewer than two.
+    """
+
+    def option(value: float, why: str) -> Option:
+        return Option(with_minus(of.show(value)), with_minus(why), correct=value == answer[0])
+
+    kept = {answer[0]: option(*answer)}
+    for value, why in wrong.items():
+        possible = math.isfinite(value) and of.within[0] <= value <= of.within[1]
+        far = all(abs(value - other) >= max(of.apart, NEAR * max(abs(value), abs(other))) for other in kept)
+        offer = option(value, why)
+        if possible and far and offer.text not in [other.text for other in kept.values()]:
+            kept[value] = offer
+    if len(kept) < 3:
+        return None
+    offered = list(kept)[:4]
+    asked = shuffled(id, with_minus(prompt), [kept[value] for value in offered])
+    return replace(asked, number=_number(offered, kept[answer[0]].text, of.apart, of.within))
+
+
+def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> Number:
+    """The number as it is asked for without options. ``offered``: the right one, then the wrong options.
+
+    The tolerance is half of what lies between two options at least; half a step of the last digit ``shown`` where that
+    is more, so that the number as it is shown is right. It ends halfway to the nearest wrong option.
+    """
+    value = offered[0]
+    parts = _PARTS.search(shown)
+    after, power = (len(parts["after"] or ""), int(parts["power"] or 0)) if parts else (0, 0)
+    nearest = min(abs(other - value) for other in offered[1:])
+    step = 10.0 ** (power - after) if parts else NEAR * nearest
+    unit = parts["unit"].strip() if parts else ""
+    if unit == "%":  # the number itself is a share
+        step, unit = step / 100, ""
+    tolerance = min(max(apart, NEAR * abs(value), step), nearest) / 2
+    low, high = max(within[0], -MOST), min(within[1], MOST)
+    return Number(value, tolerance, low, high, unit, _edges(offered, tolerance, low, high))
+
+
+def _edges(offered: Sequence[float], tolerance: float, low: float, high: float) -> tuple[float, ...]:
+    """Bins of one width on either side of the right one, so wide that they reach the farthest option."""
+    value = offered[0]
+    far = max(abs(other - value) for other in offered)
+    width = max(2 * tolerance, (far - tolerance) / (_BINS - 0.5))
+    sides = [tolerance + step * width for step in range(_BINS + 1)]
+    edges = (*(value - each for each in reversed(sides)), *(value + each for each in sides))
+    return tuple(edge for edge in edges if low < edge < high)

@@ -1,0 +1,241 @@
+"""What a learner has seen and answered, kept in plain values and as JSON: in the browser, and in a file to take along.
+
+The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
+
+    {"lab": "Inside BERT", "version": 1,
+     "lessons": {
+        "self-attention": {
+            "steps": {"Map": true, "Scores": false},
+            "checks": {"most-even": null, "second-weight": {"correct": true}, "most-attended": {"question": "…",
+                "chosen": "…", "why_chosen": "…", "right": "…", "why_right": "…", "correct": false,
+                "link": {"text": "…"}}},
+            "tests": {"before": {"second-weight": false}, "after": {"second-weight": true}, "g": 1.0}}},
+     "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
+     "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
+
+A step is true once seen; a check is null until answered. Texts are kept of a missed check only; its link is null where
+the sentence was too long. ``tests`` are there once the first was taken; ``after`` is null until the second was, g is
+null where it says nothing. Predictions and the checks on screen name a question by its wording; a prediction that was
+skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from lab.course.words import plain
+from lab.questions.before_and_after import BothTests, gain
+from lab.questions.question import Question
+
+LAB, VERSION = "Inside BERT", 1
+MAX_BYTES = 64_000
+TOY = "toy."
+# Wordings of one prediction that are kept, and of the checks of a lesson that were on screen before.
+PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
+# Characters of one text, and of all values of a link together; a longer text is cut.
+LONGEST = 600
+# Characters of a name: of a step, of a check, of a parameter.
+LONGEST_NAME = 80
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A first try; of a wrong one, what it takes to read it again later.
+
+    Texts are plain, and empty where there was no room for them. ``link`` are the URL's parameters that lead back to the
+    sentence; None if it was too long.
+    """
+
+    question: str = ""
+    chosen: str = ""
+    why_chosen: str = ""
+    right: str = ""
+    why_right: str = ""
+    correct: bool = False
+    link: Mapping[str, str] | None = None
+
+
+def answer_to(question: Question, choice: int, link: Mapping[str, str]) -> Answer:
+    """The answer ``choice`` (an index of the options) to a question; ``link`` are the URL's parameters."""
+    chosen, right = question.options[choice], question.options[question.answer]
+    if chosen.correct:
+        return Answer(correct=True)
+    return Answer(
+        question=_kept(question.prompt),
+        chosen=_kept(chosen.text),
+        why_chosen=_kept(chosen.why),
+        right=_kept(right.text),
+        why_right=_kept(right.why),
+        link=dict(link) if sum(map(len, link.values())) <= LONGEST else None,
+    )
+
+
+def _kept(markdown: str) -> str:
+    return plain(markdown)[:LONGEST]
+
+
+@dataclass(frozen=True)
+class Count:
+    """How far a learner is in a lesson: steps seen of those offered, checks right, answered and asked."""
+
+    seen: int
+    steps: int
+    right: int
+    answered: int
+    asked: int
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The checks that are on screen, each named by its wording, and the options tried, in their order.
+
+    ``number`` counts how often new ones were wanted; ``seen`` are the wordings that were on screen so far.
+    """
+
+    number: int
+    asked: tuple[str, ...]
+    seen: tuple[str, ...]
+    tries: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def tried(self, wording: str, option: int) -> Shown:
+        """These checks with one more option tried; each option is kept once."""
+        tries = tuple(dict.fromkeys((*self.tries.get(wording, ()), option)))
+        return replace(self, tries={**self.tries, wording: tries})
+
+
+@dataclass(frozen=True)
+class Progress:
+    """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
+
+    ``tests``, by lesson id, are those taken before a lesson and after it. ``predictions``, by the step, have the option
+    chosen for each wording (None: skipped); a step whose figure was seen without a question has none. ``shown``, by a
+    list's name, are the checks on screen.
+    """
+
+    steps: Mapping[Key, bool] = field(default_factory=dict)
+    checks: Mapping[Key, Answer | None] = field(default_factory=dict)
+    tests: Mapping[str, BothTests] = field(default_factory=dict)
+    predictions: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
+    shown: Mapping[str, Shown] = field(default_factory=dict)
+
+    @property
+    def first_tries(self) -> Mapping[Key, bool]:
+        """Of each answered check, whether the first try was right."""
+        return {key: answer.correct for key, answer in self.checks.items() if answer is not None}
+
+    def visited(self, lesson: str, names: tuple[str, ...], now: str) -> Progress:
+        """This progress when a lesson offers the steps ``names`` and shows ``now``."""
+        offered = {(lesson, name): self.steps.get((lesson, name), False) or name == now for name in names}
+        return replace(self, steps={**self.steps, **offered})
+
+    def asked(self, lesson: str, question: str) -> Progress:
+        """This progress when a check has been put on the screen."""
+        return replace(self, checks={(lesson, question): None, **self.checks})
+
+    def answered(self, lesson: str, question: str, answer: Answer) -> Progress:
+        """This progress with one more answer; a later try never replaces the first."""
+        key = (lesson, question)
+        return self if self.checks.get(key) else replace(self, checks={**self.checks, key: answer})
+
+    def tested(self, lesson: str, right: Mapping[str, bool]) -> Progress:
+        """This progress with a test taken: the one before a lesson, or once that is there, the one after."""
+        known = self.tests.get(lesson)
+        taken = BothTests(right) if known is None else replace(known, after=known.after or right)
+        return replace(self, tests={**self.tests, lesson: taken})
+
+    def predicted(self, step: str, wording: str, option: int | None) -> Progress:
+        """This progress with a prediction committed, or skipped (None); a skipped question keeps an earlier answer."""
+        choices = dict(self.predictions.get(step, {}))
+        before = choices.pop(wording, None)
+        choices[wording] = before if option is None else option
+        latest = dict(list(choices.items())[-PREDICTIONS_KEPT:])
+        return replace(self, predictions={**self.predictions, step: latest})
+
+    def saw(self, step: str) -> Progress:
+        """This progress when a step has shown its figure without a question."""
+        return self if step in self.predictions else replace(self, predictions={**self.predictions, step: {}})
+
+    def forgot(self, step: str) -> Progress:
+        """This progress without the predictions of a step, which is then asked again."""
+        return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
+
+    def showing(self, name: str, now: Shown) -> Progress:
+        """This progress with these checks on screen, under the name of their list."""
+        return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
+
+    def count(self, lesson: str, *, toy: bool = False) -> Count:
+        """How far the learner is in a lesson, with the checks about its ``toy`` or those about sentences."""
+        steps = [seen for (at, _), seen in self.steps.items() if at == lesson]
+        asked = [key for key in self.checks if key[0] == lesson and key[1].startswith(TOY) == toy]
+        tries = [self.first_tries[key] for key in asked if key in self.first_tries]
+        return Count(sum(steps), len(steps), sum(tries), len(tries), len(asked))
+
+    def missed(self) -> list[tuple[str, Answer]]:
+        """(lesson id, answer) of every check missed at first try, in the order of asking, where its texts are kept."""
+        return [(lesson, each) for (lesson, _), each in self.checks.items() if each is not None and each.question]
+
+    def merged(self, other: Progress) -> Progress:
+        """This progress with what ``other`` adds. Where both have an answer, a test or a prediction, this one's stays.
+
+        Of two lists of checks, the one that was tried more stays on screen.
+        """
+        steps = {key: self.steps.get(key, False) or seen for key, seen in other.steps.items()}
+        checks = {key: self.checks.get(key) or answer for key, answer in other.checks.items()}
+        predictions = {
+            step: {**other.predictions[step], **self.predictions.get(step, {})} for step in other.predictions
+        }
+        shown = {name: _more_tried(self.shown.get(name), each) for name, each in other.shown.items()}
+        return Progress(
+            {**self.steps, **steps},
+            {**self.checks, **checks},
+            {**other.tests, **self.tests},
+            {**self.predictions, **predictions},
+            {**self.shown, **shown},
+        )
+
+    def to_json(self) -> str:
+        """The JSON: see the module's docstring. :func:`lab.questions.progress_file.read` reads it back.
+
+        Where there is no room, the texts of the checks that were missed first are left out.
+        """
+        text, now = self._json(), self
+        for key in [key for key, answer in self.checks.items() if answer is not None and answer.question]:
+            if len(text.encode()) <= MAX_BYTES:
+                break
+            now = replace(now, checks={**now.checks, key: Answer()})
+            text = now._json()
+        return text
+
+    def _json(self) -> str:
+        lessons: dict[str, dict[str, dict[str, object]]] = {}
+
+        def entry(lesson: str) -> dict[str, dict[str, object]]:
+            return lessons.setdefault(lesson, {"steps": {}, "checks": {}})
+
+        for (lesson, name), seen in self.steps.items():
+            entry(lesson)["steps"][name] = seen
+        for (lesson, name), answer in self.checks.items():
+            entry(lesson)["checks"][name] = None if answer is None else _written(answer)
+        for lesson, taken in self.tests.items():
+            after = None if taken.after is None else dict(taken.after)
+            entry(lesson)["tests"] = {"before": dict(taken.before), "after": after, "g": gain([taken]).g}
+        predictions = {step: dict(choices) for step, choices in self.predictions.items()}
+        shown = {name: {**vars(each), "tries": dict(each.tries)} for name, each in self.shown.items()}
+        content = {"lessons": lessons, "predictions": predictions, "shown": shown}
+        return json.dumps({"lab": LAB, "version": VERSION, **content}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _more_tried(one: Shown | None, other: Shown) -> Shown:
+    """Of two lists of checks the one with more tries; the first where they have as many."""
+    if one is None:
+        return other
+    return other if sum(map(len, other.tries.values())) > sum(map(len, one.tries.values())) else one
+
+
+def _written(answer: Answer) -> dict[str, object]:
+    """An answer without what is empty."""
+    return {name: value for name, value in vars(answer).items() if value not in ("", None)}

@@ -1,0 +1,202 @@
+"""Reading progress that anybody may have written, from a file or a browser: all of it is right, or none is taken."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+from lab.course.pages import LESSONS
+from lab.course.words import quoted
+from lab.models.encoding import clean
+from lab.questions.before_and_after import BothTests
+from lab.questions.progress import (
+    LAB,
+    LONGEST,
+    LONGEST_NAME,
+    MAX_BYTES,
+    SEEN_KEPT,
+    VERSION,
+    Answer,
+    Key,
+    Progress,
+    Shown,
+)
+
+# Steps, checks or parameters under one heading; a lesson has at most two dozen of each.
+MOST = 100
+# Steps with a prediction, all lessons together; a question's options.
+_PREDICTED, _OPTIONS = 300, 10
+# What names a question's wording.
+_WORDING = re.compile(r"[0-9a-f]{12}")
+# Names that a note lists.
+_LISTED = 5
+
+
+class ProgressFileError(ValueError):
+    """A file that is no progress of this lab; the message says in a sentence what is wrong with it."""
+
+
+def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
+    """The progress in a file, and notes (Markdown) about what in it this lab does not know.
+
+    Raises :class:`ProgressFileError`, with a sentence (Markdown) for the learner, if the file is too
+    large, is no JSON, is of another version, or holds a value of a wrong type or size.
+    """
+    check_size(len(data))
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ProgressFileError("The file is not JSON in UTF-8, as a progress file is.") from error
+    if not isinstance(content, dict) or content.get("lab") != LAB:
+        raise ProgressFileError("The file is not a progress file of this lab.")
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ProgressFileError(f"This lab reads progress files of version {VERSION}; this one has another.")
+    reader = _Reader()
+    reader.skip_unknown(content, ("lab", "version", "lessons", "predictions", "shown"))
+    known = {lesson.id for lesson in LESSONS}
+    for lesson, entry in reader.table(content.get("lessons"), "lessons").items():
+        if lesson in known:
+            reader.lesson(lesson, entry)
+        else:
+            reader.unknown.append(lesson)
+    predictions = {
+        step: reader.predictions(step, choices)
+        for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
+    }
+    shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
+    return Progress(reader.steps, reader.checks, reader.tests, predictions, shown), reader.notes()
+
+
+def check_size(size: int) -> None:
+    """Raise :class:`ProgressFileError` for a file of more bytes than a progress file has."""
+    if size > MAX_BYTES:
+        raise ProgressFileError(f"The file has {size:,} bytes. A progress file has at most {MAX_BYTES:,}.")
+
+
+@dataclass
+class _Reader:
+    """Takes a file apart, type by type, and remembers what nobody knows."""
+
+    steps: dict[Key, bool] = field(default_factory=dict)
+    checks: dict[Key, Answer | None] = field(default_factory=dict)
+    tests: dict[str, BothTests] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def lesson(self, lesson: str, entry: object) -> None:
+        content = self.table(entry, lesson)
+        self.skip_unknown(content, ("steps", "checks", "tests"))
+        for step, seen in self.table(content.get("steps", {}), "steps").items():
+            self.steps[lesson, step] = self.truth(seen, step)
+        for check, answer in self.table(content.get("checks", {}), "checks").items():
+            self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
+        if "tests" in content:
+            self.tests[lesson] = self.taken(content["tests"])
+
+    def taken(self, entry: object) -> BothTests:
+        """Both tests of a lesson. Their gain follows from them: what a file says of it is not asked."""
+        content = self.table(entry, "tests")
+        self.skip_unknown(content, ("before", "after", "g"))
+        before = self.truths(content.get("before"), "before")
+        if content.get("after") is None:
+            return BothTests(before)
+        after = self.truths(content["after"], "after")
+        if set(before) != set(after):
+            raise ProgressFileError("In the file, the tests before and after a lesson have other questions.")
+        return BothTests(before, after)
+
+    def truths(self, value: object, name: str) -> dict[str, bool]:
+        return {each: self.truth(right, each) for each, right in self.table(value, name).items()}
+
+    def answer(self, check: str, entry: object) -> Answer:
+        content = self.table(entry, check)
+        self.skip_unknown(content, tuple(Answer.__dataclass_fields__))
+        wrong = Answer(
+            question=self.text(content.get("question", ""), "question"),
+            chosen=self.text(content.get("chosen", ""), "chosen"),
+            why_chosen=self.text(content.get("why_chosen", ""), "why_chosen"),
+            right=self.text(content.get("right", ""), "right"),
+            why_right=self.text(content.get("why_right", ""), "why_right"),
+            link=None if content.get("link") is None else self.link(content["link"]),
+        )
+        return Answer(correct=True) if self.truth(content.get("correct"), "correct") else wrong
+
+    def predictions(self, step: str, value: object) -> dict[str, int | None]:
+        """The option chosen for each wording of a step's question."""
+        chosen = self.table(value, step)
+        return {
+            self.wording(name, step): None if option is None else self.number(option, step)
+            for name, option in chosen.items()
+        }
+
+    def shown(self, name: str, entry: object) -> Shown:
+        """The checks that were on screen."""
+        content = self.table(entry, name)
+        self.skip_unknown(content, tuple(Shown.__dataclass_fields__))
+        tries = self.table(content.get("tries", {}), "tries")
+        return Shown(
+            self.number(content.get("number"), "number", 10**6),
+            self.wordings(content.get("asked"), "asked"),
+            self.wordings(content.get("seen"), "seen"),
+            {self.wording(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
+        )
+
+    def wordings(self, value: object, name: str) -> tuple[str, ...]:
+        return tuple(self.wording(each, name) for each in self.items(value, name, SEEN_KEPT))
+
+    def options(self, value: object, name: str) -> tuple[int, ...]:
+        return tuple(self.number(each, name) for each in self.items(value, name, _OPTIONS))
+
+    def items(self, value: object, name: str, most: int) -> list[object]:
+        if not isinstance(value, list) or len(value) > most:
+            raise ProgressFileError(f"In the file, {quoted(name)} must be a list of at most {most}.")
+        return value
+
+    def wording(self, value: object, name: str) -> str:
+        if not isinstance(value, str) or not _WORDING.fullmatch(value):
+            raise ProgressFileError(f"In the file, {quoted(name)} must name questions by 12 digits.")
+        return value
+
+    def number(self, value: object, name: str, below: int = _OPTIONS) -> int:
+        if type(value) is not int or not 0 <= value < below:
+            raise ProgressFileError(f"In the file, {quoted(name)} must be a number from 0 to {below - 1}.")
+        return value
+
+    def link(self, value: object) -> dict[str, str]:
+        params = {name: self.text(each, name) for name, each in self.table(value, "link").items()}
+        if sum(map(len, params.values())) > LONGEST:
+            raise ProgressFileError(f"In the file, a link is longer than {LONGEST} characters.")
+        return params
+
+    def truth(self, value: object, name: str) -> bool:
+        if not isinstance(value, bool):
+            raise ProgressFileError(f"In the file, {quoted(name)} must be true or false.")
+        return value
+
+    def table(self, value: object, name: str, most: int = MOST) -> dict[str, object]:
+        """``value`` if it is an object of bounded size with bounded names."""
+        if not isinstance(value, dict):
+            raise ProgressFileError(f"In the file, {quoted(name)} must be an object.")
+        if len(value) > most:
+            raise ProgressFileError(f"In the file, {quoted(name)} has more than {most} entries.")
+        if any(len(key) > LONGEST_NAME for key in value):
+            raise ProgressFileError(f"In the file, {quoted(name)} has a name of more than {LONGEST_NAME} characters.")
+        return {clean(key): each for key, each in value.items()}
+
+    def text(self, value: object, name: str) -> str:
+        if not isinstance(value, str):
+            raise ProgressFileError(f"In the file, {quoted(name)} must be a text.")
+        if len(value) > LONGEST:
+            raise ProgressFileError(f"In the file, {quoted(name)} is longer than {LONGEST} characters.")
+        return clean(value)
+
+    def skip_unknown(self, content: dict[str, object], names: tuple[str, ...]) -> None:
+        self.unknown += [clean(name)[:LONGEST_NAME] for name in content if name not in names]
+
+    def notes(self) -> tuple[str, ...]:
+        names = list(dict.fromkeys(self.unknown))
+        if not names:
+            return ()
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        return (f"The lab does not know {', '.join(map(quoted, names[:_LISTED]))}{more}; that was left out.",)

@@ -1,0 +1,69 @@
+"""Questions of a lesson that return later, on another sentence: what is asked again after a while is kept.
+
+The same builders, on other tensors (Roediger & Karpicke 2006, "Test-enhanced learning").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lab.analysis.heads.first_look import heaviest_key
+from lab.course.sentences.looks import look
+from lab.questions.question import Question
+
+if TYPE_CHECKING:
+    from lab.models.layer_trace import LayerTrace
+    from lab.models.trace import Trace
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A run, and where in it is asked: layer, head, query and key, all from 0."""
+
+    trace: Trace
+    layer: int
+    head: int
+    query: int
+    key: int
+
+    @classmethod
+    def of(cls, trace: Trace) -> Spot:
+        """The row that the lab looks at first."""
+        found = look(trace)
+        layer, head, query = found.layer, found.head, found.query
+        return cls(trace, layer, head, query, heaviest_key(trace, layer, head, query))
+
+    @property
+    def traced(self) -> LayerTrace:
+        return self.trace.layer(self.layer)
+
+
+# What a lesson asks again, best first; None where the run does not decide a question.
+Returning = Callable[[Spot], Iterable[Question | None]]
+# How many return at the end of a lesson.
+MOST = 2
+
+
+def returning(earlier: Mapping[str, Returning], spot: Spot, known: Callable[[Question], bool]) -> tuple[Question, ...]:
+    """One question each of the first lessons of ``earlier``, by id, that have one; :data:`MOST` at most.
+
+    One that is not ``known`` comes first. The lesson's id stands before a question's own: "self-attention.most-even".
+    """
+    found: list[Question] = []
+    for lesson, ask in earlier.items():
+        asked = offered({lesson: ask}, spot)
+        if asked and len(found) < MOST:
+            found.append(next((question for question in asked if not known(question)), asked[0]))
+    return tuple(found)
+
+
+def offered(earlier: Mapping[str, Returning], spot: Spot) -> list[Question]:
+    """Every question that lessons of ``earlier`` have about a run, with the lesson's id before its own."""
+    return [
+        replace(question, id=f"{lesson}.{question.id}")
+        for lesson, ask in earlier.items()
+        for question in ask(spot)
+        if question is not None
+    ]

@@ -1,0 +1,138 @@
+"""Questions about toys: what must a trained one compare, what do heads written by hand do, which letter fits?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.questions.question import Option, Question, shuffled
+from lab.toy.data import as_text, letter
+from lab.toy.rules import LETTERS, Rule
+from lab.toy.tasks import Task
+
+# Numbers to choose from differ by more than this, and there are so many wrong ones at least.
+_APART, _FEWEST = 0.03, 2
+# What query and key may be compared by, and where a head that does so looks.
+_COMPARED = {
+    "previous_token": ("Their positions: the key stands one place back", "Such a head looks one place back."),
+    "same_word": ("Their letters: both are the same", "Such a head looks at equal letters."),
+    "broad": ("Nothing: every key gets the same score", "Such a head brings the mean of the whole sentence."),
+    "induction": (
+        "The query’s letter, and the letter that stands before the key",
+        "Such a head looks one place after an earlier occurrence of its own letter.",
+    ),
+}
+# Why that is, or is not, what the task needs.
+_NEEDS = {
+    "previous": "The answer stands one place back, whatever letter is there.",
+    "same": "The answer depends only on whether an equal letter stands at another place.",
+    "majority": "Every letter counts the same, wherever it stands, so the answer is in the mean of all.",
+    "induction": "The answer stands one place after an earlier occurrence. To find it, the key must know which letter "
+    "came before it; an earlier layer has to bring that there.",
+}
+
+
+def expected_pattern(task: Task) -> Question:
+    """What must query and key be compared by? Right is what solves the task; the task's name does not say it."""
+    options = []
+    for pattern, (text, looks) in _COMPARED.items():
+        right = pattern == task.pattern
+        options.append(Option(text, _NEEDS[task.id] if right else f"{looks} {_NEEDS[task.id]}", correct=right))
+    prompt = f"The task is “{task.name}”. A head gives large weights where query and key match. What must it compare?"
+    return shuffled(f"toy-{task.id}", prompt, options)
+
+
+def missing_letter(rule: Rule, words: tuple[int, ...], place: int) -> Question:
+    """Which letter fits the blank? Wrong are the sentence's other letters, then others: none of them fits the rule."""
+    blank = with_blank(words, place)
+    offered = list(dict.fromkeys([words[place], *sorted(words), *range(1, LETTERS + 1)]))[:4]
+    options = []
+    for word in sorted(offered):
+        whole = as_text((*words[:place], word, *words[place + 1 :]))
+        right = word == words[place]
+        why = f"{rule.why} So the sentence is {whole}." if right else f"{whole} would not follow the rule."
+        options.append(Option(letter(word), why, correct=right))
+    return Question(f"toy-{rule.id}", f"Which letter belongs in the blank of {blank}?", tuple(options))
+
+
+def with_blank(words: tuple[int, ...], place: int) -> str:
+    """The sentence with a blank at ``place`` (from 0): "a b a ▢"."""
+    letters = [letter(word) for word in words]
+    letters[place] = "▢"
+    return " ".join(letters)
+
+
+def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
+    """Questions about the toy of two sentences, whose letters these are: what its two heads do with them."""
+    shared = next((letter for letter in first if letter in second), None)
+    alone = next((letter for letter in first if letter not in second), None)
+    return (
+        _compared_across(),
+        None if shared is None else _looks("shared", shared, present=True),
+        None if alone is None else _looks("alone", alone, present=False),
+        _mass_across(sum(letter in second for letter in first), len(first)),
+        _one_segment(),
+    )
+
+
+def _compared_across() -> Question:
+    prompt = "A head looks at the same letter in the other sentence. What must its query and key compare?"
+    return shuffled(
+        "toy-across",
+        prompt,
+        [
+            Option("The letters, and in which sentence they stand", "Equal letters and unlike sentences together give "
+                   "the largest score.", correct=True),
+            Option("The letters alone", "Then every token would look at itself, too: it has its own letter."),
+            Option("The sentences alone", "Then all letters of the other sentence would get the same weight."),
+            Option("The positions", "Which place the letter has in the other sentence, nobody knows before."),
+        ],
+    )  # fmt: skip
+
+
+def _looks(id: str, letter: str, *, present: bool) -> Question:
+    """Where a letter of sentence 1 looks in the head that crosses."""
+    has = "has it, too" if present else "does not have it"
+    why = (
+        "An equal letter in the other sentence scores 40, the [SEP] there 30, everything else 20 at most. The softmax "
+        "leaves next to nothing for what scores 10 less."
+    )
+    prompt = f"Sentence 1 has the letter *{letter}*. Sentence 2 {has}. Where does *{letter}* look in head 1?"
+    options = {
+        f"At *{letter}* in sentence 2": present,
+        "At the [SEP] of sentence 2": not present,
+        f"At itself, *{letter}* in sentence 1": False,
+        "At all letters of sentence 2 alike": False,
+    }
+    return shuffled(f"toy-{id}", prompt, [Option(text, why, correct=right) for text, right in options.items()])
+
+
+def _mass_across(found: int, letters: int) -> Question | None:
+    """What the matrix has from sentence 1 to sentence 2; None where too few other numbers are far enough from it."""
+    right = found / letters / 2
+    why = (
+        f"In head 1, {found} of {letters} letters send everything to sentence 2, the others rest on [SEP]. Head 2 "
+        f"sends nothing there. So the mean over both heads is half of {found}/{letters}."
+    )
+    prompt = (
+        f"{found} of the {letters} letters of sentence 1 are in sentence 2, too. The matrix shows the mean mass over "
+        "both heads, every token counted. About how much goes from sentence 1 to sentence 2?"
+    )
+    wrong = {f"{value:.2f}" for value in (found / letters, 0.5, 1.0, 0.0) if abs(value - right) > _APART}
+    if len(wrong) < _FEWEST:
+        return None
+    options = [Option(f"{right:.2f}", why, correct=True), *(Option(text, why) for text in sorted(wrong))]
+    return shuffled("toy-mass", prompt, options)
+
+
+def _one_segment() -> Question:
+    why = (
+        "In one segment no token stands in another sentence for this head, so only the letters are left to compare: "
+        "every token finds itself, and its equals wherever they stand."
+    )
+    prompt = "Both sentences are read as one text: one segment for all. Where does a token look in head 1 now?"
+    options = {
+        "At its own letter wherever it stands, itself included": True,
+        "At its own letter in the other sentence, as before": False,
+        "At all letters alike": False,
+    }
+    return shuffled("toy-segment", prompt, [Option(text, why, correct=right) for text, right in options.items()])

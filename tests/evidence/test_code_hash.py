@@ -1,0 +1,97 @@
+"""The hash of code: what changes a number changes it, what is only read does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.evidence import code_hash as module
+
+TOP = '''"""Top."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.below import one
+
+if TYPE_CHECKING:
+    from lab.types_alone import Thing
+
+
+def top() -> int:
+    """Say it."""
+    from lab.package import inside
+
+    return one() + inside.two  # added up
+'''
+BELOW = "def one() -> int:\n    return 1\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "lab" / "package").mkdir(parents=True)
+    for name, text in {
+        "top": TOP, "below": BELOW, "package/__init__": "", "package/inside": "two = 2\n", "other": "x = 1\n",
+        "types_alone": "class Thing: ...\n",
+    }.items():  # fmt: skip
+        (tmp_path / "lab" / f"{name}.py").write_text(text)
+    monkeypatch.setattr(module, "_ROOT", tmp_path)
+    module.code_hash.cache_clear()
+    return tmp_path / "lab"
+
+
+def hashed() -> str:
+    module.code_hash.cache_clear()
+    return module.code_hash("lab.top")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "changes"),
+    [
+        ("top", "one() +", "one() -", True),
+        ("below", "return 1", "return 2", True),
+        ("package/inside", "two = 2", "two = 3", True),
+        ("package/__init__", "", "x = 1", True),
+        ("top", '"""Say it."""', '"""Say something else,\n\n    and at length."""', False),
+        ("top", '"""Top."""', '"""Another."""', False),
+        ("top", "  # added up", "", False),
+        ("top", "\n\n\ndef", "\n\n\n# The top.\ndef", False),
+        ("below", "return 1\n", "return 1  \n\n\n", False),
+        ("other", "x = 1", "x = 2", False),
+        ("types_alone", "...", "x: int", False),
+    ],
+)
+def test_only_what_runs_counts(root: Path, name: str, old: str, new: str, changes: bool) -> None:
+    before, path = hashed(), root / f"{name}.py"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert (hashed() != before) == changes
+
+
+def test_a_hash_sign_in_a_text_is_no_comment(root: Path) -> None:
+    path = root / "below.py"
+    path.write_text('def one() -> str:\n    return "# one"\n')
+    before = hashed()
+    path.write_text('def one() -> str:\n    return "# two"\n')
+    assert hashed() != before
+
+
+def test_an_experiment_s_code_goes_down_to_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    module.code_hash.cache_clear()
+    read: list[str] = []
+    whole = module._text
+
+    def text(name: str) -> str:
+        read.append(name)
+        return whole(name)
+
+    monkeypatch.setattr(module, "_text", text)
+    module.code_hash("lab.evidence.patching.replication")
+    assert {"lab.models.forward", "lab.evidence.patching.patches", "lab.evidence.verdicts"} <= set(read)
+    assert not [name for name in read if name.startswith(("lab.ui", "lab.experiments", "lab.charts"))]
+    assert "lab.models.catalogue" not in read

@@ -1,0 +1,77 @@
+"""Each part of the rule gives its verdict, and in this order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lab.evidence.verdicts import ALPHA, FEW, RULE, Effect, Verdict, judge
+
+CLEAR = Effect(estimate=0.45, low=0.3, high=0.6, p=0.001, count=200, published=0.5, p_twin=0.001)
+SIGN = replace(CLEAR, published=None, bound=0.1)
+
+
+@pytest.mark.parametrize(
+    ("effect", "verdict"),
+    [
+        (CLEAR, Verdict.SAME),
+        (replace(CLEAR, high=0.5), Verdict.SAME),
+        (replace(CLEAR, high=0.49), Verdict.SMALLER),
+        (replace(CLEAR, low=0.51, high=0.8), Verdict.LARGER),
+        (replace(CLEAR, low=0.5, high=0.8), Verdict.SAME),
+        # Not clearly above 0, and it reaches the paper's effect, or not.
+        (replace(CLEAR, p=ALPHA), Verdict.INCONCLUSIVE),
+        (replace(CLEAR, p=ALPHA, high=0.49), Verdict.NOT_REPRODUCED),
+        (replace(CLEAR, low=-0.1, high=0.3, p=0.2), Verdict.NOT_REPRODUCED),
+        (replace(CLEAR, low=-0.5, high=-0.1, p=0.9), Verdict.OPPOSITE),
+        # Twice 0.25 wide at most.
+        (replace(CLEAR, low=0.1, high=0.61), Verdict.INCONCLUSIVE),
+        (replace(CLEAR, low=0.1, high=0.59), Verdict.SAME),
+        (replace(CLEAR, low=-0.9, high=-0.1, p=0.9), Verdict.INCONCLUSIVE),
+        (replace(CLEAR, p_twin=ALPHA), Verdict.ALSO_UNTRAINED),
+        (replace(CLEAR, p_twin=None), Verdict.SAME),
+        # An effect that is not there is not "also untrained".
+        (replace(CLEAR, low=-0.1, high=0.3, p=0.2, p_twin=0.9), Verdict.NOT_REPRODUCED),
+        (replace(CLEAR, count=FEW - 1), Verdict.NOT_TESTABLE),
+        (replace(CLEAR, count=FEW), Verdict.SAME),
+        (replace(CLEAR, untestable="It looks back only."), Verdict.NOT_TESTABLE),
+    ],
+)
+def test_the_rule(effect: Effect, verdict: Verdict) -> None:
+    found = judge(effect)
+    assert found.verdict is verdict and found.why.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("effect", "verdict"),
+    [
+        (SIGN, Verdict.SAME),
+        (replace(SIGN, low=5, high=7, estimate=6), Verdict.SAME),
+        # As wide as the bound, or half the effect, on either side.
+        (replace(SIGN, low=0.02, high=0.2, estimate=0.11), Verdict.SAME),
+        (replace(SIGN, low=0.01, high=0.3, estimate=0.15), Verdict.INCONCLUSIVE),
+        (replace(SIGN, low=0.1, high=0.5, estimate=0.3), Verdict.INCONCLUSIVE),
+        (replace(SIGN, low=0.16, high=0.44, estimate=0.3), Verdict.SAME),
+        (replace(SIGN, low=-0.05, high=0.1, estimate=0.02, p=0.4), Verdict.INCONCLUSIVE),
+        (replace(SIGN, low=-0.05, high=0.09, estimate=0.02, p=0.4), Verdict.NOT_REPRODUCED),
+        (replace(SIGN, low=-0.15, high=-0.01, estimate=-0.08, p=1.0), Verdict.OPPOSITE),
+    ],
+)
+def test_where_nothing_was_published_a_bound_takes_its_place(effect: Effect, verdict: Verdict) -> None:
+    assert judge(effect).verdict is verdict
+
+
+@pytest.mark.parametrize("low", [-0.4, -0.1, 0.0])
+def test_an_interval_with_both_zero_and_the_published_effect_is_inconclusive(low: float) -> None:
+    for high in (0.5, 0.6, 3.0):
+        for p in (0.001, 0.5):
+            assert judge(replace(CLEAR, low=low, high=high, p=p)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_reason_is_told() -> None:
+    assert judge(replace(CLEAR, untestable="It looks back only.")).why == "It looks back only."
+
+
+def test_the_printed_rule_names_every_verdict() -> None:
+    assert all(f"**{verdict.value.capitalize()}**" in RULE or f"**{verdict.value}**" in RULE for verdict in Verdict)

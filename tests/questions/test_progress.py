@@ -1,0 +1,271 @@
+"""Progress and its file: what was done comes back, what anybody may have written breaks nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.course.pages import LESSONS
+from lab.course.words import escaped, plain, quoted
+from lab.questions.progress import (
+    LONGEST,
+    MAX_BYTES,
+    PREDICTIONS_KEPT,
+    SEEN_KEPT,
+    Answer,
+    Count,
+    Progress,
+    Shown,
+    answer_to,
+)
+from lab.questions.progress_file import ProgressFileError, read
+from lab.questions.question import Option, Question, reordered, selected, shuffled
+
+IDS = [lesson.id for lesson in LESSONS]
+SENTENCE = {"text": "The cat sat.", "layer": "2"}
+
+names = st.text(st.characters(codec="utf-8"), max_size=20)
+texts = st.text(st.characters(codec="utf-8"), max_size=60)
+answers = st.just(Answer(correct=True)) | st.builds(
+    Answer, *[texts] * 5, link=st.none() | st.dictionaries(names, texts, max_size=3)
+)
+keys = st.tuples(st.sampled_from(IDS), names)
+wordings = st.text("0123456789abcdef", min_size=12, max_size=12)
+options = st.integers(0, 9)
+shown = st.builds(
+    Shown,
+    number=st.integers(0, 99),
+    asked=st.lists(wordings, max_size=3).map(tuple),
+    seen=st.lists(wordings, max_size=4).map(tuple),
+    tries=st.dictionaries(wordings, st.lists(options, max_size=4, unique=True).map(tuple), max_size=3),
+)
+progresses = st.builds(
+    Progress,
+    steps=st.dictionaries(keys, st.booleans(), max_size=8),
+    checks=st.dictionaries(keys, st.none() | answers, max_size=6),
+    predictions=st.dictionaries(names, st.dictionaries(wordings, st.none() | options, max_size=4), max_size=4),
+    shown=st.dictionaries(names, shown, max_size=3),
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def file_of(lessons: object, **other: object) -> bytes:
+    return json.dumps({"lab": "Inside BERT", "version": 1, "lessons": lessons, **other}).encode()
+
+
+def answer(correct: bool, question: str = "?") -> Answer:
+    return Answer(correct=True) if correct else Answer(question, "a", "because", "b", "therefore", correct, SENTENCE)
+
+
+def content_of(check: dict[str, Any]) -> dict[str, Any]:
+    return {"self-attention": {"steps": {"Map": True}, "checks": {"most-even": check}}}
+
+
+RIGHT = {**vars(answer(False)), "correct": True}
+
+
+def test_only_the_first_try_counts() -> None:
+    first, second = answer(False, "first"), answer(True, "second")
+    progress = Progress().asked("a", "q").asked("a", "r").asked("a", "s")
+    progress = progress.answered("a", "q", first).answered("a", "q", second).answered("a", "r", second)
+    assert progress.count("a") == Count(seen=0, steps=0, right=1, answered=2, asked=3)
+    assert progress.asked("a", "q") == progress, "asking again forgets no answer"
+    assert progress.missed() == [("a", first)]
+    assert progress.count("b") == Count(0, 0, 0, 0, 0)
+
+
+def test_steps_are_seen_once_and_for_all() -> None:
+    progress = Progress().visited("a", ("Map", "Scores"), "Scores").visited("a", ("Toy data", "Map"), "Map")
+    assert progress.count("a") == Count(seen=2, steps=3, right=0, answered=0, asked=0)
+
+
+@given(progresses)
+def test_a_file_brings_back_what_was_written(progress: Progress) -> None:
+    assert read(progress.to_json().encode()) == (progress, ())
+
+
+@given(progresses, progresses, progresses)
+def test_merging_loses_nothing_and_its_grouping_does_not_matter(a: Progress, b: Progress, c: Progress) -> None:
+    both = a.merged(b)
+    assert both.merged(c) == a.merged(b.merged(c))
+    assert a.merged(a) == a == a.merged(Progress())
+    assert set(both.checks) == {*a.checks, *b.checks}
+    for key, one in both.checks.items():
+        assert one == (a.checks.get(key) or b.checks.get(key))
+    seen = {key for each in (a, b) for key, yes in each.steps.items() if yes}
+    assert {key for key, yes in both.steps.items() if yes} == seen
+
+
+def test_what_is_kept_stays_below_its_bound_and_the_checks_missed_first_lose_their_texts() -> None:
+    many = {("self-attention", str(i)): Answer("é" * LONGEST, "é" * LONGEST, "é" * LONGEST) for i in range(99)}
+    text = Progress(checks=many).to_json()
+    assert MAX_BYTES * 0.8 < len(text.encode()) <= MAX_BYTES
+    kept, _ = read(text.encode())
+    assert kept.count("self-attention").answered == 99
+    assert [at for at, _ in enumerate(kept.checks.values()) if _ == Answer()] == list(range(99 - len(kept.missed())))
+
+
+def test_a_prediction_that_is_skipped_keeps_its_answer_and_the_oldest_wording_goes() -> None:
+    progress = Progress().predicted("a", "first", 2).predicted("a", "first", None)
+    assert progress.predictions == {"a": {"first": 2}}
+    for i in range(PREDICTIONS_KEPT):
+        progress = progress.predicted("a", str(i), None)
+    assert "first" not in progress.predictions["a"] and len(progress.predictions["a"]) == PREDICTIONS_KEPT
+
+
+def test_of_two_lists_of_checks_the_one_that_was_tried_more_stays() -> None:
+    fresh, tried = Shown(0, ("a",), ("a",)), Shown(1, ("b",), ("a", "b")).tried("b", 1).tried("b", 0).tried("b", 1)
+    assert tried.tries == {"b": (1, 0)}
+    one, other = Progress().showing("x", fresh), Progress().showing("x", tried)
+    assert one.merged(other).shown == other.merged(one).shown == {"x": tried}
+    many = Shown(0, ("a",), tuple(map(str, range(99))))
+    assert Progress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
+
+
+def test_a_toy_s_checks_are_counted_by_themselves() -> None:
+    progress = Progress().asked("a", "toy.q").asked("a", "q").answered("a", "toy.q", answer(True))
+    assert progress.count("a") == Count(0, 0, right=0, answered=0, asked=1)
+    assert progress.count("a", toy=True) == Count(0, 0, right=1, answered=1, asked=1)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_with_a_sentence(data: bytes) -> None:
+    with pytest.raises(ProgressFileError, match=r"^[A-Z].*\.$"):
+        read(data)
+
+
+def read_or_refused(data: bytes) -> bool:
+    """Whether a file was read; what was read is well formed, what was refused has its sentence."""
+    try:
+        progress, notes = read(data)
+    except ProgressFileError as error:
+        assert str(error).endswith(".") and str(error).encode("utf-8")
+        return False
+    assert all(lesson in IDS for lesson, _ in (*progress.steps, *progress.checks))
+    assert read(progress.to_json().encode("utf-8")) == (progress, ())
+    assert all(note.encode("utf-8") for note in notes)
+    return True
+
+
+@given(values, values)
+def test_any_json_is_read_or_refused_with_a_sentence(steps: object, checks: object) -> None:
+    read_or_refused(file_of({"self-attention": {"steps": steps, "checks": checks}}))
+
+
+@given(st.data())
+def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.DataObject) -> None:
+    content: dict[str, Any] = json.loads(file_of(content_of({**RIGHT})))
+    assert read_or_refused(json.dumps(content).encode())
+    at: dict[str, Any] = content
+    while True:
+        name = data.draw(st.sampled_from(sorted(at)))
+        if not isinstance(at[name], dict) or data.draw(st.integers(0, 3)) == 0:
+            break
+        at = at[name]
+    expected, at[name] = type(at[name]), data.draw(values)
+    if read_or_refused(json.dumps(content).encode()):
+        assert name in ("most-even", "link") or isinstance(at[name], expected)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"x" * (MAX_BYTES + 1), "64,001 bytes"),
+        (b"[" * 60_000, "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[1]", "not a progress file"),
+        (b'{"version": 1}', "not a progress file"),
+        (file_of({}, version=2), "version 1"),
+        (file_of({}, version=True), "version 1"),
+        (file_of([]), "lessons.*must be an object"),
+        (file_of({"self-attention": {"steps": {"Map": 1}}}), "Map.*must be true or false"),
+        (file_of({"self-attention": {"steps": dict.fromkeys(map(str, range(101)), True)}}), "more than 100"),
+        (file_of({"self-attention": {"steps": {"x" * 81: True}}}), "more than 80 characters"),
+        (file_of(content_of({**RIGHT, "chosen": 3})), "chosen.*must be a text"),
+        (file_of(content_of({**RIGHT, "right": "x" * (LONGEST + 1)})), "right.*longer than"),
+        (file_of(content_of({**RIGHT, "link": {"text": 3}})), "text.*must be a text"),
+        (file_of(content_of({**RIGHT, "link": {"a": "x" * 400, "b": "x" * 400}})), "link is longer"),
+        (file_of({}, predictions={"a/Map": {"0123456789ab": 10}}), "Map.*number from 0 to 9"),
+        (file_of({}, predictions={"a/Map": {"0123456789ab": True}}), "Map.*number from 0 to 9"),
+        (file_of({}, predictions={"a/Map": {"<b>": 1}}), "12 digits"),
+        (file_of({}, predictions={str(i): {} for i in range(301)}), "more than 300"),
+        (file_of({}, shown={"a": {"number": -1, "asked": [], "seen": []}}), "number.*from 0"),
+        (file_of({}, shown={"a": {"number": 0, "asked": ["x"] * 31, "seen": []}}), "list of at most 30"),
+        (file_of({}, shown={"a": {"number": 0, "asked": [], "seen": [], "tries": {"0123456789ab": [-1]}}}), "tries"),
+        (file_of(content_of({**RIGHT, "correct": "yes"})), "correct.*must be true or false"),
+    ],
+    ids=lambda value: value[:24] if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_said(data: bytes, said: str) -> None:
+    with pytest.raises(ProgressFileError, match=said):
+        read(data)
+
+
+def test_what_is_unknown_is_left_out_with_a_note() -> None:
+    content = {**content_of({**RIGHT, "colour": 1}), "<b>alchemy": {"steps": "?"}}
+    progress, (note,) = read(file_of(content, mood="good"))
+    assert progress.count("self-attention") == Count(seen=1, steps=1, right=1, answered=1, asked=1)
+    for name in ("mood", "colour", "<b>alchemy"):
+        assert quoted(name) in note
+    assert "<b>" not in note
+
+
+def test_a_long_list_of_unknown_names_is_cut() -> None:
+    _, (note,) = read(file_of({f"lesson {i}": {} for i in range(50)}))
+    assert "and 45 more" in note
+
+
+def test_lone_surrogates_cannot_reach_the_screen() -> None:
+    data = file_of({"self-attention": {"steps": {"\ud800": True}}}, **{"\udc00": 0})
+    progress, (note,) = read(data)
+    assert (progress.to_json() + note).encode("utf-8")
+
+
+def test_an_answer_is_kept_as_plain_text_with_its_sentence() -> None:
+    hostile = "<script>*x* $y$"
+    options = (Option(quoted(hostile), "why not"), Option("b", "because", correct=True))
+    kept = answer_to(Question("q", f"Which is {quoted(hostile)}?", options), 0, SENTENCE)
+    assert hostile in kept.question and hostile in kept.chosen
+    assert (kept.right, kept.why_right, kept.correct, kept.link) == ("b", "because", False, SENTENCE)
+    long = answer_to(Question("q", "?" * 5000, options), 0, {"text": "x" * 5000})
+    assert (len(long.question), long.link, long.correct) == (LONGEST, None, False)
+    assert answer_to(Question("q", "Why?", options), 1, SENTENCE) == Answer(correct=True)
+
+
+@given(st.text())
+def test_plain_is_the_way_back_from_escaped(text: str) -> None:
+    assert plain(escaped(text)) == " ".join(text.split())
+
+
+def questions() -> list[Question]:
+    made = [
+        shuffled(f"q{i}", f"Question {i}?", [Option(str(j), "why", correct=j == 0) for j in range(5)]) for i in range(6)
+    ]
+    return [*made, Question("fixed", "In order?", tuple(Option(str(j), "why", correct=j == 0) for j in range(5)))]
+
+
+def test_without_a_seed_nothing_changes() -> None:
+    asked = questions()
+    assert selected([None, *asked], 3) == asked[:3]
+    assert all(reordered(question, 0) is question for question in asked)
+
+
+def test_a_seed_draws_the_same_questions_in_the_same_order_every_time() -> None:
+    by_seed = {seed: selected(questions(), 3, seed) for seed in range(1, 30)}
+    for seed, drawn in by_seed.items():
+        assert drawn == selected([*questions(), None], 3, seed)
+        assert len({question.id for question in drawn}) == 3
+        for question in drawn:
+            original = next(each for each in questions() if each.id == question.id)
+            assert sorted(o.text for o in question.options) == sorted(o.text for o in original.options)
+            assert question.options[question.answer].text == "0"
+            assert question.id != "fixed" or question == original, "an order that means something stays"
+    assert len({tuple(question.id for question in drawn) for drawn in by_seed.values()}) > 10

@@ -20,53 +20,23 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import random
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
-from websockets.exceptions import WebSocketException
 
+from benchmarks import room
+from benchmarks.learners import PAGES, SHARED, Scenario, learner, percentiles, sentence, tour
 from benchmarks.server import Lab, Usage, running_lab, usage
-from benchmarks.visitor import Answer, Visitor, visiting
-from lab.course.pages import LESSONS
+from benchmarks.visitor import Answer, visiting
 
-THINK = 2.0  # seconds
 MEGABYTES = 1200.0
 GROWTH = 1.1
 SENTENCES, WARM = 500, 200  # texts of the soak, and after how many of them the caches are full
 SOAKING = 8  # visitors of the soak
-# A page's address is its file's name without the number.
-PAGES = tuple(Path(lesson.page).stem.partition("_")[2] for lesson in LESSONS)
-SHARED = "The cat sat on the mat because it was tired."
-# Each is one token of lab-minilm and of lab-bert.
-_WORDS = (
-    "the", "a", "and", "of", "to", "in", "was", "he", "she", "it", "his", "her", "with", "for", "on", "that", "they",
-    "had", "from", "by", "all", "not", "be", "have", "this", "were", "one", "who", "been", "their", "there", "out",
-    "when", "up", "into", "him", "them", "more", "then", "said", "no", "time", "some", "little", "could", "before",
-    "man", "great", "over", "such", "only", "two", "down", "old", "good", "other", "new", "long", "way", "after",
-    "made", "day", "house", "water", "hand",
-)  # fmt: skip
-
-
-def sentence(number: int, words: int = 30) -> str:
-    """The ``number``-th text: 30 words are 32 tokens with [CLS] and [SEP]."""
-    return " ".join(random.Random(number).choices(_WORDS, k=words))
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """``users`` at once for ``seconds``; 95 of 100 of their reruns must take less than ``bound`` seconds."""
-
-    name: str
-    users: int
-    bound: float | None
-    seconds: float = 30.0
-    own: bool = False  # each with a sentence of 32 tokens of their own
 
 
 SCENARIOS = (
@@ -106,58 +76,6 @@ HEADER = (
     f"{'scenario':<10} {'users':>5} {'reruns':>7} {'per s':>6} {'errors':>6} {'p50 s':>7} {'p95 s':>7} {'max s':>7} "
     f"{'told s':>7} {'CPU ms':>7} {'RSS MB':>7}"
 )
-
-
-def percentiles(answers: Sequence[Answer]) -> tuple[float, float, float]:
-    """Median, 95th percentile and maximum of the seconds waited."""
-    waited = [answer.seconds for answer in answers] or [0.0]
-    return float(np.median(waited)), float(np.percentile(waited, 95)), max(waited)
-
-
-async def tour(lab: Lab, text: str) -> list[Answer]:
-    """Open every lesson once, one after the other, and take each of its steps."""
-    answers = []
-    async with visiting(lab.url) as visitor:
-        for page in PAGES:
-            answers.append(await visitor.open(page, text=text))
-            for step in visitor.options("step"):
-                answers.append(await visitor.choose("step", step))
-                while "Skip" in visitor.buttons:
-                    answers.append(await visitor.press("Skip"))
-    return answers
-
-
-async def look_around(visitor: Visitor, chance: random.Random) -> Answer:
-    """One thing that a learner does next."""
-    if "Skip" in visitor.buttons:
-        return await visitor.press("Skip")
-    steps = visitor.options("step")
-    wishes = [name for name in ("layer", "layer", "head", "head") if visitor.options(name)]
-    match chance.choice([*wishes, *(["step"] * bool(steps)), "page"]):
-        case "page":
-            return await visitor.open(chance.choice(PAGES))
-        case "step":
-            at = steps.index(visitor.query["step"]) if visitor.query.get("step") in steps else 0
-            return await visitor.choose("step", steps[(at + 1) % len(steps)])
-        case name:
-            return await visitor.choose(name, chance.choice(visitor.options(name)))
-
-
-async def learner(lab: Lab, scenario: Scenario, number: int) -> list[Answer]:
-    """Look around until the scenario is over or the connection is lost."""
-    chance = random.Random(number)
-    text = sentence(number) if scenario.own else SHARED
-    end = time.monotonic() + scenario.seconds
-    try:
-        async with visiting(lab.url) as visitor:
-            await asyncio.sleep(chance.uniform(0, THINK))
-            answers = [await visitor.open(chance.choice(PAGES), text=text)]
-            while time.monotonic() + THINK < end and not answers[-1].lost:
-                await asyncio.sleep(THINK)
-                answers.append(await look_around(visitor, chance))
-            return answers
-    except (OSError, WebSocketException) as error:  # no connection at all
-        return [Answer(0.0, 0.0, 0.0, (f"{type(error).__name__}: {error}",), lost=True)]
 
 
 async def play(labs: Sequence[Lab], scenario: Scenario) -> Result:
@@ -227,8 +145,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(wanted) - {*names, "soak", "room"}:
         parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(names)}, soak and room")
     if wanted == ["room"]:
-        from benchmarks import room  # which asks this module for its learners
-
         return int(any(found.broken for found in room.measure()))
     with ExitStack() as servers:
         labs = [servers.enter_context(running_lab()) for _ in range(asked.servers)]

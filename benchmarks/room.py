@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import load
+from benchmarks import learners
 from benchmarks.balancer import balanced
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
@@ -69,7 +69,7 @@ class Found:
     @property
     def broken(self) -> tuple[str, ...]:
         """Each bound that is not kept."""
-        others = load.percentiles(self.others)[1]
+        others = learners.percentiles(self.others)[1]
         bounds = {
             f"joined after {self.joined:.0f} s": self.joined < JOINING + 5,
             f"{self.lost} votes lost": self.lost == 0,
@@ -104,7 +104,7 @@ class Found:
         return (
             f"{self.name:<10} {LEARNERS:>5} {self.joined:>8.1f} {sum(self.counted):>6} {self.lost:>5} {self.twice:>5} "
             f"{self.late:>5} {self.p95:>6.2f} {self.wall:>6.1f} {self.clicked:>7.2f} "
-            f"{load.percentiles(self.others)[1]:>12.2f}  {verdict}"
+            f"{learners.percentiles(self.others)[1]:>12.2f}  {verdict}"
         ).rstrip()
 
 
@@ -229,7 +229,7 @@ async def play(name: str, labs: Sequence[Lab], url: str) -> Found:
     """The whole class, through these doors in turn."""
     rooms = Rooms(open_database(url))
     code, key = rooms.create()
-    others = [load.learner(labs[n % len(labs)], _others(), n) for n in range(OTHERS)]
+    others = [learners.learner(labs[n % len(labs)], _others(), n) for n in range(OTHERS)]
     async with asyncio.TaskGroup() as group:
         elsewhere = [group.create_task(each) for each in others]
         stack = [visiting(labs[n % len(labs)].url) for n in range(LEARNERS + 1)]
@@ -259,8 +259,8 @@ async def _join(visitor: Visitor, code: str) -> list[str]:
     return wrong if await until(visitor, "You are in", 10) else [*wrong, "somebody did not get in"]
 
 
-def _others() -> load.Scenario:
-    return load.Scenario("others", OTHERS, 0.5, seconds=45.0)
+def _others() -> learners.Scenario:
+    return learners.Scenario("others", OTHERS, 0.5, seconds=45.0)
 
 
 @contextmanager
@@ -292,4 +292,4 @@ def measure() -> list[Found]:
 
 async def _warm(labs: Sequence[Lab]) -> None:
     for lab in labs:
-        await load.tour(lab, load.SHARED)
+        await learners.tour(lab, learners.SHARED)

@@ -18,16 +18,19 @@ if TYPE_CHECKING:
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel, load_model
     from lab.models.proof import prove
+    from lab.models.tensors import catalogue, tensor
     from lab.models.trace import Trace, trace
 
-__all__ = ["Interventions", "LoadedModel", "Trace", "load_model", "prove", "trace", "variants"]
+__all__ = ["Interventions", "LoadedModel", "Trace", "catalogue", "load_model", "prove", "tensor", "trace", "variants"]
 
 _HOME = {
     "Interventions": "lab.models.interventions",
     "LoadedModel": "lab.models.loading",
     "Trace": "lab.models.trace",
+    "catalogue": "lab.models.tensors",
     "load_model": "lab.models.loading",
     "prove": "lab.models.proof",
+    "tensor": "lab.models.tensors",
     "trace": "lab.models.trace",
     "variants": "lab.analysis.heads.variants",
 }

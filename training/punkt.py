@@ -31,7 +31,6 @@ import hashlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -44,7 +43,7 @@ from lab.text.sentences.punkt import EMBEDDED, Language, Tokenizer
 from lab.text.sentences.split import sentence_spans, spans_of
 from training.corpus import SOURCES, split
 from training.evaluation.punkt import evaluate, mistakes, paragraphs, score
-from training.punkt_card import card, picture
+from training.punkt_card import Run, card, picture
 
 LEAST: Final = 3
 SHARE: Final = 0.3
@@ -121,20 +120,6 @@ class Trainer(PunktTrainer):
         result.sent_starters = {word for word in learned.sent_starters if word in result.ortho_context or word == "i"}
         result.sent_starters -= BY_HAND
         return result
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one training run did.
-
-    learned    held-out F1 after so many million words
-    words      words read of each source
-    """
-
-    seconds: float
-    learned: tuple[tuple[float, float], ...]
-    words: dict[str, int]
-    parameters: PunktParameters
 
 
 def prose(folder: Path) -> Iterator[tuple[str, str]]:

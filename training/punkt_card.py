@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
+
+from nltk.tokenize.punkt import PunktParameters
 
 from training.corpus import SOURCES
 from training.curve import curve
 from training.evaluation.punkt import Mistake
-
-if TYPE_CHECKING:
-    from training.punkt import Run
 
 _WAYS = {
     "ours": "these parameters with the lab's rules (`lab.text.sentences.split`)",
@@ -20,6 +20,20 @@ _WAYS = {
     "untrained": "NLTK's untrained `PunktSentenceTokenizer()`",
 }
 _END_MARKS = ".?!…"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one training run did.
+
+    learned    held-out F1 after so many million words
+    words      words read of each source
+    """
+
+    seconds: float
+    learned: tuple[tuple[float, float], ...]
+    words: dict[str, int]
+    parameters: PunktParameters
 
 
 def picture(learned: Sequence[tuple[float, float]], figures: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,11 @@ from tokenizers import Tokenizer
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.families.registry import read_weights
+from lab.models.memo import size_of
 from lab.models.weights import VocabularyHead, Weights
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 # WordPiece's file, or byte-level BPE's two.
 VOCABULARIES = (("vocab.txt",), ("vocab.json", "merges.txt"))
@@ -57,15 +58,10 @@ class LoadedModel:
             raise ValueError(f"{self.id} came without a language-modelling head, so it predicts no words.")
         return head
 
-    @cached_property
-    def _reference(self) -> nn.Module:
-        from lab.models.reference import load_reference
-
-        return load_reference(self)
-
-    def reference(self) -> nn.Module:
-        """Hugging Face's own module of this checkpoint, loaded by Hugging Face, for the proof."""
-        return self._reference
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weights, which Hugging Face's module shares."""
+        return size_of(self.weights)
 
     def __repr__(self) -> str:
         c = self.config

@@ -15,12 +15,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from lab.models.cores import one_core
-
-if TYPE_CHECKING:
-    from lab.models.loading import LoadedModel
 
 # Bytes. A changed run of 32 tokens through a model that ships takes 0.3 MB, of which a class needs some 40 at once; the
 # layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512 tokens needs 20 MB
@@ -32,18 +29,14 @@ Result = TypeVar("Result")
 _Key = tuple[int, Hashable]
 
 
-def size_of(value: object, held: LoadedModel | None = None) -> int:
+def size_of(value: object, held: object = None) -> int:
     """Bytes that ``value`` keeps in memory: its arrays to the byte, everything else roughly.
 
-    What knows better says so by ``nbytes``. A run keeps its model, too, unless that is ``held`` anyway.
+    What knows better says so by ``nbytes``, or by ``bytes_beside(held)`` where it holds something that may be ``held``
+    anyway: a run holds its model.
     """
-    from lab.models.loading import LoadedModel
-    from lab.models.trace import Trace
-
-    if isinstance(value, Trace):
-        return value.nbytes + (0 if value.model is held else size_of(value.model))
-    if isinstance(value, LoadedModel):
-        return size_of(value.weights)  # which Hugging Face's module shares
+    if hasattr(type(value), "bytes_beside"):
+        return int(cast("Any", value).bytes_beside(held))
     if hasattr(type(value), "nbytes"):  # arrays, tensors
         return int(cast("Any", value).nbytes)
     own = 0 if is_dataclass(value) else sys.getsizeof(value)
@@ -118,7 +111,7 @@ class Memo:
                     weakref.finalize(subject, self._gone.append, key[0])
             return coming
 
-    def _make(self, key: _Key, make: Callable[[], Result], held: LoadedModel | None) -> Result:
+    def _make(self, key: _Key, make: Callable[[], Result], held: object) -> Result:
         promise, made = self._making[key], False
         try:
             value = make()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -35,9 +36,22 @@ class ReferenceRun:
     pair_logits: Tensor | None
 
 
+_LOADED: WeakKeyDictionary[LoadedModel, nn.Module] = WeakKeyDictionary()
+
+
+def reference(model: LoadedModel) -> nn.Module:
+    """Hugging Face's own module of ``model``'s checkpoint, with just the heads that it has; loaded once, by their code.
+
+    It shares the lab's weights, bit for bit the same, and stays for as long as the model does.
+    """
+    with _ONE_AT_A_TIME:
+        if model not in _LOADED:
+            _LOADED[model] = _load(model)
+        return _LOADED[model]
+
+
 @torch.inference_mode(False)  # a parameter made in that mode takes no other data
-def load_reference(model: LoadedModel) -> nn.Module:
-    """Hugging Face's module of ``model``'s checkpoint, with just the heads the checkpoint has."""
+def _load(model: LoadedModel) -> nn.Module:
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
@@ -83,7 +97,7 @@ def _tensors(value: object) -> Iterator[Tensor]:
 
 def base_of(model: LoadedModel) -> nn.Module:
     """The part of Hugging Face's module that has the layers. Raises TypeError if there is none."""
-    module = model.reference()
+    module = reference(model)
     base = module.base_model
     if not isinstance(base, nn.Module):
         raise TypeError(f"{type(module).__name__} has no base model to listen to.")
@@ -150,7 +164,7 @@ def _handles() -> Iterator[list[Any]]:
 @torch.inference_mode()
 def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
     """Run the Hugging Face module once on the trace's ids. Raises RuntimeError if asked attentions do not come."""
-    module = trace.model.reference()
+    module = reference(trace.model)
     inputs = {"input_ids": torch.tensor([trace.token_ids])}
     if trace.model.config.segments:
         inputs["token_type_ids"] = torch.tensor([trace.segment_ids])

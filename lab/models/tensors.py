@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 # What is no attribute of a trace: a tuple of numbers, and what is computed for the positions asked for.
-_EXPRESSIONS = {"token_ids": 'trace["sym_token_ids"]', "logits": "trace.logits(range(len(trace)))"}
+_EXPRESSIONS = {"token_ids": 'lab.tensor(trace, "sym_token_ids")', "logits": "trace.logits(range(len(trace)))"}
 _GPT = "Radford et al. 2018, eq. 2"
 _BIAS, _BIAS_ADDED = re.compile(r"\.(b(_\w+)?|beta)$"), re.compile(r" \+ b_\w+")
 
@@ -40,7 +40,7 @@ def entry_of(trace: Trace, name: str) -> TensorEntry:
     described = next((described for described in DESCRIBED if described.name == name), None)
     entry = None if described is None else _entry(trace, described)
     if entry is None:
-        raise KeyError(f"{trace.model.id} has no tensor {name!r}; trace.catalogue() lists those it has.")
+        raise KeyError(f"{trace.model.id} has no tensor {name!r}; lab.catalogue(trace) lists those it has.")
     return entry
 
 
@@ -179,12 +179,18 @@ def _reference(name: str) -> Callable[[Trace], object]:
     return read
 
 
+def _module(trace: Trace) -> object:
+    from lab.models.reference import base_of
+
+    return base_of(trace.model)
+
+
 def _layer_reader(name: str) -> Callable[[LayerTrace], Tensor | None]:
     return lambda layer: getattr(layer, name)
 
 
 _BY_NAME: dict[str, Callable[[Trace], object]] = {
-    "model": lambda t: t.model.reference().base_model,
+    "model": _module,
     "tokenizer": lambda t: t.model.tokenizer,
     "pipeline_res": _reference(""),
     "pipeline_attns": _reference("attentions"),
@@ -211,8 +217,8 @@ TRANSEASY_NAMES = tuple(_BY_NAME)
 
 
 @torch.inference_mode()
-def by_transeasy_name(trace: Trace, name: str) -> object:
-    """Answer one of bertscope's 45 names. Raises KeyError that lists them for any other."""
+def tensor(trace: Trace, name: str) -> object:
+    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError that lists them for any other."""
     if name not in _BY_NAME:
         raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
     if name.endswith("_bias") and not trace.model.config.biases:

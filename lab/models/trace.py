@@ -23,7 +23,6 @@ from lab.models.memo import Memo, once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
-    from lab.models.tensors import TensorEntry
 
 _NOTHING = Interventions()
 # Bytes. A layer of 12 heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence; a figure may compare two.
@@ -103,6 +102,10 @@ class Trace:
         """Bytes of the residual stream: what a run keeps, its model not counted."""
         return int(self.hidden_states.nbytes)
 
+    def bytes_beside(self, held: object) -> int:
+        """Bytes that a run keeps, with its model unless that is ``held`` anyway."""
+        return self.nbytes + (0 if self.model is held else self.model.nbytes)
+
     @property
     def attention(self) -> Tensor:
         """(L, H, n, n), all heads stacked: for notebooks and short texts; it grows with n²."""
@@ -141,18 +144,6 @@ class Trace:
         if head is None:
             raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")
         return forward.replaced_logits(self.output, head, self.model.config.activation)
-
-    def __getitem__(self, name: str) -> object:
-        """A tensor by its TransEasy (bertscope) name, e.g. ``trace["selfattn_attention"]``."""
-        from lab.models.tensors import by_transeasy_name
-
-        return by_transeasy_name(self, name)
-
-    def catalogue(self) -> tuple[TensorEntry, ...]:
-        """Every tensor this trace can show: name, alias, shape, formula, place in the paper."""
-        from lab.models.tensors import catalogue
-
-        return catalogue(self)
 
 
 def outputs(model: LoadedModel, last: Tensor) -> Tensor:

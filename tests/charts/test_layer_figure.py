@@ -14,6 +14,7 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.models.tensor_entries import DESCRIBED
+from lab.models.tensors import catalogue
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
 
@@ -23,7 +24,7 @@ VALUE = Scale("v")
 def architecture(folder: Path) -> tuple[Architecture, list[str]]:
     model = lab.load_model(folder)
     traced = lab.trace(model, "A cat.")
-    places = [entry.place for entry in traced.catalogue()]
+    places = [entry.place for entry in catalogue(traced)]
     return Architecture(frozenset(places), model.config.pre_norm, model.config.causal), places
 
 

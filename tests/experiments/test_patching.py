@@ -14,7 +14,8 @@ import lab
 from lab.course.words import quoted
 from lab.evidence.patching.claims import SUFFICES, flipped
 from lab.evidence.patching.own_pair import OwnPair, own_contrast, own_patching
-from lab.evidence.patching.replication import PatchingTest, known
+from lab.evidence.patching.replication import known
+from lab.evidence.patching.result import PatchingTest
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import figures, meanings, pairs
 from lab.figures import choices

@@ -13,7 +13,7 @@ import pytest
 
 import lab as api
 from benchmarks import load
-from benchmarks.load import Scenario
+from benchmarks.learners import Scenario, learner, sentence
 from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, visiting
 from lab.models.catalogue import DEFAULT_MODEL
@@ -92,7 +92,7 @@ def test_a_server_that_dies_is_an_error(tmp_path: Path) -> None:
         answer = run(look(running))
         assert answer.lost and "ConnectionClosed" in answer.errors[0]
     # Nobody listens any more: no connection at all is an error too, and not the end of the others.
-    (refused,) = run(load.learner(running, Scenario("gone", 1, None, seconds=1.0), 0))
+    (refused,) = run(learner(running, Scenario("gone", 1, None, seconds=1.0), 0))
     assert refused.lost and refused.errors
 
 
@@ -113,7 +113,7 @@ def test_every_bound_is_judged() -> None:
 
 def test_own_sentences_are_32_tokens_and_differ() -> None:
     model = api.load_model(DEFAULT_MODEL)
-    texts = [load.sentence(number) for number in range(40)]
+    texts = [sentence(number) for number in range(40)]
     assert len(set(texts)) == 40
     assert {len(api.trace(model, text)) for text in texts} == {32}
 

@@ -11,7 +11,7 @@ from lab.models.families.family import Place
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import load_model
 from lab.models.proof import prove
-from lab.models.reference import after_each_layer, base_of, listening, load_reference, reference_run
+from lab.models.reference import after_each_layer, base_of, listening, reference, reference_run
 from lab.models.trace import trace
 from lab.models.weights import LayerWeights
 from tests.checkpoints import LAYERS, Family
@@ -22,7 +22,7 @@ from tests.models.reference import SENTENCE
 def test_what_both_read_alike_lies_in_memory_once() -> None:
     model = load_model("lab-minilm")
     ours = {model.weights.embeddings.token.data_ptr(), *(layer.w_1.data_ptr() for layer in model.weights.layers)}
-    theirs = {each.data_ptr(): each.numel() for each in load_reference(model).parameters()}
+    theirs = {each.data_ptr(): each.numel() for each in reference(model).parameters()}
     assert ours <= theirs.keys()
     shared = sum(size for pointer, size in theirs.items() if pointer in pointers(model.weights))
     assert shared / sum(theirs.values()) > 0.99
@@ -40,7 +40,7 @@ def test_what_was_read_otherwise_stays_apart(lab_model: LabModel, family: Family
     """A model whose weights were read wrongly must not hand them to the reference: the proof would be blind."""
     model = lab_model(family)
     wrong = replace(model, weights=replace(model.weights, layers=tuple(map(_shifted, model.weights.layers))))
-    theirs = {each.data_ptr() for each in wrong.reference().parameters()}
+    theirs = {each.data_ptr() for each in reference(wrong).parameters()}
     assert not theirs & {layer.w_2.data_ptr() for layer in wrong.weights.layers}
     proof = prove(wrong, trace(wrong, SENTENCE, None))
     assert proof.first_failure is not None and proof.first_failure.step == "ffn_output"

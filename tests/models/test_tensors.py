@@ -7,8 +7,9 @@ import torch
 import transformers
 from torch import Tensor
 
+from lab.models.reference import reference
 from lab.models.tensor_entries import GROUPS
-from lab.models.tensors import expression, missing, tensor_of
+from lab.models.tensors import catalogue, expression, missing, tensor, tensor_of
 from lab.models.trace import Trace, trace
 from tests.checkpoints import FEED_FORWARD, HEADS, LAYERS, WIDTH, Family
 from tests.models.conftest import HuggingFace, LabModel
@@ -54,25 +55,25 @@ def test_the_list_is_complete() -> None:
 @pytest.mark.parametrize(("name", "shape"), [entry for entry in DOCUMENTED.items() if entry[1]])
 def test_a_documented_shape_is_kept(bert_trace: Trace, name: str, shape: tuple[int, ...]) -> None:
     sizes = {N: len(bert_trace), V: bert_trace.model.tokenizer.get_vocab_size()}
-    assert tuple(_tensor(bert_trace[name]).shape) == tuple(sizes.get(size, size) for size in shape)
+    assert tuple(_tensor(tensor(bert_trace, name)).shape) == tuple(sizes.get(size, size) for size in shape)
 
 
 def test_symbols_and_the_pipeline(bert_trace: Trace, hugging_face: HuggingFace) -> None:
     theirs = hugging_face("bert")
     encoded, outputs = theirs.tokenize(SENTENCE)["input_ids"], theirs.run(SENTENCE)
 
-    assert bert_trace["sym_sent"] == SENTENCE
-    assert _tensor(bert_trace["sym_token_ids"]).tolist() == encoded
-    assert bert_trace["sym_tokens"] == theirs.tokenize.convert_ids_to_tokens(encoded)  # type: ignore[attr-defined]
-    assert bert_trace["sym_seq_len"] == len(encoded)
-    assert isinstance(bert_trace["model"], transformers.BertModel)
-    assert bert_trace["tokenizer"].encode(SENTENCE).ids == encoded  # type: ignore[attr-defined]
+    assert tensor(bert_trace, "sym_sent") == SENTENCE
+    assert _tensor(tensor(bert_trace, "sym_token_ids")).tolist() == encoded
+    assert tensor(bert_trace, "sym_tokens") == theirs.tokenize.convert_ids_to_tokens(encoded)  # type: ignore[attr-defined]
+    assert tensor(bert_trace, "sym_seq_len") == len(encoded)
+    assert isinstance(tensor(bert_trace, "model"), transformers.BertModel)
+    assert tensor(bert_trace, "tokenizer").encode(SENTENCE).ids == encoded  # type: ignore[attr-defined]
     for name, theirs_of in (("pipeline_attns", outputs.attentions), ("pipeline_hiddens", outputs.hidden_states)):
-        ours = bert_trace[name]
+        ours = tensor(bert_trace, name)
         assert isinstance(ours, tuple) and len(ours) == len(theirs_of)
         for mine, their in zip(ours, theirs_of, strict=True):
             close(mine, their, 1e-6)
-    assert bert_trace["pipeline_res"].attentions[0].shape == outputs.attentions[0].shape  # type: ignore[attr-defined]
+    assert tensor(bert_trace, "pipeline_res").attentions[0].shape == outputs.attentions[0].shape  # type: ignore[attr-defined]
 
 
 def test_weights_are_theirs(bert_trace: Trace, hugging_face: HuggingFace) -> None:
@@ -82,34 +83,34 @@ def test_weights_are_theirs(bert_trace: Trace, hugging_face: HuggingFace) -> Non
     def stacked(name: str) -> Tensor:
         return torch.stack([state[f"encoder.layer.{layer}.{name}"] for layer in range(L)])
 
-    assert torch.equal(_tensor(bert_trace["preemb_vocab"]), state["embeddings.word_embeddings.weight"])
+    assert torch.equal(_tensor(tensor(bert_trace, "preemb_vocab")), state["embeddings.word_embeddings.weight"])
     for part in ("query", "key", "value"):
         # bertscope: every d_k rows of torch's matrix are a head.
         rows = stacked(f"attention.self.{part}.weight").view(L, H, K, D)
-        assert torch.equal(_tensor(bert_trace[f"selfattn_{part}_weight"]), rows)
+        assert torch.equal(_tensor(tensor(bert_trace, f"selfattn_{part}_weight")), rows)
         biases = stacked(f"attention.self.{part}.bias").view(L, H, K)
-        assert torch.equal(_tensor(bert_trace[f"selfattn_{part}_bias"]), biases)
+        assert torch.equal(_tensor(tensor(bert_trace, f"selfattn_{part}_bias")), biases)
     for group, name in (
         ("addnorm1", "attention.output.dense"),
         ("ffnn", "intermediate.dense"),
         ("addnorm2", "output.dense"),
     ):
         # bertscope transposes these three, so that hidden = before @ weight + bias.
-        assert torch.equal(_tensor(bert_trace[f"{group}_dense_weight"]), stacked(f"{name}.weight").mT)
-        assert torch.equal(_tensor(bert_trace[f"{group}_dense_bias"]), stacked(f"{name}.bias"))
+        assert torch.equal(_tensor(tensor(bert_trace, f"{group}_dense_weight")), stacked(f"{name}.weight").mT)
+        assert torch.equal(_tensor(tensor(bert_trace, f"{group}_dense_bias")), stacked(f"{name}.bias"))
 
 
 def test_values_are_theirs(bert_trace: Trace, hugging_face: HuggingFace) -> None:
     outputs = hugging_face("bert").run(SENTENCE)
-    close(_tensor(bert_trace["selfattn_attention"]), torch.stack(outputs.attentions))
-    close(_tensor(bert_trace["selfattn_qkt_scale_soft_hidden"]), torch.stack(outputs.attentions))
-    close(_tensor(bert_trace["manual_hiddens"]), torch.stack(outputs.hidden_states))
-    close(_tensor(bert_trace["addnorm2_norm_hidden"]), torch.stack(outputs.hidden_states[1:]))
-    close(_tensor(bert_trace["preemb_norm_sum_emb"]), outputs.hidden_states[0])
+    close(_tensor(tensor(bert_trace, "selfattn_attention")), torch.stack(outputs.attentions))
+    close(_tensor(tensor(bert_trace, "selfattn_qkt_scale_soft_hidden")), torch.stack(outputs.attentions))
+    close(_tensor(tensor(bert_trace, "manual_hiddens")), torch.stack(outputs.hidden_states))
+    close(_tensor(tensor(bert_trace, "addnorm2_norm_hidden")), torch.stack(outputs.hidden_states[1:]))
+    close(_tensor(tensor(bert_trace, "preemb_norm_sum_emb")), outputs.hidden_states[0])
 
 
 def test_stacked_steps_follow_bertscopes_own_recipe(bert_trace: Trace) -> None:
-    t = {name: _tensor(bert_trace[name]) for name, shape in DOCUMENTED.items() if shape}
+    t = {name: _tensor(tensor(bert_trace, name)) for name, shape in DOCUMENTED.items() if shape}
     before = t["manual_hiddens"][:-1, None]  # (L, 1, n, d), for all heads
     for part in ("query", "key", "value"):
         rows, bias = t[f"selfattn_{part}_weight"], t[f"selfattn_{part}_bias"]
@@ -127,7 +128,7 @@ def test_stacked_steps_follow_bertscopes_own_recipe(bert_trace: Trace) -> None:
 
 def test_an_unknown_name_is_answered_with_the_list(bert_trace: Trace) -> None:
     with pytest.raises(KeyError) as caught:
-        _ = bert_trace["selfattn_atention"]
+        _ = tensor(bert_trace, "selfattn_atention")
     message = str(caught.value)
     assert "'selfattn_atention' is not a bertscope name" in message
     assert all(name in message for name in DOCUMENTED)
@@ -162,14 +163,14 @@ def test_a_family_says_which_steps_it_lacks(lab_model: LabModel, family: Family,
     for name in DOCUMENTED:
         if name in names:
             with pytest.raises(KeyError, match=rf"{run.model.id} is a {family} model and has no"):
-                _ = run[name]
+                _ = tensor(run, name)
         else:
-            assert run[name] is not None
+            assert tensor(run, name) is not None
 
 
 def test_the_catalogue_lists_every_tensor_with_its_shape(lab_model: LabModel, family: Family) -> None:
     run = trace(lab_model(family), SENTENCE, "A cat.")
-    for entry in run.catalogue():
+    for entry in catalogue(run):
         tensor = tensor_of(run, entry.name, L - 1)
         assert entry.shape == tuple(tensor.shape), entry.name
         assert entry.formula and entry.source and entry.group in GROUPS and entry.place
@@ -177,7 +178,7 @@ def test_the_catalogue_lists_every_tensor_with_its_shape(lab_model: LabModel, fa
         # The expression is what the page tells the learner to type.
         typed = eval(expression(entry.name, L - 1), {"trace": run})
         assert torch.equal(typed, tensor) and typed.dtype == tensor.dtype
-    names = [entry.name for entry in run.catalogue()]
+    names = [entry.name for entry in catalogue(run)]
     assert len(set(names)) == len(names)
     pre_norm = family in ("gpt2", "modernbert")
     assert ("layer.input_norm" in names) == ("layer.ffn_input_norm" in names) == pre_norm
@@ -194,10 +195,10 @@ def test_the_catalogue_lists_every_tensor_with_its_shape(lab_model: LabModel, fa
 
 def test_an_alias_answers_with_the_stack_of_the_listed_tensor(lab_model: LabModel, family: Family) -> None:
     run = trace(lab_model(family), SENTENCE)
-    for entry in run.catalogue():
+    for entry in catalogue(run):
         if entry.alias is None:
             continue
-        whole = _tensor(run[entry.alias])
+        whole = _tensor(tensor(run, entry.alias))
         own = tensor_of(run, entry.name, L - 1)
         theirs = whole[L - 1] if entry.of_layer else whole
         if entry.weight and "head columns" in entry.axes:
@@ -208,11 +209,11 @@ def test_an_alias_answers_with_the_stack_of_the_listed_tensor(lab_model: LabMode
 
 def test_every_parameter_of_the_checkpoint_is_listed(lab_model: LabModel, family: Family) -> None:
     run = trace(lab_model(family), SENTENCE)
-    listed = [tensor_of(run, entry.name, layer).numel() for entry in run.catalogue() if entry.weight
+    listed = [tensor_of(run, entry.name, layer).numel() for entry in catalogue(run) if entry.weight
               for layer in range(L if entry.of_layer else 1) if not missing(run, entry, layer)]  # fmt: skip
-    parameters = dict(run.model.reference().named_parameters())
+    parameters = dict(reference(run.model).named_parameters())
     unread = sum(p.numel() for name, p in parameters.items() if "pooler" in name and family in ("bert-headless",))
-    tied = [e.name for e in run.catalogue() if e.name.endswith("vocabulary_head.decoder")]
+    tied = [e.name for e in catalogue(run) if e.name.endswith("vocabulary_head.decoder")]
     total = sum(p.numel() for p in parameters.values()) - unread
     assert sum(listed) == total + sum(run.model.weights.embeddings.token.numel() for _ in tied)
 

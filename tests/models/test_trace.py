@@ -17,6 +17,8 @@ from lab.models.layer_trace import LayerTrace
 from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.memo import Memo
 from lab.models.proof import prove
+from lab.models.reference import reference
+from lab.models.tensors import tensor
 from lab.models.trace import Trace, trace
 from tests.checkpoints import HEADS, LAYERS, WIDTH, Family
 from tests.models.conftest import LabModel
@@ -52,7 +54,7 @@ def test_a_trace_keeps_its_residual_stream(lab_model: LabModel, family: Family, 
 def test_looks_at_logits_embeddings_and_names_keep_nothing(lab_model: LabModel) -> None:
     run = trace(lab_model("bert"), SENTENCE)
     before = kept(run)
-    _ = run.logits(range(len(run))), run.pair_logits, run.embeddings, run.output, run["manual_hiddens"]
+    _ = run.logits(range(len(run))), run.pair_logits, run.embeddings, run.output, tensor(run, "manual_hiddens")
     assert kept(run) == before
 
 
@@ -135,5 +137,5 @@ def test_sessions_share_a_trace(deep_model: LoadedModel) -> None:
 def test_the_folder_is_the_source_of_the_reference(lab_model: LabModel) -> None:
     model = lab_model("bert")
     assert isinstance(model.source, Path)
-    assert model.reference() is model.reference(), "loaded once"
-    assert not model.reference().training
+    assert reference(model) is reference(model), "loaded once"
+    assert not reference(model).training

@@ -27,6 +27,7 @@ from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
+from lab.models.reference import reference
 from lab.ui import runs
 from tests.checkpoints import LAYERS
 from tests.conftest import TinyCheckpoint
@@ -61,7 +62,7 @@ def cells(at: AppTest) -> list[str]:
 @torch.inference_mode()
 def theirs(model: LoadedModel, ids: list[int], **options: Any) -> Any:
     """What Hugging Face's module of this checkpoint gives for these ids."""
-    return model.reference()(torch.tensor([ids]), **options)
+    return reference(model)(torch.tensor([ids]), **options)
 
 
 def id_of(model: LoadedModel, token: str) -> int:
@@ -138,7 +139,7 @@ def hidden_states(model: LoadedModel, ids: list[int], read_with: str = PLAIN) ->
         maps = load_file(EMBEDDED / model.id / FOLDER / MAPS)
         through = zip(states[:-1], maps["w"].float(), maps["b"].float(), strict=True)
         states = [*(x @ w + b for x, w, b in through), states[-1]]
-    module: Any = model.reference()
+    module: Any = reference(model)
     with torch.inference_mode():
         if model.config.causal:  # theirs has put the last one through the final LayerNorm already
             normed = [*(module.transformer.ln_f(x) for x in states[:-1]), states[-1]]

@@ -15,6 +15,7 @@ from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import follows, head_steps
 from lab.course.words import percent
 from lab.models.catalogue import DEFAULT_MODEL
+from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.ui import runs
 from tests.checkpoints import Family
@@ -299,7 +300,7 @@ def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
     loaded = runs.model(model)
     ids = torch.tensor([trace(loaded, TEXT).token_ids])
     with torch.inference_mode():
-        out = loaded.reference()(input_ids=ids)
+        out = reference(loaded)(input_ids=ids)
     logits = (out.logits if "logits" in out else out.prediction_logits)[0, 4].double().numpy()
     order = np.argsort(-logits, kind="stable")
     at = open_step("Every place", model=model)

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from lab.course.pages import experiment_of
 from lab.course.words import plain
 from lab.evidence.patching import own_pair, replication
-from lab.evidence.patching.replication import PatchingTest, known
+from lab.evidence.patching.replication import known
+from lab.evidence.patching.result import PatchingTest
 from lab.evidence.verdicts import Verdict
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import LoadedModel, load_model

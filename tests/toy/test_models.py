@@ -19,6 +19,7 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.loading import Checkpoint, LoadedModel
 from lab.models.proof import prove
+from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.toy.data import as_text, generate
 from lab.toy.models import CONSTRUCTED_HEADS, constructed_toy, dimension_labels, query_key_product, random_toy
@@ -122,11 +123,11 @@ def test_every_step_is_that_of_hugging_face(toy: str, size: tuple[int, int]) -> 
 
 @pytest.mark.parametrize("toy", TOYS)
 def test_hugging_face_knows_every_tensor(toy: str) -> None:
-    """``load_reference`` loads with ``strict=False``: a misspelt name would leave random weights in place."""
+    """``reference`` loads with ``strict=False``: a misspelt name would leave random weights in place."""
     model = TOYS[toy](9, 8)
     assert isinstance(model.source, Checkpoint)
     # The pooler is not among the steps; BertModel makes one of its own.
-    theirs = {name: t for name, t in model.reference().state_dict().items() if not name.startswith("pooler.")}
+    theirs = {name: t for name, t in reference(model).state_dict().items() if not name.startswith("pooler.")}
     assert theirs.keys() == model.source.tensors.keys()
     assert all(torch.equal(tensor, model.source.tensors[name]) for name, tensor in theirs.items())
 

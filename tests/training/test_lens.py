@@ -14,6 +14,7 @@ from lab.course.pages import disclosed
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, fitted_lens
 from lab.models.loading import load_model
+from lab.models.reference import reference
 from lab.models.twin import random_twin
 from tests.conftest import TinyCheckpoint
 from tests.training.conftest import Corpora
@@ -49,7 +50,7 @@ def test_each_state_gets_the_strength_with_the_least_divergence(tiny_checkpoint:
     x[1] += last
     sums = Moments.none(2, 32)
     sums.add(x[:, :34], last[:34])
-    head: Any = model.reference()
+    head: Any = reference(model)
     with torch.inference_mode():
         own = head.cls.predictions(last[34:]).log_softmax(-1)
         found, strengths = chosen(sums, [(x[:, 34:], own)], model)

@@ -53,7 +53,7 @@ def where(cut: Cut) -> str:
 def tensor_part(
     traced: Trace, name: str, layer: int, lead: int, rows: tuple[int, int], columns: tuple[int, int]
 ) -> Figure:
-    """A heatmap of ``trace.catalogue()``'s tensor ``name``, from the first of ``rows`` to before the second.
+    """A heatmap of ``lab.catalogue(trace)``'s tensor ``name``, from the first of ``rows`` to before the second.
 
     At most :data:`MOST_ROWS` by :data:`MOST_COLUMNS` are drawn. ``lead`` is the head, or the state.
     """

@@ -27,7 +27,7 @@ from lab.analysis.layers.inspector import (
 from lab.benches.tensors import figures
 from lab.course.words import escaped, quoted
 from lab.models.tensor_entries import GROUPS, TensorEntry
-from lab.models.tensors import missing
+from lab.models.tensors import catalogue, missing
 from lab.models.trace import Trace
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
@@ -48,7 +48,7 @@ class ShownTensor:
 
 def show_tensor(trace: Trace, layer: int, head: int) -> ShownTensor:
     """One tensor of the catalogue; the proof's part is filled in when the proof is made."""
-    entry = _choose([entry for entry in trace.catalogue() if not missing(trace, entry, layer)])
+    entry = _choose([entry for entry in catalogue(trace) if not missing(trace, entry, layer)])
     cut = _choose_part(trace, entry, layer, head)
     _describe(trace, entry)
     left, right = st.columns([2, 1])

@@ -9,9 +9,9 @@ pairs share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,7 @@ from lab.analysis.heads.values import Values
 from lab.evidence.intervals import DRAWS, drawn_means, holm, p_above, spread
 from lab.evidence.needed_heads.sample import ABLATED, ZERO, Sample, gains
 from lab.evidence.verdicts import ALPHA, Effect, Judged, Verdict, judge
-
-if TYPE_CHECKING:
-    from lab.evidence.needed_heads.result import NeededTest
-    from lab.models.interventions import Head
+from lab.models.interventions import Head
 
 MARGIN = 0.05
 EACH, NEEDED, HURTS, ONE, FIFTH, PRUNED = "each", "needed", "hurts", "one", "fifth", "pruned"
@@ -159,7 +156,42 @@ def name_of(head: Head) -> str:
     return f"{head[0] + 1}-{head[1] + 1}"
 
 
-def claims(found: NeededTest) -> tuple[TestedClaim, ...]:
+class Judgeable(Protocol):
+    """What claims are judged by. :class:`lab.evidence.needed_heads.result.NeededTest` has it, and says what it is."""
+
+    @property
+    def sample(self) -> Sample: ...
+    @property
+    def b(self) -> NDArray[np.bool_]: ...
+    @property
+    def plain(self) -> Values: ...
+    @property
+    def kept(self) -> tuple[Head, ...]: ...
+    @property
+    def alone(self) -> Values: ...
+    @property
+    def alone_to_mean(self) -> Values: ...
+    @property
+    def alone_any(self) -> Values: ...
+    @property
+    def alone_on_a(self) -> Values: ...
+    @property
+    def away(self) -> NDArray[np.int64]: ...
+    @property
+    def fifth(self) -> int: ...
+    @property
+    def orders(self) -> Mapping[str, tuple[Head, ...]]: ...
+    @property
+    def curves(self) -> Mapping[str, Values]: ...
+    @property
+    def random(self) -> Values: ...
+    @property
+    def fifth_on_a(self) -> Values: ...
+    @property
+    def fifth_to_mean(self) -> Values: ...
+
+
+def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
     """Every claim on what was found, in the order of :data:`CLAIMS`."""
     sample = found.sample
     rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
@@ -198,7 +230,7 @@ def each(sample: Sample) -> TestedClaim:
     return _row(EACH, f"share of the {heads} heads that go for free", found, sample.different(), twin=untrained)
 
 
-def _one(found: NeededTest) -> TestedClaim:
+def _one(found: Judgeable) -> TestedClaim:
     """The best single head of each layer by A, alone in its layer, on B."""
     sample, plain = found.sample, found.plain[found.b]
     shared = sample.shared_in(found.b)
@@ -272,7 +304,7 @@ def _difference(values: Values, drawn: Values, p: float) -> MeasuredWay:
     return MeasuredWay(*own, *own, p)
 
 
-def _fifth(found: NeededTest) -> TestedClaim:
+def _fifth(found: Judgeable) -> TestedClaim:
     """A fifth of the heads, those with the lowest I_h on A, away together: what that costs the accuracy on B."""
     at, sample, both = found.fifth, found.sample, []
     for changed in (found.curves[IMPORTANCE][at], found.fifth_to_mean):

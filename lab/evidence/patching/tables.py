@@ -15,7 +15,7 @@ from lab.evidence.pairs import MinimalPair
 from lab.evidence.patching.claims import CLAIMS, DIRECTIONS
 from lab.evidence.patching.patches import Maps
 from lab.evidence.patching.path import Relay
-from lab.evidence.patching.replication import Carried, PairRow, PatchingTest
+from lab.evidence.patching.result import Carried, PairRow, PatchingTest
 
 _MEANS = tuple(f.name for f in fields(Carried))
 _ENDS = ("mean", "low", "high")

@@ -19,7 +19,8 @@ from lab.evidence.contributions import Contributions, contributions
 from lab.evidence.patching.claims import NEEDED, SUFFICES, agreement, carried, error
 from lab.evidence.patching.own_pair import OwnPair, differing, own_contrast, own_patching
 from lab.evidence.patching.patches import Contrast, Maps
-from lab.evidence.patching.replication import PatchingTest, result
+from lab.evidence.patching.replication import result
+from lab.evidence.patching.result import PatchingTest
 from lab.figures import choices
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding

@@ -12,7 +12,7 @@ from lab.course.words import escaped, quoted, signed
 from lab.evidence.patching.claims import FAILED, SUFFICES, carried
 from lab.evidence.patching.patches import Maps, Patching
 from lab.evidence.patching.path import Relay
-from lab.evidence.patching.replication import PatchingRow, PatchingTest
+from lab.evidence.patching.result import PatchingRow, PatchingTest
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.patching.figures import DIRECTION
 from lab.questions.guesses import Ask, GuessAnswer, between

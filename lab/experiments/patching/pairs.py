@@ -11,7 +11,7 @@ from lab.analysis.words.masking import mask_of
 from lab.course.words import escaped, signed
 from lab.evidence.pairs import BLANK
 from lab.evidence.patching.claims import CLAIMS, EARLY, LATE, SUFFICES
-from lab.evidence.patching.replication import PairRow, PatchingTest
+from lab.evidence.patching.result import PairRow, PatchingTest
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace

@@ -11,7 +11,8 @@ from lab.evidence.pairs import can_be_asked
 from lab.evidence.patching import replication
 from lab.evidence.patching.claims import ALIKE, compared
 from lab.evidence.patching.patches import SMALL, patching
-from lab.evidence.patching.replication import EXPERIMENT, PAIRS, PatchingTest
+from lab.evidence.patching.replication import EXPERIMENT, PAIRS
+from lab.evidence.patching.result import PatchingTest
 from lab.evidence.shipped import model_hash
 from lab.experiments.patching import meanings, own, pairs
 from lab.experiments.patching.figures import (

@@ -13,7 +13,7 @@ from lab.figures.sentences import apart, read
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.questions.question import Question
 from lab.questions.returning import Spot
-from lab.text.sentences.split import SentencesUnavailable
+from lab.text.sentences.unavailable import SentencesUnavailable
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:

@@ -17,7 +17,7 @@ from lab.figures.sentences import apart, between, read, read_as
 from lab.lessons.inter_sentence_attention.checks import counting
 from lab.models.trace import Trace
 from lab.questions.question import Question
-from lab.text.sentences.split import SentencesUnavailable
+from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.page import LessonPage

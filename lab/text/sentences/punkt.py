@@ -12,7 +12,7 @@ from typing import Final
 
 from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer, load_punkt_params
 
-from lab.text.sentences.split import SentencesUnavailable
+from lab.text.sentences.unavailable import SentencesUnavailable
 
 EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
 # What ends the second of two words: "?”" of "Dr. Smith?”".

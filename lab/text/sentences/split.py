@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
-class SentencesUnavailable(RuntimeError):
-    """Texts cannot be cut into sentences; the message says why and what to do."""
-
-
 # What ends a sentence whatever stands around it: a blank line, or a full-width mark with the closing
 # quotes and brackets after it. Chinese and Japanese put no space there, and Punkt looks only at spaces.
 _CERTAIN_END: Final = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)|\u2029|[。！？｡]+[”’」』）】》〉\"')\]]*")

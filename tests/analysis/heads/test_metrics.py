@@ -156,7 +156,7 @@ def test_a_trace_is_measured_layer_by_layer(family: Family, tmp_path: Path) -> N
     model = lab.load_model(write_checkpoint(tmp_path / family, family, seed=3))
     trace = lab.trace(model, "The cat sat on the mat because it was tired.")
     found = trace_metrics(trace)
-    theirs = torch.stack(list(trace["pipeline_attns"])).numpy()  # type: ignore[call-overload]
+    theirs = torch.stack(list(lab.tensor(trace, "pipeline_attns"))).numpy()  # type: ignore[call-overload]
     for layer, attention in enumerate(theirs):
         own = attention_metrics(attention, causal=family == "gpt2")
         np.testing.assert_allclose(table(found.raw)[:, layer], table(own.raw), rtol=1e-3, atol=1e-5)

@@ -25,6 +25,7 @@ from lab.analysis.layers.embeddings import (
     worked_dimension,
 )
 from lab.models.interventions import Interventions
+from lab.models.reference import reference
 from lab.models.trace import Trace, trace_encoding
 from lab.toy.models import constructed_toy, random_toy
 from tests.checkpoints import FAMILIES, Family
@@ -106,7 +107,7 @@ def test_there_are_no_position_rows_without_a_table(tiny_checkpoint: TinyCheckpo
 def test_other_segment_ids_move_what_hugging_face_moves(change: Any, tiny_checkpoint: TinyCheckpoint) -> None:
     trace = run(tiny_checkpoint, "bert", PAIR)
     ids = [0 if change == "all 0" else 1 - each for each in trace.segment_ids]
-    module = trace.model.reference()
+    module = reference(trace.model)
     with torch.inference_mode():
         before, after = (
             module(

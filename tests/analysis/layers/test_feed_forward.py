@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from lab.analysis.layers import feed_forward as read
 from lab.models.loading import LoadedModel, load_model
+from lab.models.reference import reference
 from lab.models.trace import Trace, trace
 from lab.toy.models import constructed_toy, random_toy
 from tests.checkpoints import FEED_FORWARD, Family
@@ -28,7 +29,7 @@ def traced(tiny_checkpoint: TinyCheckpoint, family: Family) -> Trace:
 
 def theirs(model: LoadedModel, family: Family, layer: int, ids: tuple[int, ...]) -> dict[str, Tensor]:
     """What Hugging Face's first and second linear map of the network take in and give out."""
-    module = model.reference()
+    module = reference(model)
     base = module.base_model
     assert isinstance(base, nn.Module)
     first, second = {
@@ -122,7 +123,7 @@ def test_words_and_special_tokens_are_told_apart_where_neurons_are_counted() -> 
     run = trace(load_model("lab-bert"), EARLIER)
     inputs = {"input_ids": torch.tensor([run.token_ids]), "token_type_ids": torch.tensor([run.segment_ids])}
     found: list[Tensor] = []
-    module: Any = run.model.reference()
+    module: Any = reference(run.model)
     hooks = [
         layer.intermediate.register_forward_hook(lambda _, __, out: found.append(out[0]))
         for layer in module.base_model.encoder.layer

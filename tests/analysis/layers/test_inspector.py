@@ -13,7 +13,7 @@ import torch
 import lab
 from lab.analysis.layers import inspector
 from lab.analysis.layers.inspector import Cut, RangeError, matching, parse_range, statistics, values
-from lab.models.tensors import TRANSEASY_NAMES, tensor_of
+from lab.models.tensors import TRANSEASY_NAMES, catalogue, tensor_of
 from lab.models.trace import Trace
 
 TEXT, PAIR = "The sleepy cat sat.", "It was tired."
@@ -25,7 +25,7 @@ def run(model: str = "lab-bert") -> Trace:
 
 
 def whole(traced: Trace, name: str, layer: int = 0, lead: int = 0) -> Cut:
-    entry = next(entry for entry in traced.catalogue() if entry.name == name)
+    entry = next(entry for entry in catalogue(traced) if entry.name == name)
     return Cut(entry, layer, lead, range(inspector.rows_of(entry)), range(entry.shape[-1]))
 
 
@@ -47,23 +47,23 @@ def whole(traced: Trace, name: str, layer: int = 0, lead: int = 0) -> Cut:
     ],
 )
 def test_a_tensor_is_found_by_any_of_its_names(query: str, name: str) -> None:
-    assert name in [entry.name for entry in matching(run().catalogue(), query)]
+    assert name in [entry.name for entry in matching(catalogue(run()), query)]
 
 
 def test_every_name_of_bertscope_finds_something() -> None:
-    listed = {entry.alias for entry in run().catalogue()}
+    listed = {entry.alias for entry in catalogue(run())}
     for name in TRANSEASY_NAMES:
-        found = matching(run().catalogue(), name)
+        found = matching(catalogue(run()), name)
         assert found, name
         if name in listed:
             assert name in [entry.alias for entry in found]
 
 
 def test_a_group_narrows_the_search_and_nonsense_finds_nothing() -> None:
-    found = matching(run().catalogue(), "layernorm", "Add & norm 2")
+    found = matching(catalogue(run()), "layernorm", "Add & norm 2")
     assert {entry.group for entry in found} == {"Add & norm 2"} and len(found) == 3
-    assert matching(run().catalogue(), "xyzzy") == ()
-    assert matching(run().catalogue(), "  ") == run().catalogue()
+    assert matching(catalogue(run()), "xyzzy") == ()
+    assert matching(catalogue(run()), "  ") == catalogue(run())
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_range_that_cannot_be_is_answered(typed: str) -> None:
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_statistics_of_every_tensor_equal_numpy_s(model: str) -> None:
-    for entry in run(model).catalogue():
+    for entry in catalogue(run(model)):
         cut = whole(run(model), entry.name, layer=1 if entry.of_layer else 0, lead=1 if len(entry.shape) == 3 else 0)
         array = values(run(model), cut)
         matrix = np.atleast_2d(array).astype(np.float64)
@@ -136,7 +136,7 @@ def test_the_difference_is_that_of_the_proof_s_row(model: str) -> None:
     assert difference("output") == by_step["output", None] and difference("logits") == by_step["logits", None]
     assert difference("layer.input", 0) == difference("hidden_states", lead=0) == by_step["embeddings.output", None]
     assert difference("layer.input", 2) == by_step["output", 1]
-    proven = {entry.name for entry in traced.catalogue() if difference(entry.name) is not None}
+    proven = {entry.name for entry in catalogue(traced) if difference(entry.name) is not None}
     assert not any(".weights." in name for name in proven) and "layer.head_contribution" not in proven
     steps = {row.step for row in proof.rows}
     named = {name.removeprefix("layer.") for name in proven} - {"input", "hidden_states"}

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from lab.analysis.layers import sublayers as read
 from lab.analysis.layers.worked import worked_network, worked_norm
 from lab.models.loading import load_model
+from lab.models.reference import reference
 from lab.models.trace import Trace, trace
 from lab.toy.models import constructed_toy
 from tests.checkpoints import Family
@@ -33,7 +34,7 @@ def traced(tiny_checkpoint: TinyCheckpoint, family: Family) -> Trace:
 
 def their_norms(run: Trace, family: Family, layer: int) -> list[tuple[Tensor, Tensor]]:
     """(input, output) of both LayerNorms of a layer, as Hugging Face runs them."""
-    module = run.model.reference()
+    module = reference(run.model)
     base = module.base_model
     assert isinstance(base, nn.Module)
     found: list[tuple[Tensor, Tensor]] = []

@@ -16,6 +16,7 @@ from lab.analysis.layers.inspector import Cut, rows_of, values
 from lab.benches.tensors import variant_figures as variants
 from lab.benches.tensors.figures import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part, tensor_place
 from lab.figures.notebook import python_of
+from lab.models.tensors import catalogue
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
@@ -42,7 +43,7 @@ def run(name: str) -> Trace:
 def cuts(traced: Trace) -> list[Cut]:
     """The whole of each tensor, and a part of it."""
     found = []
-    for entry in traced.catalogue():
+    for entry in catalogue(traced):
         rows, columns = rows_of(entry), entry.shape[-1]
         layer = traced.model.config.layers - 1 if entry.of_layer else 0
         lead = 1 if len(entry.shape) == 3 else 0

@@ -29,7 +29,8 @@ from lab.evidence.patching.claims import (
     error,
 )
 from lab.evidence.patching.patches import Maps, Patching
-from lab.evidence.patching.replication import PairRow, PatchingTest, known, names_of, untestable
+from lab.evidence.patching.replication import known, names_of, untestable
+from lab.evidence.patching.result import PairRow, PatchingTest
 from lab.evidence.patching.tables import as_tables, from_tables
 from lab.evidence.verdicts import FEW, Verdict
 from lab.models.loading import load_model

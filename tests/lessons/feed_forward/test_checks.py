@@ -16,6 +16,7 @@ from lab.lessons.feed_forward import blank_checks as doing
 from lab.lessons.feed_forward import checks as ask
 from lab.models.interventions import Interventions
 from lab.models.loading import load_model
+from lab.models.reference import reference
 from lab.models.trace import Trace, trace
 from lab.models.twin import random_twin
 from lab.questions.question import Option, Question
@@ -43,7 +44,7 @@ def numbers(text: str) -> list[float]:
 
 def test_the_half_with_more_parameters_is_the_one_that_has_them() -> None:
     model = load_model("lab-bert")
-    named = model.reference().named_parameters()
+    named = reference(model).named_parameters()
     parts = [(name.partition("encoder.layer.0.")[2], parameter.numel()) for name, parameter in named]
     count = {name: size for name, size in parts if name and "LayerNorm" not in name}
     attention = sum(n for name, n in count.items() if name.startswith("attention."))

@@ -26,6 +26,7 @@ from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import meanings
 from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, measured
+from lab.models.reference import reference
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
 
@@ -45,7 +46,7 @@ def their_rows(trace: Trace, fitted: bool = False) -> list[Tensor]:
 
     ``fitted``: on what the maps that ship make of all hidden states but the last.
     """
-    module: Any = trace.model.reference()
+    module: Any = reference(trace.model)
     states = module(torch.tensor([trace.token_ids]), output_hidden_states=True).hidden_states
     if fitted:
         maps = load_file(EMBEDDED / trace.model.id / FOLDER / MAPS)
@@ -109,7 +110,7 @@ def test_compared_finds_the_largest_logit_with_and_without_the_biases(model: str
         if model == "lab-gpt2":
             assert "dot product alone" in said
             continue
-        module: Any = trace.model.reference()
+        module: Any = reference(trace.model)
         without = int((logits - module.cls.predictions.bias.detach().double()).argmax())
         same = without == int(order[0])
         told.add(same)
@@ -286,7 +287,7 @@ def test_can_be_drawn_counts_what_stays_and_what_the_likeliest_wins(top_k: int |
 def test_topic_or_order_counts_the_pairs_of_a_model(name: str) -> None:
     """Their answers again by Hugging Face: both tell texts that belong together, not their order."""
     model = lab.load_model(name)
-    module: Any = model.reference()
+    module: Any = reference(model)
     seconds = [second for _, second in FOLLOWING]
 
     def theirs(first: str, second: str) -> float:

@@ -16,6 +16,7 @@ from lab.course.sentences.blanks import BLANKS
 from lab.course.words import share
 from lab.lessons.masked_language_model import what_if as ask
 from lab.models.loading import LoadedModel
+from lab.models.reference import reference
 from lab.questions.question import MARGIN
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -26,7 +27,7 @@ def theirs(model: LoadedModel, text: str) -> Tensor:
     """(vocabulary,), Hugging Face's probabilities in the first blank, or after the text before it."""
     causal = model.config.causal
     ids = list(lab.trace(model, text.split(" [MASK]", maxsplit=1)[0] if causal else text).token_ids)
-    module: Any = model.reference()
+    module: Any = reference(model)
     out = module(torch.tensor([ids]))
     mask = mask_of(model.tokenizer)
     row = out.logits[0, -1] if mask is None else out.prediction_logits[0, ids.index(mask[1])]
@@ -77,7 +78,7 @@ def test_one_more_hidden_word_costs_what_their_model_says() -> None:
     best = int(theirs(model, text).argmax())
     both = [text.replace(word, "[MASK]") for word in ("playing", "garden")]
     after = {4: float(theirs(model, both[0])[best]), 7: float(theirs(model, both[1])[best])}
-    module: Any = model.reference()
+    module: Any = reference(model)
     with torch.inference_mode():
         ids = torch.tensor([masked_run(seen, (2,)).token_ids])
         after[2] = float(module(ids).prediction_logits[0, 3].double().softmax(-1)[best])

@@ -1,0 +1,96 @@
+"""Learners at work on a real server: what they do next, and how long they wait."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from websockets.exceptions import WebSocketException
+
+from benchmarks.server import Lab
+from benchmarks.visitor import Answer, Visitor, visiting
+from lab.course.pages import LESSONS
+
+THINK = 2.0  # seconds
+PAGES = tuple(lesson.slug for lesson in LESSONS)
+SHARED = "The cat sat on the mat because it was tired."
+# Each is one token of lab-minilm and of lab-bert.
+_WORDS = (
+    "the", "a", "and", "of", "to", "in", "was", "he", "she", "it", "his", "her", "with", "for", "on", "that", "they",
+    "had", "from", "by", "all", "not", "be", "have", "this", "were", "one", "who", "been", "their", "there", "out",
+    "when", "up", "into", "him", "them", "more", "then", "said", "no", "time", "some", "little", "could", "before",
+    "man", "great", "over", "such", "only", "two", "down", "old", "good", "other", "new", "long", "way", "after",
+    "made", "day", "house", "water", "hand",
+)  # fmt: skip
+
+
+def sentence(number: int, words: int = 30) -> str:
+    """The ``number``-th text: 30 words are 32 tokens with [CLS] and [SEP]."""
+    return " ".join(random.Random(number).choices(_WORDS, k=words))
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """``users`` at once for ``seconds``; 95 of 100 of their reruns must take less than ``bound`` seconds."""
+
+    name: str
+    users: int
+    bound: float | None
+    seconds: float = 30.0
+    own: bool = False  # each with a sentence of 32 tokens of their own
+
+
+def percentiles(answers: Sequence[Answer]) -> tuple[float, float, float]:
+    """Median, 95th percentile and maximum of the seconds waited."""
+    waited = [answer.seconds for answer in answers] or [0.0]
+    return float(np.median(waited)), float(np.percentile(waited, 95)), max(waited)
+
+
+async def tour(lab: Lab, text: str) -> list[Answer]:
+    """Open every lesson once, one after the other, and take each of its steps."""
+    answers = []
+    async with visiting(lab.url) as visitor:
+        for page in PAGES:
+            answers.append(await visitor.open(page, text=text))
+            for step in visitor.options("step"):
+                answers.append(await visitor.choose("step", step))
+                while "Skip" in visitor.buttons:
+                    answers.append(await visitor.press("Skip"))
+    return answers
+
+
+async def look_around(visitor: Visitor, chance: random.Random) -> Answer:
+    """One thing that a learner does next."""
+    if "Skip" in visitor.buttons:
+        return await visitor.press("Skip")
+    steps = visitor.options("step")
+    wishes = [name for name in ("layer", "layer", "head", "head") if visitor.options(name)]
+    match chance.choice([*wishes, *(["step"] * bool(steps)), "page"]):
+        case "page":
+            return await visitor.open(chance.choice(PAGES))
+        case "step":
+            at = steps.index(visitor.query["step"]) if visitor.query.get("step") in steps else 0
+            return await visitor.choose("step", steps[(at + 1) % len(steps)])
+        case name:
+            return await visitor.choose(name, chance.choice(visitor.options(name)))
+
+
+async def learner(lab: Lab, scenario: Scenario, number: int) -> list[Answer]:
+    """Look around until the scenario is over or the connection is lost."""
+    chance = random.Random(number)
+    text = sentence(number) if scenario.own else SHARED
+    end = time.monotonic() + scenario.seconds
+    try:
+        async with visiting(lab.url) as visitor:
+            await asyncio.sleep(chance.uniform(0, THINK))
+            answers = [await visitor.open(chance.choice(PAGES), text=text)]
+            while time.monotonic() + THINK < end and not answers[-1].lost:
+                await asyncio.sleep(THINK)
+                answers.append(await look_around(visitor, chance))
+            return answers
+    except (OSError, WebSocketException) as error:  # no connection at all
+        return [Answer(0.0, 0.0, 0.0, (f"{type(error).__name__}: {error}",), lost=True)]

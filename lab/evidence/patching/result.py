@@ -1,0 +1,184 @@
+"""The result of the experiment on patching: the pairs, what each part carries, and the claims with their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.analysis.heads.values import Values
+from lab.evidence import shipped
+from lab.evidence.intervals import crossed_draws, family_of
+from lab.evidence.pairs import MinimalPair, shared_words
+from lab.evidence.patching.claims import (
+    CLAIMS,
+    LATE,
+    Chosen,
+    PatchClaim,
+    choose,
+    crossing,
+)
+from lab.evidence.patching.patches import Maps
+from lab.evidence.patching.path import Relay
+from lab.evidence.verdicts import Effect, Judged, judge
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class PairRow:
+    """A pair that was patched: logits of good less bad in both runs, and the numbers of each claim, (claims, 2)."""
+
+    pair: MinimalPair
+    clean: float
+    corrupt: float
+    numbers: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """How much each part carries in one direction: means over half A and half B, and B's 95 % interval."""
+
+    on_a: Maps
+    on_b: Maps
+    low: Maps
+    high: Maps
+
+
+@dataclass(frozen=True)
+class PatchingRow:
+    """A claim on half B.
+
+    Attributes
+    ----------
+    first, second
+        The means of the two numbers.
+    low, high
+        The 95 % interval of their difference, the effect, by a bootstrap over the nouns and verbs that pairs share.
+    p
+        The probability of a draw at or below 0, corrected by Holm for all claims.
+    on_a
+        The effect on half A, where layers were chosen.
+    twin, twin_count
+        The effect in the untrained twin, and in how many pairs of B; None where it could not be patched.
+    """
+
+    claim: PatchClaim
+    first: float
+    second: float
+    low: float
+    high: float
+    p: float
+    count: int
+    on_a: float
+    twin: float | None
+    twin_count: int
+    judged: Judged
+
+    @property
+    def effect(self) -> float:
+        return self.first - self.second
+
+
+@dataclass(frozen=True, eq=False)
+class PatchingTest:
+    """The experiment's result.
+
+    Attributes
+    ----------
+    pairs, refused
+        The pairs that were patched, and those whose two runs differ too little, with the reason.
+    tokens, subject, asked
+        What each token of a pair is called; which of them decides, and at which the model is asked (from 0).
+    carried
+        By direction, see :data:`lab.evidence.patching.claims.DIRECTIONS`.
+    estimated
+        What gradients foresee of what suffices, as a mean over half B.
+    relays
+        By direction, what the chosen attention brings to the asked token with the networks above it held, on half B.
+    twin
+        The pairs of B in the untrained twin; it is patched where its two runs differ most, in half of all pairs.
+    made
+        Where a result that ships comes from; None for one that was measured here.
+    """
+
+    pairs: tuple[PairRow, ...]
+    refused: tuple[tuple[MinimalPair, str], ...]
+    tokens: tuple[str, ...]
+    subject: int
+    asked: int
+    carried: Mapping[str, Carried]
+    estimated: Maps
+    relays: Mapping[str, Relay]
+    twin: tuple[PairRow, ...]
+    made: shipped.Provenance | None = None
+
+    @property
+    def layers(self) -> int:
+        return len(self.estimated.ffn)
+
+    def half(self, half: int) -> list[PairRow]:
+        """The pairs of A (0) or B (1)."""
+        return [row for row in self.pairs if row.pair.half == half]
+
+    def chosen(self, direction: str) -> Chosen:
+        """The layers that were chosen on A."""
+        return choose(self.carried[direction].on_a, self.subject, self.asked)
+
+    def crosses(self, direction: str, half: int = 1) -> int:
+        """The layer, from 1, in which the means of a half's two lines cross."""
+        means = self.carried[direction]
+        return crossing((means.on_b if half else means.on_a).residual, self.subject, self.asked)
+
+    @cached_property
+    def rows(self) -> tuple[PatchingRow, ...]:
+        """The claims in their order; none of them is judged on fewer than :data:`FEW` pairs of B."""
+        a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
+        effects, on_a = _differences(b), _differences(a).mean(axis=0)
+        untrained = _differences(np.stack([row.numbers for row in self.twin])) if self.twin else None
+        own, beyond = self._drawn(effects, untrained)
+        found = family_of(own)
+        p_twin = [None] * len(CLAIMS) if beyond is None else family_of(beyond).p.tolist()
+        means = [None] * len(CLAIMS) if untrained is None else untrained.mean(axis=0).tolist()
+
+        def row(at: int, claim: PatchClaim) -> PatchingRow:
+            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+            effect = Effect(
+                float(effects[:, at].mean()), low, high, p, len(b), bound=claim.bound, p_twin=p_twin[at],
+                untestable=self._untestable(claim),
+            )  # fmt: skip
+            first, second = b[:, at].mean(axis=0).tolist()
+            return PatchingRow(
+                claim, first, second, low, high, p, len(b), float(on_a[at]), means[at], len(self.twin), judge(effect)
+            )
+
+        return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
+
+    def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
+        """The mean effects in each draw, and how far they are above those of the twin, (draws, claims)."""
+        pairs = [row.pair for row in (*self.half(1), *self.twin)]
+        weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
+        own, other = np.split(weights, [len(effects)], axis=1)
+        with np.errstate(invalid="ignore"):
+            drawn = own @ effects / own.sum(axis=1, keepdims=True)
+            if twin is None:
+                return drawn, None
+            return drawn, drawn - other @ twin / other.sum(axis=1, keepdims=True)
+
+    def _untestable(self, claim: PatchClaim) -> str:
+        """Why a claim cannot be tested on this model, by half A, in a sentence; "" where it can."""
+        if claim.id != LATE or self.crosses(claim.direction, 0) < self.layers:
+            return ""
+        return (
+            f"The lines cross in layer {self.layers}, the last one. After it the asked token has all of it by the way "
+            "a transformer is built."
+        )
+
+
+def _differences(numbers: Values) -> Values:
+    """The effects, (pairs, claims), of the two numbers of each claim."""
+    return np.asarray(numbers[..., 0] - numbers[..., 1])

@@ -63,9 +63,11 @@ def proxied(
         path.write_text(change(configured(CONFIG.read_text("utf-8"), port, servers)), encoding="utf-8")
         with log_path.open("wb") as log:
             process = subprocess.Popen(
-                [PROGRAM, "-db", "-f", str(path)], stdout=log, stderr=subprocess.STDOUT,
+                [PROGRAM, "-db", "-f", str(path)],
+                stdout=log,
+                stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
-            )  # fmt: skip
+            )
         door = Lab(f"http://127.0.0.1:{port}", log_path, process)
         try:
             wait_until_healthy(door)

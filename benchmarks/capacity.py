@@ -57,10 +57,17 @@ st.vega_lite_chart(cells, {"mark": "rect", "encoding": {
     "color": {"field": "value", "type": "quantitative"}}})
 """
 _KINDS = {
-    "selectbox": "selectbox", "radio": "radio", "button_group": "segmented_control", "text_area": "text_area",
-    "text_input": "text_input", "button": "button", "checkbox": "checkbox", "number_input": "number_input",
-    "slider": "slider", "page_link": "page_link",
-}  # fmt: skip
+    "selectbox": "selectbox",
+    "radio": "radio",
+    "button_group": "segmented_control",
+    "text_area": "text_area",
+    "text_input": "text_input",
+    "button": "button",
+    "checkbox": "checkbox",
+    "number_input": "number_input",
+    "slider": "slider",
+    "page_link": "page_link",
+}
 
 
 @dataclass(frozen=True)

@@ -64,13 +64,20 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def ratio_table(ratios: Iterable[Ratio]) -> str:
     """The table :func:`recorded` reads."""
     header = ("ours / theirs", "tokens", "ratio", "times as fast", "target", "peak of ours, MB")
-    return table(header, [
-        (
-            each.of.work, each.of.tokens, f"{each.value:.3f}", f"{1 / each.value:.1f}", f"{each.of.target:.2f}",
-            "" if each.of.megabytes is None else f"{each.of.megabytes:.1f}",
-        )
-        for each in ratios
-    ])  # fmt: skip
+    return table(
+        header,
+        [
+            (
+                each.of.work,
+                each.of.tokens,
+                f"{each.value:.3f}",
+                f"{1 / each.value:.1f}",
+                f"{each.of.target:.2f}",
+                "" if each.of.megabytes is None else f"{each.of.megabytes:.1f}",
+            )
+            for each in ratios
+        ],
+    )
 
 
 def machine() -> str:

@@ -65,9 +65,12 @@ def running_lab(
         command += [f"--{name}={value}" for name, value in options.items()]
         with log_path.open("wb") as log:
             process = subprocess.Popen(
-                command, cwd=script.parent, stdout=log, stderr=subprocess.STDOUT,
+                command,
+                cwd=script.parent,
+                stdout=log,
+                stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
-            )  # fmt: skip
+            )
         lab = Lab(f"http://127.0.0.1:{port}", log_path, process)
         try:
             wait_until_healthy(lab)

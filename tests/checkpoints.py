@@ -242,9 +242,15 @@ def _modernbert_bytes() -> PreTrainedTokenizerBase:
         special_tokens=[(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")],
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=cut, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
-        mask_token="[MASK]", model_max_length=POSITIONS, model_input_names=["input_ids", "attention_mask"],
-    )  # fmt: skip
+        tokenizer_object=cut,
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=POSITIONS,
+        model_input_names=["input_ids", "attention_mask"],
+    )
 
 
 def _gpt2_bytes() -> PreTrainedTokenizerBase:

@@ -56,18 +56,25 @@ def run(folder: Path, code: str) -> None:
 
 def test_a_metric_is_an_entry_and_its_card(copy: Path) -> None:
     metrics = copy / "lab/analysis/heads/metrics.py"
-    edit(metrics, "\nMETRICS = (\n", (
-        "\ndef _smallest(cells: Cells) -> Measured:\n"
-        "    return cells.weights.min(-1), cells.scaled.min(-1)\n\n\n"
-        "METRICS = (\n"
-        '    Metric("smallest", "Smallest weight", _smallest, "m", "m", "", 1, 1, "High: all.", "Note.", "Use."),\n'
-    ))  # fmt: skip
+    edit(
+        metrics,
+        "\nMETRICS = (\n",
+        (
+            "\ndef _smallest(cells: Cells) -> Measured:\n"
+            "    return cells.weights.min(-1), cells.scaled.min(-1)\n\n\n"
+            "METRICS = (\n"
+            '    Metric("smallest", "Smallest weight", _smallest, "m", "m", "", 1, 1, "High: all.", "Note.", "Use."),\n'
+        ),
+    )
     edit(
         copy / "lab/course/metric_cards.py",
         '    "confidence_max": _largest,\n',
         ('    "confidence_max": _largest,\n    "smallest": lambda parts, corrected: "m = 0",\n'),
     )
-    run(copy, _APP + """
+    run(
+        copy,
+        _APP
+        + """
 at = visit("5_Attention_metrics.py", step="Six numbers")
 assert "**Smallest weight**" in words(at) and "m = 0" in words(at)
 at = visit("5_Attention_metrics.py", step="All heads", metric="Smallest weight")
@@ -78,7 +85,8 @@ assert "Smallest weight" in visit("11_Model_view.py").selectbox(key="colour").op
 import lab
 from lab.figures.metrics import all_heads
 assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest", 0, 0).table().size
-""")  # fmt: skip
+""",
+    )
 
 
 def test_a_lesson_is_a_folder_and_two_lines(copy: Path) -> None:
@@ -110,10 +118,15 @@ def test_a_lesson_is_a_folder_and_two_lines(copy: Path) -> None:
     )
     (copy / "pages/10_Counting.py").write_text("from lab.lessons.play import play\n\nplay('counting')\n", "utf-8")
     edit(copy / "lab/course/order.toml", "\n[Benches]", ('counting = "10_Counting.py"\n\n[Benches]'))
-    edit(copy / "lab/course/glossary.py", "\n    ),\n}  # fmt: skip\n", (
-        '\n    ),\n    "counting": (("tally", "What one counts with.", {}),),\n}\n'
-    ))  # fmt: skip
-    run(copy, _APP + """
+    edit(
+        copy / "lab/course/glossary.py",
+        "\n    ),\n}  # fmt: skip\n",
+        ('\n    ),\n    "counting": (("tally", "What one counts with.", {}),),\n}\n'),
+    )
+    run(
+        copy,
+        _APP
+        + """
 at = visit("10_Counting.py", text="A cat sat.")
 assert "This step: 2 of 5 minutes" in words(at) and "Count them." in words(at)
 assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
@@ -134,7 +147,8 @@ assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] 
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
 assert shell.sections()["Lessons"][-1] == "10 · Counting"
-""")  # fmt: skip
+""",
+    )
 
 
 def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
@@ -157,7 +171,10 @@ def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
         "utf-8",
     )
     edit(copy / "lab/course/order.toml", "\n[Reference]", ('counting = "35_Layers.py"\n\n[Reference]'))
-    run(copy, _APP + """
+    run(
+        copy,
+        _APP
+        + """
 at = visit("35_Layers.py")
 assert at.title[0].value == "Layers" and "**6** layers" in words(at) and "There are four." in words(at)
 links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
@@ -165,7 +182,8 @@ assert "The experiment Layers: How many?" in links, links
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
 assert shell.sections()["Experiments"][-1] == "Layers"
-""")  # fmt: skip
+""",
+    )
 
 
 def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
@@ -180,12 +198,15 @@ def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "marble", "bert")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "marble"}))
-    run(copy, f"""
+    run(
+        copy,
+        f"""
 import lab
 model = lab.load_model({str(folder)!r})
 assert model.config.family == "marble"
 assert lab.prove(model, lab.trace(model, "The cat sat.", "The dog ran.")).passed
-""")  # fmt: skip
+""",
+    )
 
 
 def test_the_recipes_name_files_that_are_there() -> None:

@@ -114,9 +114,14 @@ class MaskedTask(ABC):
     """
 
     def __init__(
-        self, bert: BertForPreTraining, recipe: MaskedRecipe, corpora: tuple[TokenCorpus, TokenCorpus],
-        tokenizer: Tokenizer, learning_rates: tuple[float, float], machine: Machine,
-    ) -> None:  # fmt: skip
+        self,
+        bert: BertForPreTraining,
+        recipe: MaskedRecipe,
+        corpora: tuple[TokenCorpus, TokenCorpus],
+        tokenizer: Tokenizer,
+        learning_rates: tuple[float, float],
+        machine: Machine,
+    ) -> None:
         self.bert, self.recipe, self.corpora, self.tokenizer = bert, recipe, corpora, tokenizer
         self.model: nn.Module = bert
         nn.Module.to(self.model, machine.device)
@@ -160,9 +165,12 @@ class BertTask(MaskedTask):
     """``lab-bert``, from nothing."""
 
     def __init__(
-        self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer,
+        self,
+        recipe: Recipe,
+        corpora: tuple[TokenCorpus, TokenCorpus],
+        tokenizer: Tokenizer,
         machine: Machine = HERE,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(build_model(recipe), recipe, corpora, tokenizer, (recipe.learning_rate,) * 2, machine)
 
     def lengths(self, tokens: int, left: float) -> Lengths:

@@ -51,8 +51,11 @@ def curve(
         drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
         parts.append(f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts.append(_words(name, _WIDTH - _MARGIN, _MARGIN / 2 + 8 + 16 * order, colour, "end"))
-    parts += [_words(x_label.format(last), _WIDTH - _MARGIN, _HEIGHT - 12, _GREY, "end"),
-              _words("0", _MARGIN, _HEIGHT - 12, _GREY, "start"), "</svg>"]  # fmt: skip
+    parts += [
+        _words(x_label.format(last), _WIDTH - _MARGIN, _HEIGHT - 12, _GREY, "end"),
+        _words("0", _MARGIN, _HEIGHT - 12, _GREY, "start"),
+        "</svg>",
+    ]
     return "\n".join(parts) + "\n"
 
 

@@ -170,9 +170,12 @@ def join_stages(work: Path) -> Language:
     names = spacy.load(work / "names" / "model-best")
     nlp.add_pipe("ner", source=names)
     nlp.meta.update(
-        name=SHIPPED, version="1.0.0", license="CC BY-SA 4.0", author="Inside BERT",
+        name=SHIPPED,
+        version="1.0.0",
+        license="CC BY-SA 4.0",
+        author="Inside BERT",
         description="Parts of speech, UD dependencies and names for English, trained for Inside BERT.",
-    )  # fmt: skip
+    )
     nlp.meta["performance"] = {}
     for key in nlp.config["paths"]:
         nlp.config["paths"][key] = None

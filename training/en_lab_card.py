@@ -7,17 +7,26 @@ from typing import Any
 from training.en_lab_data import LABELS
 
 _SOURCES = {
-    "EWT": ("UD English EWT, train (names in it: silver)", "CC BY-SA 4.0",
-            "© Stanford University; Silveira et al. 2014; texts: English Web Treebank"),
-    "GUM": ("UD English GUM, documents with open texts only (names: derived from its entities)",
-            "CC BY 4.0; texts CC BY, CC BY-SA or public domain", "Amir Zeldes and the GUM annotators"),
+    "EWT": (
+        "UD English EWT, train (names in it: silver)",
+        "CC BY-SA 4.0",
+        "© Stanford University; Silveira et al. 2014; texts: English Web Treebank",
+    ),
+    "GUM": (
+        "UD English GUM, documents with open texts only (names: derived from its entities)",
+        "CC BY 4.0; texts CC BY, CC BY-SA or public domain",
+        "Amir Zeldes and the GUM annotators",
+    ),
     "wikigold": ("wikigold", "CC BY 4.0; text of Wikipedia, CC BY-SA 3.0", "Balasuriya et al. 2009"),
     "WNUT17": ("WNUT 2017 emerging entities, train", "CC BY 4.0", "Derczynski et al. 2017"),
     "BTC": ("Broad Twitter Corpus", "CC BY 4.0", "Derczynski et al. 2016"),
     "LitBank": ("LitBank, its proper names", "CC BY 4.0; texts public domain", "Bamman et al. 2019"),
-    "Wikipedia": ("first paragraphs of English Wikipedia, spring 2015 (names: silver)", "CC BY-SA 3.0",
-                  "Wikipedia contributors"),
-}  # fmt: skip
+    "Wikipedia": (
+        "first paragraphs of English Wikipedia, spring 2015 (names: silver)",
+        "CC BY-SA 3.0",
+        "Wikipedia contributors",
+    ),
+}
 
 
 def card(log: dict[str, Any], figures: dict[str, Any]) -> str:

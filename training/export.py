@@ -24,18 +24,29 @@ from training.vocabulary import END_OF_TEXT
 # the classes differ between versions of transformers. The class decides which inputs a tokenizer gives: only
 # BERT's gives token_type_ids.
 _WORDPIECE: dict[str, Any] = {
-    "tokenizer_class": "BertTokenizer", "model_max_length": 512, "do_lower_case": True, "strip_accents": None,
-    "tokenize_chinese_chars": True, "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",
-    "cls_token": "[CLS]", "mask_token": "[MASK]",
-}  # fmt: skip
+    "tokenizer_class": "BertTokenizer",
+    "model_max_length": 512,
+    "do_lower_case": True,
+    "strip_accents": None,
+    "tokenize_chinese_chars": True,
+    "unk_token": "[UNK]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
 _TOKENIZERS: dict[str, dict[str, Any]] = {
     "lab-minilm": _WORDPIECE,
     "lab-bert": _WORDPIECE,
     "lab-gpt2": {
-        "tokenizer_class": "GPT2Tokenizer", "model_max_length": 512, "add_prefix_space": False,
-        "unk_token": END_OF_TEXT, "bos_token": END_OF_TEXT, "eos_token": END_OF_TEXT,
+        "tokenizer_class": "GPT2Tokenizer",
+        "model_max_length": 512,
+        "add_prefix_space": False,
+        "unk_token": END_OF_TEXT,
+        "bos_token": END_OF_TEXT,
+        "eos_token": END_OF_TEXT,
     },
-}  # fmt: skip
+}
 
 # Of its shape; the weights come from the training.
 _EMPTY: dict[str, Callable[[], PreTrainedModel]] = {

@@ -31,11 +31,21 @@ WORK = Path(".training/lab-gpt2")
 
 # How often a source is drawn, times its size: stories first, reference works for the rest of the language.
 WEIGHTS: Mapping[str, float] = {
-    "african-storybook-en": 8, "pratham-books-en": 8, "tinystories-sample": 12, "classic-books-children": 2,
-    "classic-books-general": 1, "tatoeba-eng": 4, "common-voice-en": 1, "wikinews-en": 0.5, "wikipedia-en-2015": 0.4,
-    "openstax": 0.3, "open-english-wordnet-glosses": 0.1, "factbook": 0.1, "nltk-inaugural": 0.2,
+    "african-storybook-en": 8,
+    "pratham-books-en": 8,
+    "tinystories-sample": 12,
+    "classic-books-children": 2,
+    "classic-books-general": 1,
+    "tatoeba-eng": 4,
+    "common-voice-en": 1,
+    "wikinews-en": 0.5,
+    "wikipedia-en-2015": 0.4,
+    "openstax": 0.3,
+    "open-english-wordnet-glosses": 0.1,
+    "factbook": 0.1,
+    "nltk-inaugural": 0.2,
     "nltk-state_union": 0.2,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -97,8 +107,11 @@ class TextSampler:
         self.end: int = tokenizer.get_vocab()[END_OF_TEXT]
         # A text begins without the space that stands before a word inside it.
         vocabulary = tokenizer.get_vocab()
-        self._bare = {number: vocabulary.get(token[1:], number) for token, number in vocabulary.items()
-                      if token.startswith("Ġ") and len(token) > 1}  # fmt: skip
+        self._bare = {
+            number: vocabulary.get(token[1:], number)
+            for token, number in vocabulary.items()
+            if token.startswith("Ġ") and len(token) > 1
+        }
 
     def _document_from(self, first: int, budget: int) -> list[int]:
         """Tokens from sentence ``first`` to the end of its document, at most ``budget`` of them."""
@@ -138,9 +151,12 @@ class Gpt2Task:
     """Next tokens; see :class:`training.loop.Task`."""
 
     def __init__(
-        self, recipe: Recipe, corpora: tuple[TokenCorpus, TokenCorpus], tokenizer: Tokenizer,
+        self,
+        recipe: Recipe,
+        corpora: tuple[TokenCorpus, TokenCorpus],
+        tokenizer: Tokenizer,
         machine: Machine = HERE,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.recipe, self.corpora, self.tokenizer, self.machine = recipe, corpora, tokenizer, machine
         self.model: nn.Module = build_model(recipe)
         nn.Module.to(self.model, machine.device)

@@ -146,9 +146,13 @@ class Run:
         state = {
             "model": self.task.model.state_dict(),
             "optimizers": [o.state_dict() for o in self.optimizers],
-            "tokens": self.tokens, "seconds": self.seconds, "step": self.step, "log": self.log,
-            "constant": self.schedule.constant, "decay": self.schedule.decay if decaying else 0,
-        }  # fmt: skip
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+            "step": self.step,
+            "log": self.log,
+            "constant": self.schedule.constant,
+            "decay": self.schedule.decay if decaying else 0,
+        }
         name = "final.pt" if finished else "decay.pt" if decaying else "stable.pt"
         temporary = self.folder / f"{name}.part"
         torch.save(state, temporary)
@@ -177,9 +181,13 @@ class Run:
 
     def record(self, losses: list[Tensor]) -> None:
         """Add a row to the log, print it, and keep the state."""
-        row = {"step": self.step, "tokens": self.tokens, "seconds": round(self.seconds),
-               "loss": round(torch.stack(losses).mean().item(), 4),
-               "held_out": round(self.task.held_out_loss(), 4)}  # fmt: skip
+        row = {
+            "step": self.step,
+            "tokens": self.tokens,
+            "seconds": round(self.seconds),
+            "loss": round(torch.stack(losses).mean().item(), 4),
+            "held_out": round(self.task.held_out_loss(), 4),
+        }
         self.log.append(row)
         print(json.dumps(row), flush=True)
         self.save()

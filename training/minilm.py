@@ -58,10 +58,14 @@ def empty_model() -> BertForPreTraining:
     """A model of the encoder's shape, for weights to be put into."""
     return BertForPreTraining(
         BertConfig(
-            hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
-            hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+            hidden_size=384,
+            num_hidden_layers=6,
+            num_attention_heads=12,
+            intermediate_size=1536,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
         )
-    )  # fmt: skip
+    )
 
 
 def build_model(base: Path, seed: int) -> BertForPreTraining:

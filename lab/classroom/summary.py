@@ -56,12 +56,15 @@ def frame(asked: Sequence[Told]) -> pd.DataFrame:
 
 def _line(told: Told) -> dict[str, object]:
     line: dict[str, object] = {
-        "question": told.number, "lesson": told.question.lesson, "prompt": plain(told.question.prompt),
-        "about": plain(told.question.about), "right": _bin(told.question, told.question.right),
+        "question": told.number,
+        "lesson": told.question.lesson,
+        "prompt": plain(told.question.prompt),
+        "about": plain(told.question.about),
+        "right": _bin(told.question, told.question.right),
         "third prompt": "" if told.third is None else plain(told.third.prompt),
         "third about": "" if told.third is None else plain(told.third.about),
         "third right": "" if told.third is None else _bin(told.third, told.third.right),
-    }  # fmt: skip
+    }
     for turn in (1, 2, 3):
         found = _shown(told, turn)
         low, high = (None, None) if found is None else found.interval

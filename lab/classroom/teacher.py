@@ -31,10 +31,14 @@ _NOW = {
     Phase.THIRD_REVEALED: "The third answer is revealed.",
 }
 _GO = {
-    Phase.CLOSED: "Close the round", Phase.DISCUSS: "Let them discuss", Phase.OPEN_AGAIN: "Open round 2",
-    Phase.REVEALED: "Reveal", Phase.THIRD: "Ask a third question", Phase.THIRD_REVEALED: "Reveal",
+    Phase.CLOSED: "Close the round",
+    Phase.DISCUSS: "Let them discuss",
+    Phase.OPEN_AGAIN: "Open round 2",
+    Phase.REVEALED: "Reveal",
+    Phase.THIRD: "Ask a third question",
+    Phase.THIRD_REVEALED: "Reveal",
     Phase.LOBBY: "To the next question",
-}  # fmt: skip
+}
 
 
 def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:

@@ -242,10 +242,14 @@ def _common(id: str, page: str, record: Record, *, taught: bool = False) -> dict
     parts = list(record.parts("steps"))
     names = {part.text("id"): part.text("name") for part in parts}
     return {
-        "id": id, "page": page, "title": record.text("title"), "icon": record.text("icon"),
-        "question": record.text("question"), "reading": record.texts("reading"),
+        "id": id,
+        "page": page,
+        "title": record.text("title"),
+        "icon": record.text("icon"),
+        "question": record.text("question"),
+        "reading": record.texts("reading"),
         "steps": tuple(_step(part, names, taught=taught) for part in parts),
-    }  # fmt: skip
+    }
 
 
 def _step(record: Record, names: Mapping[str, str], *, taught: bool) -> Step:

@@ -138,9 +138,17 @@ def _cells(row: RelationRow) -> tuple[str, ...]:
     published, their_offset, here, offset, twin = (f"{100 * share:.1f}" for share in shares)
     low, high = row.share_low, row.share_high
     return (
-        row.relation, published, their_offset, row.name, here, f"{100 * low:.1f}–{100 * high:.1f}", offset, twin,
-        str(row.count), row.judged.verdict.value,
-    )  # fmt: skip
+        row.relation,
+        published,
+        their_offset,
+        row.name,
+        here,
+        f"{100 * low:.1f}–{100 * high:.1f}",
+        offset,
+        twin,
+        str(row.count),
+        row.judged.verdict.value,
+    )
 
 
 if __name__ == "__main__":

@@ -10,26 +10,52 @@ Forms = tuple[str, ...]
 _MEN: tuple[Forms, ...] = tuple(
     (one, many, "himself", "themselves")
     for one, many in (
-        ("boy", "boys"), ("man", "men"), ("king", "kings"), ("brother", "brothers"), ("son", "sons"),
-        ("father", "fathers"), ("husband", "husbands"), ("prince", "princes"), ("gentleman", "gentlemen"),
+        ("boy", "boys"),
+        ("man", "men"),
+        ("king", "kings"),
+        ("brother", "brothers"),
+        ("son", "sons"),
+        ("father", "fathers"),
+        ("husband", "husbands"),
+        ("prince", "princes"),
+        ("gentleman", "gentlemen"),
         ("priest", "priests"),
     )
-)  # fmt: skip
+)
 _WOMEN: tuple[Forms, ...] = tuple(
     (one, many, "herself", "themselves")
     for one, many in (
-        ("girl", "girls"), ("woman", "women"), ("lady", "ladies"), ("queen", "queens"), ("sister", "sisters"),
-        ("daughter", "daughters"), ("mother", "mothers"), ("wife", "wives"), ("nun", "nuns"),
+        ("girl", "girls"),
+        ("woman", "women"),
+        ("lady", "ladies"),
+        ("queen", "queens"),
+        ("sister", "sisters"),
+        ("daughter", "daughters"),
+        ("mother", "mothers"),
+        ("wife", "wives"),
+        ("nun", "nuns"),
         ("princess", "princesses"),
     )
-)  # fmt: skip
+)
 _PEOPLE: tuple[Forms, ...] = (
     *(each[:2] for each in _MEN + _WOMEN),
-    ("child", "children"), ("doctor", "doctors"), ("teacher", "teachers"), ("student", "students"),
-    ("soldier", "soldiers"), ("friend", "friends"), ("writer", "writers"), ("player", "players"),
-    ("officer", "officers"), ("author", "authors"), ("artist", "artists"), ("worker", "workers"),
-    ("judge", "judges"), ("leader", "leaders"), ("member", "members"), ("farmer", "farmers"),
-)  # fmt: skip
+    ("child", "children"),
+    ("doctor", "doctors"),
+    ("teacher", "teachers"),
+    ("student", "students"),
+    ("soldier", "soldiers"),
+    ("friend", "friends"),
+    ("writer", "writers"),
+    ("player", "players"),
+    ("officer", "officers"),
+    ("author", "authors"),
+    ("artist", "artists"),
+    ("worker", "workers"),
+    ("judge", "judges"),
+    ("leader", "leaders"),
+    ("member", "members"),
+    ("farmer", "farmers"),
+)
 _THINGS: tuple[Forms, ...] = (
     ("house", "houses"), ("tree", "trees"), ("car", "cars"), ("book", "books"), ("river", "rivers"), ("door", "doors"),
     ("window", "windows"), ("church", "churches"), ("school", "schools"), ("town", "towns"), ("ship", "ships"),
@@ -39,11 +65,23 @@ _THINGS: tuple[Forms, ...] = (
 )  # fmt: skip
 # The singular, the plural and what follows, one word that fits both: a template's sentences then have one length.
 _VERBS: tuple[Forms, ...] = (
-    ("is", "are", "happy"), ("is", "are", "old"), ("is", "are", "here"), ("was", "were", "young"),
-    ("was", "were", "tired"), ("was", "were", "there"), ("has", "have", "time"), ("has", "have", "money"),
-    ("does", "do", "nothing"), ("needs", "need", "help"), ("wants", "want", "help"), ("knows", "know", "everything"),
-    ("lives", "live", "here"), ("works", "work", "there"), ("looks", "look", "good"), ("comes", "come", "back"),
-)  # fmt: skip
+    ("is", "are", "happy"),
+    ("is", "are", "old"),
+    ("is", "are", "here"),
+    ("was", "were", "young"),
+    ("was", "were", "tired"),
+    ("was", "were", "there"),
+    ("has", "have", "time"),
+    ("has", "have", "money"),
+    ("does", "do", "nothing"),
+    ("needs", "need", "help"),
+    ("wants", "want", "help"),
+    ("knows", "know", "everything"),
+    ("lives", "live", "here"),
+    ("works", "work", "there"),
+    ("looks", "look", "good"),
+    ("comes", "come", "back"),
+)
 _SEEN: tuple[Forms, ...] = tuple((verb,) for verb in ("saw", "found", "liked", "wanted", "remembered", "took", "left"))
 _MET: tuple[Forms, ...] = tuple(
     (verb,) for verb in ("loved", "saw", "knew", "met", "helped", "followed", "called", "found", "asked", "told")

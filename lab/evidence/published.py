@@ -45,7 +45,10 @@ _ROW = (
 )
 CLARK = (
     Published(
-        "pobj", "case", 0.763, 0.346,
+        "pobj",
+        "case",
+        0.763,
+        0.346,
         "Universal Dependencies turn it round: there the noun is the head of its preposition. The pair of words is the "
         "same.",
     ),
@@ -62,7 +65,7 @@ CLARK = (
     Published("ccomp", "ccomp", 0.488, 0.124),
     Published("auxpass", "aux:pass", 0.941, 0.825, _ROW),
     Published("prt", "compound:prt", 0.991, 0.914),
-)  # fmt: skip
+)
 # Rows of the table that Universal Dependencies have nothing for, and why.
 WITHOUT_TWIN = {
     "prep": "Universal Dependencies have no relation from a preposition up to what it modifies.",

@@ -28,9 +28,14 @@ RESULTS = Path(__file__).parent / "results"
 _LAB = Path(__file__).parents[1]
 # What a checkpoint's folder holds that decides what the model does with a text.
 _READ = (
-    "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json",
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "vocab.json",
     "merges.txt",
-)  # fmt: skip
+)
 _ROOM = {"compression": "zstd", "compression_level": 19}
 
 

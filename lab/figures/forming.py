@@ -183,9 +183,13 @@ def _because(forming: Forming, found: CutVerdict) -> Spans:
         " The best word is now " if found.now.probability >= LEADS else " No word is likely any more; the best one is "
     )
     return (
-        cut, (leads, PLAIN), *_word(found.now), (". It was ", PLAIN),
-        *_word(was), (reason, PLAIN),
-    )  # fmt: skip
+        cut,
+        (leads, PLAIN),
+        *_word(found.now),
+        (". It was ", PLAIN),
+        *_word(was),
+        (reason, PLAIN),
+    )
 
 
 def _cut_off(cuts: Cuts, forming: Forming) -> str:

@@ -43,16 +43,26 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
     states = range(forming.layers + 1) if forming.has_words else ()
     words = [_words(forming.now, watched, state, fitted) for state in states]
     return WordForms(
-        tokens=[bare(label) for label in trace.labels], lanes=lanes,
-        special=[trace.encoding.special[token] and token != watched for token in lanes], watched=lanes.index(watched),
-        rows=rows, share=found.share[:, known][:, :, lanes], strength=found.strength[:, known],
-        parts=found.parts[:, :, lanes], written=found.written[:, known],
+        tokens=[bare(label) for label in trace.labels],
+        lanes=lanes,
+        special=[trace.encoding.special[token] and token != watched for token in lanes],
+        watched=lanes.index(watched),
+        rows=rows,
+        share=found.share[:, known][:, :, lanes],
+        strength=found.strength[:, known],
+        parts=found.parts[:, :, lanes],
+        written=found.written[:, known],
         cut_tokens=[SILENT if each in cuts.silent else UNHEARD if each in cuts.unheard else 0 for each in lanes],
-        cut_links=_cut_links(forming, lanes, rows), cut_heads=_cut_heads(forming, lanes),
-        words=words, before=_words(trace, watched, forming.layers, False) if cuts and words else [],
-        headings=[_heading(forming, state) for state in range(forming.layers + 1)], story=story(forming, fitted),
-        title=_title(forming), hint=_hint(forming, len(trace) - len(lanes)), is_blank=forming.is_blank,
-    )  # fmt: skip
+        cut_links=_cut_links(forming, lanes, rows),
+        cut_heads=_cut_heads(forming, lanes),
+        words=words,
+        before=_words(trace, watched, forming.layers, False) if cuts and words else [],
+        headings=[_heading(forming, state) for state in range(forming.layers + 1)],
+        story=story(forming, fitted),
+        title=_title(forming),
+        hint=_hint(forming, len(trace) - len(lanes)),
+        is_blank=forming.is_blank,
+    )
 
 
 def _words(trace: Trace, watched: int, state: int, fitted: bool) -> list[tuple[str, float]]:

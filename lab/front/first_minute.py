@@ -132,9 +132,12 @@ def _choose(sentence: First | None) -> None:
     if sentence is None:
         st.session_state[_TYPED] = BLANK_TEXT.chosen()
         st.text_input(
-            "Your sentence, with a line for the blank", key=_TYPED, on_change=take_own, max_chars=BLANK_TEXT.longest,
+            "Your sentence, with a line for the blank",
+            key=_TYPED,
+            on_change=take_own,
+            max_chars=BLANK_TEXT.longest,
             placeholder="My cat likes to _ in the sun.",
-        )  # fmt: skip
+        )
 
 
 def _begin_again() -> None:

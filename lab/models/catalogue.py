@@ -31,25 +31,35 @@ CATALOGUE = (
     ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
     ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),
     ModelCard(
-        "bert-base-multilingual-uncased", "BERT base, 102 languages", "bert", 672, "Apache-2.0",
+        "bert-base-multilingual-uncased",
+        "BERT base, 102 languages",
+        "bert",
+        672,
+        "Apache-2.0",
         "google-bert/bert-base-multilingual-uncased",
     ),
     ModelCard(
-        "distilbert-base-uncased", "DistilBERT", "distilbert", 268, "Apache-2.0",
+        "distilbert-base-uncased",
+        "DistilBERT",
+        "distilbert",
+        268,
+        "Apache-2.0",
         "distilbert/distilbert-base-uncased",
     ),
     ModelCard("roberta-base", "RoBERTa base", "roberta", 499, "MIT", "FacebookAI/roberta-base"),
-    ModelCard(
-        "distilroberta-base", "DistilRoBERTa", "roberta", 331, "Apache-2.0", "distilbert/distilroberta-base"
-    ),
+    ModelCard("distilroberta-base", "DistilRoBERTa", "roberta", 331, "Apache-2.0", "distilbert/distilroberta-base"),
     ModelCard("modernbert-base", "ModernBERT base", "modernbert", 599, "Apache-2.0", "answerdotai/ModernBERT-base"),
     ModelCard(
-        "all-MiniLM-L6-v2", "MiniLM, 6 layers, for sentences", "bert", 91, "Apache-2.0",
+        "all-MiniLM-L6-v2",
+        "MiniLM, 6 layers, for sentences",
+        "bert",
+        91,
+        "Apache-2.0",
         "sentence-transformers/all-MiniLM-L6-v2",
     ),
     ModelCard("gpt2", "GPT-2 small", "gpt2", 548, "MIT", "openai-community/gpt2"),
     ModelCard("distilgpt2", "DistilGPT-2", "gpt2", 353, "Apache-2.0", "distilbert/distilgpt2"),
-)  # fmt: skip
+)
 DEFAULT_MODEL = "lab-minilm"
 _TWIN = re.compile(r"(.+), random weights \(seed ([0-9]{1,9})\)")
 

@@ -18,9 +18,16 @@ from lab.models.catalogue import ModelCard, ModelUnavailable
 
 # Nothing that could hold a pickle or code is ever asked for.
 WANTED = (
-    "config.json", "model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json",
-    "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt",
-)  # fmt: skip
+    "config.json",
+    "model.safetensors",
+    "model-*-of-*.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+)
 _VOCABULARIES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt"))
 _NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
 

@@ -35,10 +35,25 @@ _NUMBERS = 2**19
 
 # The order in which a run takes its steps; the first that differs is the one that broke.
 _ORDER = (
-    "input_norm", "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat",
-    "attention_output", "attention_residual", "attention_norm", "ffn_input_norm", "ffn_hidden", "ffn_gate",
-    "ffn_activation", "ffn_output", "ffn_residual", "output",
-)  # fmt: skip
+    "input_norm",
+    "query",
+    "key",
+    "value",
+    "scores",
+    "scaled_scores",
+    "attention",
+    "context_concat",
+    "attention_output",
+    "attention_residual",
+    "attention_norm",
+    "ffn_input_norm",
+    "ffn_hidden",
+    "ffn_gate",
+    "ffn_activation",
+    "ffn_output",
+    "ffn_residual",
+    "output",
+)
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,12 @@ def _load(model: LoadedModel) -> nn.Module:
     else:
         # Not load_state_dict: Hugging Face also knows a base model's names, and the old ones of LayerNorm.
         module = kind.from_pretrained(
-            None, config=kind.config_class(**model.source.config), state_dict=model.source.tensors,
-            attn_implementation="eager", dtype=torch.float32,
-        )  # fmt: skip
+            None,
+            config=kind.config_class(**model.source.config),
+            state_dict=model.source.tensors,
+            attn_implementation="eager",
+            dtype=torch.float32,
+        )
     _keep_once(module, model.weights)
     return module.eval()
 

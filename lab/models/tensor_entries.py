@@ -115,10 +115,18 @@ def _projection(part: str, letter: str, packed: int) -> tuple[Described, ...]:
 def _norm(number: int, group: str, words: str) -> tuple[Described, ...]:
     """γ and β of one of a layer's two LayerNorms."""
     return tuple(
-        Described(f"layer.weights.norm_{number}.{name}", None, group, f"{sign} of LayerNorm {number}", _BA16,
-                  ("dimension",), f"norm_{number}", f"{words} LayerNorm.{torch_name} ln_{number}.{torch_name} {other}")
+        Described(
+            f"layer.weights.norm_{number}.{name}",
+            None,
+            group,
+            f"{sign} of LayerNorm {number}",
+            _BA16,
+            ("dimension",),
+            f"norm_{number}",
+            f"{words} LayerNorm.{torch_name} ln_{number}.{torch_name} {other}",
+        )
         for name, sign, torch_name, other in (("gamma", "γ", "weight", "gain scale"), ("beta", "β", "bias", "shift"))
-    )  # fmt: skip
+    )
 
 
 _LAYER = (

@@ -80,13 +80,16 @@ def _compared_across() -> Question:
         "toy-across",
         prompt,
         [
-            Option("The letters, and in which sentence they stand", "Equal letters and unlike sentences together give "
-                   "the largest score.", correct=True),
+            Option(
+                "The letters, and in which sentence they stand",
+                "Equal letters and unlike sentences together give the largest score.",
+                correct=True,
+            ),
             Option("The letters alone", "Then every token would look at itself, too: it has its own letter."),
             Option("The sentences alone", "Then all letters of the other sentence would get the same weight."),
             Option("The positions", "Which place the letter has in the other sentence, nobody knows before."),
         ],
-    )  # fmt: skip
+    )
 
 
 def _looks(id: str, letter: str, *, present: bool) -> Question:

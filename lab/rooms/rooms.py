@@ -65,10 +65,18 @@ class Rooms:
             code = next(code for code in iter(new_code, None) if code not in taken)
             connection.execute(
                 insert(ROOMS).values(
-                    code=code, key_hash=hashed(key), seal=new_secret(), created=now, expires=now + EMPTY_LIFE,
-                    version=1, phase=Phase.LOBBY.value, number=0, door_open=1, busy_until=0.0,
+                    code=code,
+                    key_hash=hashed(key),
+                    seal=new_secret(),
+                    created=now,
+                    expires=now + EMPTY_LIFE,
+                    version=1,
+                    phase=Phase.LOBBY.value,
+                    number=0,
+                    door_open=1,
+                    busy_until=0.0,
                 )
-            )  # fmt: skip
+            )
         return code, key
 
     def tidy(self) -> int | None:

@@ -60,9 +60,12 @@ def offer(model_id: str, megabytes: int, instead: str) -> None:
                 f"**{escaped(model_id)}** is not on this machine yet: about {megabytes} MB from the Hugging Face Hub."
             )
             st.button(
-                f"Download {megabytes} MB", key=f"_download.{model_id}", icon=":material/download:", on_click=_start,
+                f"Download {megabytes} MB",
+                key=f"_download.{model_id}",
+                icon=":material/download:",
+                on_click=_start,
                 args=(model_id,),
-            )  # fmt: skip
+            )
     if not failed:
         st.caption(f"Until then you see {instead}.")
 

@@ -81,9 +81,17 @@ ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean",
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
 BLOCKED = "One token pair blocked"
 COMPARED = (
-    "Most probable words", "Attention of a head", "All heads of a layer", "Metric of every head", "Named heads",
-    "Specialization", "Embeddings", "Sublayer changes", "Neurons of a token", "Sentence to sentence",
-)  # fmt: skip
+    "Most probable words",
+    "Attention of a head",
+    "All heads of a layer",
+    "Metric of every head",
+    "Named heads",
+    "Specialization",
+    "Embeddings",
+    "Sublayer changes",
+    "Neurons of a token",
+    "Sentence to sentence",
+)
 # What stands for the output of a head that is off.
 ZERO, MEAN = "Zero", "Mean"
 LEARNED = "Trained"

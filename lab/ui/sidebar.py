@@ -148,11 +148,15 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
                 parameters.HEAD.set(chosen[1].head + 1)
 
         st.selectbox(
-            "By what it does", offered, key="_job", on_change=take, placeholder="No job stands out",
+            "By what it does",
+            offered,
+            key="_job",
+            on_change=take,
+            placeholder="No job stands out",
             format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
             help="Measured on many sentences, not on yours; copying on random tokens. A head is listed where it is "
             "clearly better than chance.",
-        )  # fmt: skip
+        )
         if own is not None:
             st.caption(f"Score {own[1].score:.2f}; {_compared(own[0])}.")
 

@@ -26,9 +26,13 @@ from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WAT
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
 # The lesson behind each part of the picture.
 _LESSONS = {
-    "tokens": "tokenization", "vectors": "embeddings", "layer": "multi-head-attention",
-    "words": "masked-language-model", "link": "self-attention", "dot": "feed-forward",
-}  # fmt: skip
+    "tokens": "tokenization",
+    "vectors": "embeddings",
+    "layer": "multi-head-attention",
+    "words": "masked-language-model",
+    "link": "self-attention",
+    "dot": "feed-forward",
+}
 # The places that a door takes along, from 0.
 _CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
 

@@ -48,7 +48,11 @@ if st.query_params.get("only", "heatmap") == "heatmap":
 else:
     for name, figure in every_figure(labels).items():
         st.vega_lite_chart(
-            figure.data, figure.spec, width=figure.width, alt=figure.alt, key=name,
+            figure.data,
+            figure.spec,
+            width=figure.width,
+            alt=figure.alt,
+            key=name,
             on_select="rerun" if isinstance(figure, Heatmap) and "params" in figure.spec["layer"][0] else "ignore",
-        )  # fmt: skip
+        )
     st.html(token_chips([(label, (place,), label) for place, label in enumerate(labels)], chosen=0))

@@ -91,8 +91,13 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     at_page(page, "Embeddings", "Like words")
     go_to(page, "Benches", "Head view")
     at_page(page, "Head view")
-    way = [("Self-attention", "Map"), ("Self-attention", "Queries and keys"), ("Self-attention", "Values"),
-           ("Embeddings", "Vectors"), ("Embeddings", "Like words")]  # fmt: skip
+    way = [
+        ("Self-attention", "Map"),
+        ("Self-attention", "Queries and keys"),
+        ("Self-attention", "Values"),
+        ("Embeddings", "Vectors"),
+        ("Embeddings", "Like words"),
+    ]
     for title, step in reversed(way):
         page.go_back()
         at_page(page, title, step)

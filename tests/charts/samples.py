@@ -77,28 +77,44 @@ def every_figure(labels: list[str]) -> dict[str, Figure]:
         "bars": bars(labels, signed[0], Scale("Score"), title="Scores", highlight=0),
         "columns": columns(signed[0], Scale("Product"), title="Products", highlight=0),
         "small maps": small_maps(
-            np.stack([matrix(count), matrix(count, seed=1)]), labels, [(labels[0], "mixed"), ("b", "mixed")],
-            WEIGHT, title="All heads", causal=True,
+            np.stack([matrix(count), matrix(count, seed=1)]),
+            labels,
+            [(labels[0], "mixed"), ("b", "mixed")],
+            WEIGHT,
+            title="All heads",
+            causal=True,
         ).framed(0),
         "activations": activations(signed, labels, title="Neurons", columns=("Neuron", 97)).clickable(),
         "curve": curve(
-            ([-1, 0, 1], [0, 0, 1]), (signed[0], signed[0].clip(0)), ("Before", "After", "Neuron"),
-            title="Curve", highlight=0,
+            ([-1, 0, 1], [0, 0, 1]),
+            (signed[0], signed[0].clip(0)),
+            ("Before", "After", "Neuron"),
+            title="Curve",
+            highlight=0,
         ),
         "plan": plan(
             [Box(label, at / 2, 0 if at > 1 else None) for at, label in enumerate(labels)],
-            title="Steps", value_title="Length",
+            title="Steps",
+            value_title="Length",
         ),
         "lines": lines({labels[0]: signed[0], "b": signed[0][:2]}, AxisPlaces("Step"), Scale("Loss"), title="Loss"),
         "scatter": scatter(
-            labels, (matrix(1, count)[0], signed[0]), (Scale("Share", (0.0, 1.0), ".2f"), Scale("Change", signed=True)),
-            title="Points", rule=0.9, highlight=0,
+            labels,
+            (matrix(1, count)[0], signed[0]),
+            (Scale("Share", (0.0, 1.0), ".2f"), Scale("Change", signed=True)),
+            title="Points",
+            rule=0.9,
+            highlight=0,
         ),
         "marked lines": marked_lines(
-            {labels[0]: signed[0]}, {labels[0]: (1.5, 0.1)}, AxisPlaces("τ", [*range(1, count + 1)]), Scale("Share"),
-            title="Sparsity", rule=1.5,
+            {labels[0]: signed[0]},
+            {labels[0]: (1.5, 0.1)},
+            AxisPlaces("τ", [*range(1, count + 1)]),
+            Scale("Share"),
+            title="Sparsity",
+            rule=1.5,
         ),
-    }  # fmt: skip
+    }
 
 
 @cache

@@ -55,9 +55,14 @@ def test_what_stands_beside_the_weights() -> None:
     view = ModelView(maps(1, 2, 3, 2), list("abcde"), "m", True, Frames("Spread", "nats", values), (0, 1), told=3)
     header, arrays = unpack(view.payload())
     assert {name: header[name] for name in ("model", "steps", "block", "causal", "opened", "told", "frames")} == {
-        "model": "m", "steps": STEPS, "block": 2, "causal": True, "opened": [0, 1], "told": 3,
+        "model": "m",
+        "steps": STEPS,
+        "block": 2,
+        "causal": True,
+        "opened": [0, 1],
+        "told": 3,
         "frames": {"name": "Spread", "unit": "nats"},
-    }  # fmt: skip
+    }
     assert header["labels"] == list("abcde")
     np.testing.assert_array_equal(arrays["values"], values)
     header, arrays = unpack(ModelView(maps(1, 2, 3), list("abc"), "m").payload())

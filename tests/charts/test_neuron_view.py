@@ -29,9 +29,19 @@ def row_of(count: int, d_k: int = 4) -> NeuronRow:
     numbers = random.normal(size=(4, count)).astype(np.float32)
     whole = random.normal(size=(3, d_k)).astype(np.float32)
     return NeuronRow(
-        whole[0], vectors[0], vectors[0] * whole[0], numbers[0], numbers[1], numbers[2], vectors[1], vectors[2],
-        numbers[3], whole[1], whole[2], 2.0,
-    )  # fmt: skip
+        whole[0],
+        vectors[0],
+        vectors[0] * whole[0],
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        vectors[1],
+        vectors[2],
+        numbers[3],
+        whole[1],
+        whole[2],
+        2.0,
+    )
 
 
 def test_what_is_sent_is_the_traces_to_the_last_bit(traced: Trace) -> None:

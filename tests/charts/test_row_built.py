@@ -17,9 +17,15 @@ VALUES = np.array([[1.0, 2.0], [3.0, -4.0]])
 
 def built(**changes: object) -> RowBuilt:
     given = {
-        "query": "a", "labels": ["a", "b"], "scores": [1.0, 2.0], "weights": [0.25, 0.75], "hidden": [False, False],
-        "total": 1.0, "values": VALUES, "context": [2.5, -2.5],
-    }  # fmt: skip
+        "query": "a",
+        "labels": ["a", "b"],
+        "scores": [1.0, 2.0],
+        "weights": [0.25, 0.75],
+        "hidden": [False, False],
+        "total": 1.0,
+        "values": VALUES,
+        "context": [2.5, -2.5],
+    }
     return RowBuilt(**{**given, **changes})  # type: ignore[arg-type]
 
 
@@ -55,10 +61,14 @@ def test_text_is_made_harmless() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"scores": [1.0]}, {"weights": [0.5, 1.5]}, {"hidden": [False]}, {"context": [1.0]},
-        {"scores": [np.inf, 0.0]}, {"values": VALUES * np.nan},
+        {"scores": [1.0]},
+        {"weights": [0.5, 1.5]},
+        {"hidden": [False]},
+        {"context": [1.0]},
+        {"scores": [np.inf, 0.0]},
+        {"values": VALUES * np.nan},
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_a_row_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="row_built"):
         built(**changes)

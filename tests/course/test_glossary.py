@@ -71,10 +71,14 @@ def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: Lesson) -> None
 @pytest.mark.parametrize(
     ("old", "term"),
     [
-        ("Syntax Focus", "function word"), ("Semantics Focus", "content word"), ("Entities Focus", "entity"),
-        ("Punctuation Focus", "punctuation"), ("Long-Range Attention", "long range"), ("Focus (entropy)", "entropy"),
+        ("Syntax Focus", "function word"),
+        ("Semantics Focus", "content word"),
+        ("Entities Focus", "entity"),
+        ("Punctuation Focus", "punctuation"),
+        ("Long-Range Attention", "long range"),
+        ("Focus (entropy)", "entropy"),
     ],
-)  # fmt: skip
+)
 def test_the_names_of_attention_atlas_are_found_and_shown(old: str, term: str) -> None:
     assert search(old)[0].name == term
     assert f"Also called {old}" in str(meanings([NAMES[term]])).replace("\\", "")

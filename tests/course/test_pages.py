@@ -60,7 +60,7 @@ def test_a_record_is_read_and_lines_are_only_for_the_eye(tmp_path: Path) -> None
         ('icon = ":material/tag:"', 'icon = ":material/tag:"\nreading = [1]', "reading has something that is no text"),
         ('title = "Counting"', "title = Counting", "lesson.toml: "),
     ],
-)  # fmt: skip
+)
 def test_a_gap_and_a_wrong_word_are_told_by_name(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in RECORD
     with pytest.raises(ValueError, match=said):

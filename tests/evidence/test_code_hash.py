@@ -35,9 +35,13 @@ BELOW = "def one() -> int:\n    return 1\n"
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lab" / "package").mkdir(parents=True)
     for name, text in {
-        "top": TOP, "below": BELOW, "package/__init__": "", "package/inside": "two = 2\n", "other": "x = 1\n",
+        "top": TOP,
+        "below": BELOW,
+        "package/__init__": "",
+        "package/inside": "two = 2\n",
+        "other": "x = 1\n",
         "types_alone": "class Thing: ...\n",
-    }.items():  # fmt: skip
+    }.items():
         (tmp_path / "lab" / f"{name}.py").write_text(text)
     monkeypatch.setattr(module, "_ROOT", tmp_path)
     module.code_hash.cache_clear()

@@ -27,11 +27,16 @@ from lab.evidence.intervals import (
     ("right", "count", "low", "high"),
     [
         # Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I, method 3.
-        (81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718),
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
         # Best fixed offsets of UD EWT dev, counted and bounded by whoever planned the experiments.
-        (55, 74, 0.633, 0.829), (760, 2015, 0.356, 0.399), (433, 1211, 0.331, 0.385),
+        (55, 74, 0.633, 0.829),
+        (760, 2015, 0.356, 0.399),
+        (433, 1211, 0.331, 0.385),
     ],
-)  # fmt: skip
+)
 def test_wilson_beside_published_intervals(right: int, count: int, low: float, high: float) -> None:
     assert wilson(right, count) == pytest.approx((low, high), abs=6e-4)
 

@@ -222,9 +222,13 @@ def test_a_cluster_that_loses_a_worker_gives_the_same(run: Run, serial: Path, st
 
 @pytest.mark.parametrize("listens", [False, True])
 def test_a_scheduler_that_does_not_answer(
-    treebank: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    treebank: Path,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
     listens: bool,
-) -> None:  # fmt: skip
+) -> None:
     assert cluster.ANSWERS == 10
     monkeypatch.setattr(cluster, "ANSWERS", 1)
     with socket.socket() as silent:

@@ -50,10 +50,15 @@ def test_the_treebank_that_ships_is_whole() -> None:
 @pytest.mark.parametrize(
     ("relation", "cases", "share"),
     [
-        ("case", 2015, 37.7), ("obj", 1211, 35.8), ("compound", 898, 82.5),
-        ("nmod:poss", 391, 58.1), ("aux:pass", 162, 82.7), ("compound:prt", 74, 74.3), ("ccomp", 200, 25.0),
+        ("case", 2015, 37.7),
+        ("obj", 1211, 35.8),
+        ("compound", 898, 82.5),
+        ("nmod:poss", 391, 58.1),
+        ("aux:pass", 162, 82.7),
+        ("compound:prt", 74, 74.3),
+        ("ccomp", 200, 25.0),
     ],
-)  # fmt: skip
+)
 def test_cases_and_best_distances_are_those_of_another_count(relation: str, cases: int, share: float) -> None:
     """Counted by whoever planned the experiments, with code of their own; none of these has a subtype that is cut."""
     distances = defaultdict(list)

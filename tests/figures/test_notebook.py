@@ -66,9 +66,12 @@ def test_interventions_and_hidden_words_come_back(plain: Trace) -> None:
 def test_every_kind_of_model_is_made_again() -> None:
     plan = Plan("previous", 1, 6, 6, seed=3)
     models = [
-        random_twin(lab.load_model("lab-bert"), 5), random_toy(8, 9, seed=4), recut(random_toy(8, 9, seed=4), 8),
-        constructed_toy(7, 9), toy_after(plan, 0),
-    ]  # fmt: skip
+        random_twin(lab.load_model("lab-bert"), 5),
+        random_toy(8, 9, seed=4),
+        recut(random_toy(8, 9, seed=4), 8),
+        constructed_toy(7, 9),
+        toy_after(plan, 0),
+    ]
     for model in models:
         traced = lab.trace(model, "a b c a")
         again = rebuilt(partial(lab.trace, traced.model, "a b c a"))

@@ -17,13 +17,39 @@ from tests.models.conftest import HuggingFace, LabModel
 from tests.models.reference import PAIR, SENTENCE, TOLERANCE, WORD_COUNTS, agrees, close, words
 
 BERT_STEPS = (
-    "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat", "attention_output",
-    "attention_residual", "attention_norm", "ffn_hidden", "ffn_activation", "ffn_output", "ffn_residual", "output",
-)  # fmt: skip
+    "query",
+    "key",
+    "value",
+    "scores",
+    "scaled_scores",
+    "attention",
+    "context_concat",
+    "attention_output",
+    "attention_residual",
+    "attention_norm",
+    "ffn_hidden",
+    "ffn_activation",
+    "ffn_output",
+    "ffn_residual",
+    "output",
+)
 GPT2_STEPS = (
-    "input_norm", "query", "key", "value", "scores", "scaled_scores", "attention", "context_concat",
-    "attention_output", "attention_residual", "ffn_input_norm", "ffn_hidden", "ffn_activation", "ffn_output", "output",
-)  # fmt: skip
+    "input_norm",
+    "query",
+    "key",
+    "value",
+    "scores",
+    "scaled_scores",
+    "attention",
+    "context_concat",
+    "attention_output",
+    "attention_residual",
+    "ffn_input_norm",
+    "ffn_hidden",
+    "ffn_activation",
+    "ffn_output",
+    "output",
+)
 MODERNBERT_STEPS = tuple(
     step for step in GPT2_STEPS for step in ((step, "ffn_gate") if step == "ffn_hidden" else (step,))
 )

@@ -31,17 +31,42 @@ from tests.conftest import TinyCheckpoint
 ROOT = Path(__file__).parents[2]
 ON_THE_HUB = [entry for entry in CATALOGUE if entry.repository is not None]
 BERT_BASE = {
-    "config.json": 570, "model.safetensors": 440_449_768, "tokenizer.json": 466_062, "tokenizer_config.json": 48,
-    "vocab.txt": 231_508, "pytorch_model.bin": 440_473_133, "tf_model.h5": 536_063_208, "README.md": 10_000,
-    "coreml/model.mlpackage/weights.bin": 532_000_000, "onnx/config.json": 600, "onnx/model.safetensors": 440_000_000,
-    "rust_model.ot": 500_000_000, ".gitattributes": 100, "flax_model.msgpack": 438_000_000,
-}  # fmt: skip
+    "config.json": 570,
+    "model.safetensors": 440_449_768,
+    "tokenizer.json": 466_062,
+    "tokenizer_config.json": 48,
+    "vocab.txt": 231_508,
+    "pytorch_model.bin": 440_473_133,
+    "tf_model.h5": 536_063_208,
+    "README.md": 10_000,
+    "coreml/model.mlpackage/weights.bin": 532_000_000,
+    "onnx/config.json": 600,
+    "onnx/model.safetensors": 440_000_000,
+    "rust_model.ot": 500_000_000,
+    ".gitattributes": 100,
+    "flax_model.msgpack": 438_000_000,
+}
 DANGEROUS = (
-    "pytorch_model.bin", "pytorch_model-00001-of-00002.bin", "model.pt", "model.pth", "model.ckpt", "model.pkl",
-    "model.pickle", "model.bin", "model.safetensors.bin", "model.safetensors.index.pkl", "model.safetensors/data.pkl",
-    "training_args.bin", "optimizer.pt", "modeling_bert.py", "tf_model.h5", "flax_model.msgpack", "model.joblib",
-    "sub/model.safetensors", "model.npz",
-)  # fmt: skip
+    "pytorch_model.bin",
+    "pytorch_model-00001-of-00002.bin",
+    "model.pt",
+    "model.pth",
+    "model.ckpt",
+    "model.pkl",
+    "model.pickle",
+    "model.bin",
+    "model.safetensors.bin",
+    "model.safetensors.index.pkl",
+    "model.safetensors/data.pkl",
+    "training_args.bin",
+    "optimizer.pt",
+    "modeling_bert.py",
+    "tf_model.h5",
+    "flax_model.msgpack",
+    "model.joblib",
+    "sub/model.safetensors",
+    "model.npz",
+)
 
 
 @dataclass
@@ -98,8 +123,12 @@ def _bert_base() -> ModelCard:
 def test_a_download_brings_what_is_read_and_nothing_else(fake_hub: FakeHub) -> None:
     planned = hub.plan(_bert_base())
     assert set(planned.files) == {
-        "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
-    }  # fmt: skip
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+    }
     assert planned.megabytes == 441
 
     model = load_model("bert-base-uncased")

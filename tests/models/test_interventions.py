@@ -186,9 +186,11 @@ def test_links_of_a_layer_and_of_a_head_are_a_mask_given_to_hugging_face_there(
     n = len(plain)
     pairs, links, in_heads = {(4, 3)}, {(1, 5, 4), (1, 7, 7)}, {(1, 1, 5, 3), (0, 1, 6, 5), (0, 0, 3, 2)}
     ours = trace(
-        model, SENTENCE, None,
+        model,
+        SENTENCE,
+        None,
         Interventions(blocked=frozenset(pairs), blocked_links=frozenset(links), blocked_in_heads=frozenset(in_heads)),
-    )  # fmt: skip
+    )
     with ExitStack() as stack:
         for layer in range(LAYERS):
             mask = _own_mask(family, layer, n)

@@ -137,9 +137,13 @@ def test_modernbert_as_it_was_published(copy_of: CopyOf) -> None:
     """Its config.json is older than Transformers 5: other names for the bases, every n-th layer global."""
     folder = copy_of("modernbert")
     change_config(
-        folder, layer_types=..., rope_parameters=..., global_attn_every_n_layers=2, global_rope_theta=500.0,
+        folder,
+        layer_types=...,
+        rope_parameters=...,
+        global_attn_every_n_layers=2,
+        global_rope_theta=500.0,
         local_rope_theta=20.0,
-    )  # fmt: skip
+    )
     layers = load_model(folder).weights.layers
     assert [(layer.rotary, layer.window) for layer in layers] == [(500.0, None), (20.0, WINDOW)]
     proven(folder, "modernbert")

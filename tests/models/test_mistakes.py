@@ -202,10 +202,18 @@ def test_an_intervention_leaves_the_model_as_it_was(lab_model: LabModel, family:
     model = lab_model(family)
     before = trace(model, SENTENCE, PAIR).hidden_states
     everything = Interventions(
-        zero_heads=frozenset({(0, 0)}), mean_heads=frozenset({(0, 1)}), uniform_heads=frozenset({(0, 2)}),
-        zero_neurons=frozenset({(0, 5)}), blocked=frozenset({(1, 0)}), patches=(Patch(1, 1, torch.zeros(WIDTH)),),
-        no_positions=True, no_segments=True, no_scaling=True, no_output_projection=True, other_gelu=True,
-    )  # fmt: skip
+        zero_heads=frozenset({(0, 0)}),
+        mean_heads=frozenset({(0, 1)}),
+        uniform_heads=frozenset({(0, 2)}),
+        zero_neurons=frozenset({(0, 5)}),
+        blocked=frozenset({(1, 0)}),
+        patches=(Patch(1, 1, torch.zeros(WIDTH)),),
+        no_positions=True,
+        no_segments=True,
+        no_scaling=True,
+        no_output_projection=True,
+        other_gelu=True,
+    )
     trace(model, SENTENCE, PAIR, everything).layer(1)
     assert torch.equal(trace(model, SENTENCE, PAIR).hidden_states, before)
 

@@ -7,6 +7,7 @@ import torch
 import transformers
 from torch import Tensor
 
+import lab
 from lab.models.reference import reference
 from lab.models.tensor_entries import GROUPS
 from lab.models.tensors import catalogue, expression, missing, tensor, tensor_of
@@ -176,7 +177,7 @@ def test_the_catalogue_lists_every_tensor_with_its_shape(lab_model: LabModel, fa
         assert entry.formula and entry.source and entry.group in GROUPS and entry.place
         assert len(entry.axes) == len(entry.shape)
         # The expression is what the page tells the learner to type.
-        typed = eval(expression(entry.name, L - 1), {"trace": run})
+        typed = eval(expression(entry.name, L - 1), {"trace": run, "lab": lab})
         assert torch.equal(typed, tensor) and typed.dtype == tensor.dtype
     names = [entry.name for entry in catalogue(run)]
     assert len(set(names)) == len(names)
@@ -221,5 +222,5 @@ def test_every_parameter_of_the_checkpoint_is_listed(lab_model: LabModel, family
 def test_a_name_that_is_not_in_the_catalogue(lab_model: LabModel) -> None:
     run = trace(lab_model("gpt2"), SENTENCE)
     for name in ("layer.attention_norm", "pair_logits", "model.id", "nonsense"):
-        with pytest.raises(KeyError, match=r"gpt2-0 has no tensor .*trace\.catalogue\(\) lists"):
+        with pytest.raises(KeyError, match=r"gpt2-0 has no tensor .*lab\.catalogue\(trace\) lists"):
             tensor_of(run, name)

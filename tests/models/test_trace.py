@@ -111,8 +111,8 @@ def test_what_a_trace_says_of_its_text(lab_model: LabModel) -> None:
 def test_nothing_a_trace_returns_carries_gradients(lab_model: LabModel, family: Family) -> None:
     run = trace(lab_model(family), SENTENCE)
     layer: LayerTrace = run.layer(0)
-    for tensor in (run.hidden_states, layer.attention, layer.head_contribution, run.output, run.embeddings.sum):
-        assert tensor.dtype == torch.float32 and not tensor.requires_grad
+    for each in (run.hidden_states, layer.attention, layer.head_contribution, run.output, run.embeddings.sum):
+        assert each.dtype == torch.float32 and not each.requires_grad
 
 
 def test_sessions_share_a_trace(deep_model: LoadedModel) -> None:

@@ -49,9 +49,13 @@ def fresh(family: str) -> PreTrainedModel:
             GPT2Config(vocab_size=450, n_embd=64, n_layer=5, n_head=4, n_positions=128, initializer_range=STD)
         )
     sizes: dict[str, Any] = {
-        "vocab_size": 450, "hidden_size": 64, "num_hidden_layers": 5, "num_attention_heads": 4,
-        "intermediate_size": 256, "initializer_range": STD,
-    }  # fmt: skip
+        "vocab_size": 450,
+        "hidden_size": 64,
+        "num_hidden_layers": 5,
+        "num_attention_heads": 4,
+        "intermediate_size": 256,
+        "initializer_range": STD,
+    }
     if family == "modernbert":
         return ModernBertForMaskedLM(ModernBertConfig(**sizes, pad_token_id=1, cls_token_id=2, sep_token_id=3))
     return BertForPreTraining(BertConfig(**sizes)) if family == "bert" else RobertaForMaskedLM(RobertaConfig(**sizes))

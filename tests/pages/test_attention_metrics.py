@@ -13,9 +13,17 @@ from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, w
 PAGE = "5_Attention_metrics.py"
 TEXT = "The cat sat on the mat because it was tired."
 STEPS = (
-    "All heads", "Two heads", "Six numbers", "By hand", "Parked heads",
-    "One layer", "Special tokens", "Threshold", "Length", "Check",
-)  # fmt: skip
+    "All heads",
+    "Two heads",
+    "Six numbers",
+    "By hand",
+    "Parked heads",
+    "One layer",
+    "Special tokens",
+    "Threshold",
+    "Length",
+    "Check",
+)
 
 
 def open_step(step: str, **params: str) -> AppTest:

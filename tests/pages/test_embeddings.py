@@ -15,9 +15,21 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors", "Like words", "Sum", "Position lab", "Learned or computed",
-    "Rotary", "King and queen", "Two meanings", "Lengths", "Segments", "Similarity", "Wavelengths", "Shift", "Check",
-)  # fmt: skip
+    "Vectors",
+    "Like words",
+    "Sum",
+    "Position lab",
+    "Learned or computed",
+    "Rotary",
+    "King and queen",
+    "Two meanings",
+    "Lengths",
+    "Segments",
+    "Similarity",
+    "Wavelengths",
+    "Shift",
+    "Check",
+)
 # The steps that show the learner's own tokens, or compute with them.
 OF_TOKENS = ("Vectors", "Like words", "Two meanings", "Sum", "Segments", "Position lab")
 PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}

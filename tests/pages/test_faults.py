@@ -294,9 +294,8 @@ def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> Non
 
 @pytest.mark.parametrize(
     ("page", "step"),
-    [("6_Head_specialization.py", "Many sentences"),
-     ("8_Feed-forward_and_LayerNorm.py", "Excited by")],
-)  # fmt: skip
+    [("6_Head_specialization.py", "Many sentences"), ("8_Feed-forward_and_LayerNorm.py", "Excited by")],
+)
 def test_without_the_bundled_texts_a_step_says_so_and_names_no_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, step: str
 ) -> None:

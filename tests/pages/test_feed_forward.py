@@ -18,9 +18,18 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
 STEPS = (
-    "Order", "Neurons", "Activation", "Excited by", "In the blank", "Residual", "LayerNorm",
-    "One neuron", "Through the layers", "By hand", "Check",
-)  # fmt: skip
+    "Order",
+    "Neurons",
+    "Activation",
+    "Excited by",
+    "In the blank",
+    "Residual",
+    "LayerNorm",
+    "One neuron",
+    "Through the layers",
+    "By hand",
+    "Check",
+)
 
 
 def open_step(step: str, **params: str) -> AppTest:

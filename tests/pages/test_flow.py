@@ -192,8 +192,15 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
 
 
 def test_one_layer_repeated_is_named_for_what_it_is() -> None:
-    at = by_weight(text=TEXT, step="Influence tree", tree="One layer repeated", flow_layer="2", head="3",
-               flow_heads="One head", token="3")  # fmt: skip
+    at = by_weight(
+        text=TEXT,
+        step="Influence tree",
+        tree="One layer repeated",
+        flow_layer="2",
+        head="3",
+        flow_heads="One head",
+        token="3",
+    )
     header, arrays = sent_tree(at)
     attention = trace().layer(1).attention[2].numpy()
     assert header["title"] == "Tree of cat, layer 2 at every level, head 3"

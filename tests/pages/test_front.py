@@ -240,8 +240,16 @@ def test_only_what_a_picture_can_report_changes_the_cuts() -> None:
     assert cuts_after(["1", "head", 1, 4, 5, 3], cuts).in_heads == {(1, 4, 5, 3)}
     assert cuts_after(["1", "heal"], cuts) == Cuts()
     nothing: tuple[object, ...] = (
-        None, "", [], [1, "token", 2], ["1", "token", "2"], ["1", "token", 2.5], ["1", "link", 1, 2], {}, ["1"],
-    )  # fmt: skip
+        None,
+        "",
+        [],
+        [1, "token", 2],
+        ["1", "token", "2"],
+        ["1", "token", 2.5],
+        ["1", "link", 1, 2],
+        {},
+        ["1"],
+    )
     for said in nothing:
         assert cuts_after(said, cuts) == cuts
     assert asked(load_model("lab-gpt2"), "A _.") is None

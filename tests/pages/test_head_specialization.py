@@ -30,9 +30,15 @@ from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, w
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "Tagged sentence", "Seven metrics", "Radar", "Named patterns", "Grammar", "Many sentences",
-    "Clusters", "Check",
-)  # fmt: skip
+    "Tagged sentence",
+    "Seven metrics",
+    "Radar",
+    "Named patterns",
+    "Grammar",
+    "Many sentences",
+    "Clusters",
+    "Check",
+)
 BOOK = "She read the book."
 OWN = "The dog ran home.\n\nShe met Anna in London.\nIs it late?"
 

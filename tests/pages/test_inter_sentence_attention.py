@@ -88,9 +88,12 @@ def test_mean_mass_comes_first() -> None:
     """Also in the bench that shares the parameter; old links name their measure, and are understood."""
     at = go(visit(PAGE, text=TEXT), "Matrix")
     assert at.segmented_control(key="measure").value == at.segmented_control(key="measure").options[0] == "Mean mass"
-    assert visit("15_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT).segmented_control(
-        key="measure"
-    ).value == "Mean mass"  # fmt: skip
+    assert (
+        visit("15_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT)
+        .segmented_control(key="measure")
+        .value
+        == "Mean mass"
+    )
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])

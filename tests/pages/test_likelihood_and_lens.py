@@ -307,9 +307,14 @@ def test_the_draw_on_screen_is_the_naive_draw() -> None:
     model = lab.load_model("lab-gpt2")
     ids = list(lab.trace(model, "The cat sat on the").token_ids)
     at = open_step(
-        "Sampling", model="lab-gpt2", text="The cat sat on the", temperature="0.5", top_k="20", top_p="0.8",
+        "Sampling",
+        model="lab-gpt2",
+        text="The cat sat on the",
+        temperature="0.5",
+        top_k="20",
+        top_p="0.8",
         draw_seed="7",
-    )  # fmt: skip
+    )
     shares = (theirs(model, ids).logits[0, -1].double() / 0.5).softmax(0)
     best, order = shares.sort(descending=True)
     best = best[:20]

@@ -87,9 +87,15 @@ def test_the_sentences_about_deciding_are_computed() -> None:
     few = found.needed(0.5)
     assert few is not None
     at = visit(
-        PAGE, text=TEXT, pair=PAIR, layer=str(layer + 1), head=str(head + 1), step=STEPS[1], dimensions="2",
+        PAGE,
+        text=TEXT,
+        pair=PAIR,
+        layer=str(layer + 1),
+        head=str(head + 1),
+        step=STEPS[1],
+        dimensions="2",
         pattern="Delimiter",
-    )  # fmt: skip
+    )
     said = words(at)
     assert f"**{found.total:.2f} higher**" in said
     assert f"**{few} of {traced.model.config.head_width}**" in said

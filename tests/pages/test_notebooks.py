@@ -35,10 +35,14 @@ WAYS: dict[str, dict[str, str]] = {
     "random": {"weights": "Random", "twin_seed": "3", **PAIR},
     "toy": {"mode": "Toy"},
     "otherwise": {
-        "sinks": "Kept", "measure": "Maximum", "tree": "One layer repeated", "flow_residual": "With residual",
-        "flow_layer": "2", **PAIR,
+        "sinks": "Kept",
+        "measure": "Maximum",
+        "tree": "One layer repeated",
+        "flow_residual": "With residual",
+        "flow_layer": "2",
+        **PAIR,
     },
-}  # fmt: skip
+}
 OTHERWISE = ("pages/7_Inter-sentence_attention.py", "pages/13_Flow.py")  # whose figures those choices change
 # The lines that draw random weights are the same for every figure.
 SOME = {

@@ -73,10 +73,15 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 @pytest.mark.parametrize(
     ("mistake", "step"),
-    [("no_scaling", "scaled_scores"), ("no_mask", "scaled_scores"), ("no_values", "value"),
-     ("softmax_over_queries", "attention"), ("no_output_projection", "attention_output"),
-     ("other_gelu", "ffn_activation")],
-)  # fmt: skip
+    [
+        ("no_scaling", "scaled_scores"),
+        ("no_mask", "scaled_scores"),
+        ("no_values", "value"),
+        ("softmax_over_queries", "attention"),
+        ("no_output_projection", "attention_output"),
+        ("other_gelu", "ffn_activation"),
+    ],
+)
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None:
     at = visit(PAGE, step="Break it", model=model)

@@ -16,9 +16,15 @@ from tests.pages.texts import TEXTS
 PAGE = "14_Tensors.py"
 TENSORS, VARIANT_STEP = "Tensors", "Attention variants"
 FEW = (
-    "layer.attention", "layer.scaled_scores", "hidden_states", "layer.weights.w_1", "layer.weights.norm_2.gamma",
-    "model.weights.embeddings.token", "token_ids", "logits",
-)  # fmt: skip
+    "layer.attention",
+    "layer.scaled_scores",
+    "hidden_states",
+    "layer.weights.w_1",
+    "layer.weights.norm_2.gamma",
+    "model.weights.embeddings.token",
+    "token_ids",
+    "logits",
+)
 
 
 def choose(at: AppTest, name: str) -> AppTest:

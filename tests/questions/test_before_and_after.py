@@ -76,12 +76,16 @@ def test_no_more_runs_are_made_than_it_takes() -> None:
         ([BothTests({"a": False})], Gain(0, 0, 0), None),
         # By hand: 1 of 4 before, 3 of 4 after; (0.75 − 0.25) ÷ (1 − 0.25) = 2/3.
         (
-            [BothTests({"a": False, "b": True}, {"a": True, "b": True}),
-             BothTests({"c": False, "d": False}, {"c": True, "d": False}), BothTests({"e": True})],
-            Gain(4, 1, 3), 2 / 3,
+            [
+                BothTests({"a": False, "b": True}, {"a": True, "b": True}),
+                BothTests({"c": False, "d": False}, {"c": True, "d": False}),
+                BothTests({"e": True}),
+            ],
+            Gain(4, 1, 3),
+            2 / 3,
         ),
     ],
-)  # fmt: skip
+)
 def test_the_gain_by_hand(taken: list[BothTests], expected: Gain, g: float | None) -> None:
     found = gain(taken)
     assert found == expected and found.g == (g if g is None else pytest.approx(g))
@@ -108,9 +112,15 @@ def test_the_file_keeps_both_tests_and_their_gain() -> None:
 
 @pytest.mark.parametrize(
     "tests",
-    [[], {"before": {"a": 1}}, {"before": None}, {"before": {"a": True}, "after": {"b": True}}, {"after": {}},
-     {"before": {"a" * 99: True}}],
-)  # fmt: skip
+    [
+        [],
+        {"before": {"a": 1}},
+        {"before": None},
+        {"before": {"a": True}, "after": {"b": True}},
+        {"after": {}},
+        {"before": {"a" * 99: True}},
+    ],
+)
 def test_a_file_with_other_tests_is_refused(tests: object) -> None:
     content = {"lab": "Inside BERT", "version": 1, "lessons": {LESSON: {"tests": tests}}}
     with pytest.raises(ProgressFileError):

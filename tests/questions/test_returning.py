@@ -84,9 +84,13 @@ def test_none_before_a_class_and_none_about_a_toy(given: dict[str, str]) -> None
 
 @pytest.mark.parametrize(
     ("lesson", "wanted"),
-    [("self-attention", "most-even"), ("feed-forward", "most-exciting-token"),
-     ("head-specialization", "best-head-next_token"), ("head-specialization", "looks-most-content_words")],
-)  # fmt: skip
+    [
+        ("self-attention", "most-even"),
+        ("feed-forward", "most-exciting-token"),
+        ("head-specialization", "best-head-next_token"),
+        ("head-specialization", "looks-most-content_words"),
+    ],
+)
 def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: str) -> None:
     to_pick = importlib.import_module(f"lab.lessons.{lesson.replace('-', '_')}.again").to_pick
     spots = (Spot.of(run("lab-minilm", each.text)) for each in EXAMPLES if "[MASK]" not in each.text)

@@ -13,13 +13,24 @@ SHARE, ANY = Bounds(0.0, 1.0, ""), Bounds(-1e9, 1e9, "nats")
 @pytest.mark.parametrize(
     ("typed", "bounds", "number"),
     [
-        ("0.25", SHARE, 0.25), ("0,25", SHARE, 0.25), (" ,25 ", SHARE, 0.25), ("25%", SHARE, 0.25),
-        ("25,5 %", SHARE, 0.255), ("1,000", SHARE, 1.0), ("0,125", SHARE, 0.125), ("1", SHARE, 1.0),
-        ("1e-3", SHARE, 0.001), ("\u0660\u066b\u0662\u0665", SHARE, 0.25), ("\u22121.5 nats", ANY, -1.5),
-        ("30,522.5", ANY, 30522.5), ("30.522,5", ANY, 30522.5), ("1.234", ANY, 1.234), ("1,234,567", ANY, 1234567.0),
+        ("0.25", SHARE, 0.25),
+        ("0,25", SHARE, 0.25),
+        (" ,25 ", SHARE, 0.25),
+        ("25%", SHARE, 0.25),
+        ("25,5 %", SHARE, 0.255),
+        ("1,000", SHARE, 1.0),
+        ("0,125", SHARE, 0.125),
+        ("1", SHARE, 1.0),
+        ("1e-3", SHARE, 0.001),
+        ("\u0660\u066b\u0662\u0665", SHARE, 0.25),
+        ("\u22121.5 nats", ANY, -1.5),
+        ("30,522.5", ANY, 30522.5),
+        ("30.522,5", ANY, 30522.5),
+        ("1.234", ANY, 1.234),
+        ("1,234,567", ANY, 1234567.0),
         ("30 522", ANY, 30522.0),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_read(typed: str, bounds: Bounds, number: float) -> None:
     assert read_number(typed, bounds) == pytest.approx(number)
 

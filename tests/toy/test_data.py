@@ -17,9 +17,13 @@ from lab.toy.settings import SETTINGS, SettingError
 
 SOUND = ToyData(((1, 1, 2), (3, 4)), vocabulary=4, max_length=3, count=2, seed=0)
 CHECKS = [
-    "no missing values", "integer token ids", "ids inside the vocabulary", "sentence lengths",
-    "number of sentences", "every word occurs",
-]  # fmt: skip
+    "no missing values",
+    "integer token ids",
+    "ids inside the vocabulary",
+    "sentence lengths",
+    "number of sentences",
+    "every word occurs",
+]
 
 
 def _between(name: str) -> st.SearchStrategy[int]:

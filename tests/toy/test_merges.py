@@ -32,8 +32,11 @@ def test_the_example_of_the_paper() -> None:
     assert learned.merges == (("e", "s"), ("es", "t"), ("l", "o"), ("lo", "w"))
     assert [learned.next(k)[0].count for k in range(4)] == [9, 9, 7, 7]
     assert list(learned.states[4]) == [
-        ("low",), ("low", "e", "r"), ("n", "e", "w", "est"), ("w", "i", "d", "est"),
-    ]  # fmt: skip
+        ("low",),
+        ("low", "e", "r"),
+        ("n", "e", "w", "est"),
+        ("w", "i", "d", "est"),
+    ]
     assert learned.tokenizer(4).encode("lowest").tokens == ["low", "est"]
     assert learned.way("lowest", 4)[-1] == (4, ("low", "est"))
 

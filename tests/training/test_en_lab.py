@@ -41,8 +41,11 @@ def test_parts_of_speech_and_dependencies(shipped: tuple[float, Language]) -> No
 def test_names(shipped: tuple[float, Language]) -> None:
     found = names(shipped[1])
     assert {label: score["gold"] for label, score in found["names"].items()} == {
-        "micro": 966, "PERSON": 343, "ORG": 224, "LOC": 399,
-    }  # B- tags in the file, as counted by grep  # fmt: skip
+        "micro": 966,
+        "PERSON": 343,
+        "ORG": 224,
+        "LOC": 399,
+    }  # B- tags in the file, as counted by grep
     whole, in_runs = found["names"]["micro"]["f1"], found["names_in_runs"]["micro"]["f1"]
     assert whole >= 0.60
     assert in_runs >= 0.58
@@ -74,14 +77,26 @@ def row(number: str, form: str, head: str = "0", relation: str = "root", misc: s
 
 
 def test_multiword_tokens_and_spaces_give_the_text_back(tmp_path: Path) -> None:
-    path = packed(tmp_path / "a.conllu.xz", "\n".join([
-        "# newdoc id = one", "# text = I don't, (no).",
-        row("1", "I", "3", "nsubj"), row("2-3", "don't", misc="SpaceAfter=No").replace("\tX\t", "\t_\t"),
-        row("2", "do", "3", "aux"), row("3", "n't"), row("3.1", "know"),
-        row("4", ",", "3", "punct"), row("5", "(", "6", "punct", "SpaceAfter=No"),
-        row("6", "no", "3", "discourse", "SpaceAfter=No"), row("7", ")", "6", "punct", "A=b|SpaceAfter=No"),
-        row("8", ".", "3", "punct"), "",
-    ]))  # fmt: skip
+    path = packed(
+        tmp_path / "a.conllu.xz",
+        "\n".join(
+            [
+                "# newdoc id = one",
+                "# text = I don't, (no).",
+                row("1", "I", "3", "nsubj"),
+                row("2-3", "don't", misc="SpaceAfter=No").replace("\tX\t", "\t_\t"),
+                row("2", "do", "3", "aux"),
+                row("3", "n't"),
+                row("3.1", "know"),
+                row("4", ",", "3", "punct"),
+                row("5", "(", "6", "punct", "SpaceAfter=No"),
+                row("6", "no", "3", "discourse", "SpaceAfter=No"),
+                row("7", ")", "6", "punct", "A=b|SpaceAfter=No"),
+                row("8", ".", "3", "punct"),
+                "",
+            ]
+        ),
+    )
     (sentence,) = conllu(path)
     doc = join([sentence], spacy.blank("en").vocab)
     assert doc.text.rstrip() == "I don't, (no)."
@@ -147,9 +162,15 @@ def test_what_a_corpus_does_not_annotate_is_left_open() -> None:
 
 def test_litbank_keeps_names_without_titles(tmp_path: Path) -> None:
     rows = [
-        ("Mr.", "B-PER", "B-PER"), ("Woodhouse", "I-PER", "I-PER"), ("'s", "O", "I-PER"), ("father", "O", "I-PER"),
-        ("met", "O", "O"), ("the", "B-PER", "O"), ("Captain", "I-PER", "O"), (".", "O", "O"),
-    ]  # fmt: skip
+        ("Mr.", "B-PER", "B-PER"),
+        ("Woodhouse", "I-PER", "I-PER"),
+        ("'s", "O", "I-PER"),
+        ("father", "O", "I-PER"),
+        ("met", "O", "O"),
+        ("the", "B-PER", "O"),
+        ("Captain", "I-PER", "O"),
+        (".", "O", "O"),
+    ]
     path = packed(tmp_path / "book.tsv.xz", "\n".join("\t".join([*r, "O", "O", ""]) for r in rows))
     (sentence,) = litbank(path)
     assert sentence.entities == ["O", "U-PERSON", "O", "O", "O", "O", "O", "O"]
@@ -178,9 +199,13 @@ def test_silver_labels_leave_unknown_names_open() -> None:
 
 def test_silver_names_of_a_treebank_follow_its_tree() -> None:
     first = Sentence(
-        ["Zed", "Quux", "lives", "in", "Foo"], "d", [True] * 5, ["PROPN", "PROPN", "VERB", "ADP", "PROPN"],
-        [2, 0, 2, 4, 2], ["nsubj", "flat", "ROOT", "case", "obl"],
-    )  # fmt: skip
+        ["Zed", "Quux", "lives", "in", "Foo"],
+        "d",
+        [True] * 5,
+        ["PROPN", "PROPN", "VERB", "ADP", "PROPN"],
+        [2, 0, 2, 4, 2],
+        ["nsubj", "flat", "ROOT", "case", "obl"],
+    )
     second = Sentence(
         ["Quux", "likes", "Bar"], "d", [True] * 3, ["PROPN", "VERB", "PROPN"], [1, 1, 1], ["nsubj", "ROOT", "obj"]
     )
@@ -192,17 +217,27 @@ def test_the_card_holds_no_figure_of_its_own() -> None:
     rows = [{"step": 7, "scores": {}}]
     words = {"words": 11}
     log = {
-        "data": {"parse": {}, "names": dict.fromkeys(
-            ("GUM", "wikigold", "WNUT17", "BTC", "LitBank", "Wikipedia", "EWT"), words)},
-        "parse": {"seconds": 60, "log": rows}, "names": {"seconds": 120, "log": rows},
-    }  # fmt: skip
+        "data": {
+            "parse": {},
+            "names": dict.fromkeys(("GUM", "wikigold", "WNUT17", "BTC", "LitBank", "Wikipedia", "EWT"), words),
+        },
+        "parse": {"seconds": 60, "log": rows},
+        "names": {"seconds": 120, "log": rows},
+    }
     score = {"precision": 0.111, "recall": 0.222, "f1": 0.333, "gold": 44}
     invented = {
-        "upos": 0.555, "uas": 0.556, "las": 0.557, "words": 99, "words_per_second": 98, "load_seconds": 0.97,
-        "folder_bytes": 9_600_000, "mistakes": [("a|b [c]", "LOC", "ORG")], "names": {"micro": score},
+        "upos": 0.555,
+        "uas": 0.556,
+        "las": 0.557,
+        "words": 99,
+        "words_per_second": 98,
+        "load_seconds": 0.97,
+        "folder_bytes": 9_600_000,
+        "mistakes": [("a|b [c]", "LOC", "ORG")],
+        "names": {"micro": score},
         "names_in_runs": {"micro": score},
         "raw": {"upos": 0.558, "uas": 0.559, "las": 0.561, "tokens_f1": 0.562, "sentences_f1": 0.563},
-    }  # fmt: skip
+    }
     text = card(log, invented)
     for expected in ("55.5 %", "55.9 %", "33.3 %", "9.6 MB", "0.97 s", "7 steps", r"| a\|b [c] | LOC | ORG |"):
         assert expected in text

@@ -25,10 +25,15 @@ def base(wordpiece: Corpora, tmp_path: Path) -> Path:
     torch.manual_seed(1)
     BertModel(
         BertConfig(
-            vocab_size=300, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-            max_position_embeddings=64, hidden_dropout_prob=0.1,
+            vocab_size=300,
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=64,
+            hidden_dropout_prob=0.1,
         )
-    ).save_pretrained(folder)  # fmt: skip
+    ).save_pretrained(folder)
     tokenizer = Tokenizer.from_str(wordpiece[0].to_str())
     tokenizer.enable_truncation(8)
     tokenizer.enable_padding(length=8)

@@ -30,9 +30,23 @@ MODELS = ("lab-bert", "lab-gpt2")
 BY_NAME = {each.name: each for each in PARAMETERS}
 # The places of a run, and what decides them: read and written by hand, under keys of their own.
 WIDGETS = {
-    "button", "chat_input", "checkbox", "data_editor", "file_uploader", "multiselect", "number_input", "pills", "radio",
-    "segmented_control", "select_slider", "selectbox", "slider", "text_area", "text_input", "toggle",
-}  # fmt: skip
+    "button",
+    "chat_input",
+    "checkbox",
+    "data_editor",
+    "file_uploader",
+    "multiselect",
+    "number_input",
+    "pills",
+    "radio",
+    "segmented_control",
+    "select_slider",
+    "selectbox",
+    "slider",
+    "text_area",
+    "text_input",
+    "toggle",
+}
 
 
 def calls() -> Iterator[tuple[Path, ast.Call, dict[str | None, ast.expr]]]:

@@ -16,9 +16,12 @@ from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import lesson_at, visit, words
 
 ATTENTION, HEADS, JOBS, SENTENCES, BLANK = (
-    "3_Self-attention.py", "4_Multi-head_attention.py", "6_Head_specialization.py", "7_Inter-sentence_attention.py",
+    "3_Self-attention.py",
+    "4_Multi-head_attention.py",
+    "6_Head_specialization.py",
+    "7_Inter-sentence_attention.py",
     "9_Masked_language_model.py",
-)  # fmt: skip
+)
 OWN = "My own sentence stays."
 
 

@@ -46,10 +46,17 @@ BLANKS = (
     "Once upon a [MASK] there was a little girl.",
 )
 AFTER_THE = (
-    "The [MASK] ran away.", "The [MASK] is very old.", "He saw the [MASK].", "She gave the [MASK] to her mother.",
-    "We walked to the [MASK].", "The [MASK] was on the table.", "They live near the [MASK].",
-    "The [MASK] sat on the chair.", "I like the [MASK].", "The children played with the [MASK].",
-)  # fmt: skip
+    "The [MASK] ran away.",
+    "The [MASK] is very old.",
+    "He saw the [MASK].",
+    "She gave the [MASK] to her mother.",
+    "We walked to the [MASK].",
+    "The [MASK] was on the table.",
+    "They live near the [MASK].",
+    "The [MASK] sat on the chair.",
+    "I like the [MASK].",
+    "The children played with the [MASK].",
+)
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,14 @@ def induction(model_id: str, period: int = 50, sequences: int = 8) -> dict[str, 
     scores = np.mean([model_induction(model, period, seed) for seed in range(sequences)], axis=0)
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     uniform = float(np.mean([1 / (i + 1) for i in range(period, 2 * period)]))
-    return {"period": period, "sequences": sequences, "layer": int(layer) + 1, "head": int(head) + 1,
-            "score": float(scores[layer, head]), "uniform": uniform}  # fmt: skip
+    return {
+        "period": period,
+        "sequences": sequences,
+        "layer": int(layer) + 1,
+        "head": int(head) + 1,
+        "score": float(scores[layer, head]),
+        "uniform": uniform,
+    }
 
 
 def feeds_induction(model_id: str) -> dict[str, Any]:

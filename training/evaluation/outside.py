@@ -41,10 +41,17 @@ PAIRS = (
     ("It rained all day.", "The children stayed in the house."),
 )
 TEXTS = (
-    *((text,) for text in BLANKS), *((text,) for text in PROMPTS), *PAIRS, ("The boys were playing.",),
-    ("Café, naïve résumé; don’t they're",), ("🙂 👩‍👩‍👧 flags 🇫🇷", "漢字かな and مرحبا"), ("a  b\tc\nd ",),
-    ("[CLS] typed [SEP] by [MASK] hand", "<|endoftext|>"), ("x" * 300,), ("antidisestablishmentarianism",),
-)  # fmt: skip
+    *((text,) for text in BLANKS),
+    *((text,) for text in PROMPTS),
+    *PAIRS,
+    ("The boys were playing.",),
+    ("Café, naïve résumé; don’t they're",),
+    ("🙂 👩‍👩‍👧 flags 🇫🇷", "漢字かな and مرحبا"),
+    ("a  b\tc\nd ",),
+    ("[CLS] typed [SEP] by [MASK] hand", "<|endoftext|>"),
+    ("x" * 300,),
+    ("antidisestablishmentarianism",),
+)
 QUESTIONS = {"texts": TEXTS, "pairs": PAIRS, "blanks": BLANKS, "prompts": PROMPTS}
 
 
@@ -103,9 +110,13 @@ def from_an_older_one(environments: Path) -> dict[str, Any]:
         subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
     asked = json.dumps({"berts": [str(folder) for folder in BERTS], "gpt2": str(GPT2), "questions": QUESTIONS})
     done = subprocess.run(
-        [python, hub_user.__file__], input=asked, stdout=subprocess.PIPE, text=True, check=True,
+        [python, hub_user.__file__],
+        input=asked,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
-    )  # fmt: skip
+    )
     return json.loads(done.stdout)
 
 

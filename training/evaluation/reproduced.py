@@ -31,11 +31,14 @@ def grammar_table(model: LoadedModel) -> Lines:
     found = _known(grammar_replication.known(model), model)
     lines = [
         (
-            row.relation, _percent(row.published.accuracy, row.published.offset), row.name, *_of_relation(row),
+            row.relation,
+            _percent(row.published.accuracy, row.published.offset),
+            row.name,
+            *_of_relation(row),
             *_of_relation(there),
         )
         for row, there in zip(found.rows, found.elsewhere, strict=True)
-    ]  # fmt: skip
+    ]
     here = ("EWT, half B (offset)", "twin", "n", "verdict")
     return _table(("relation", "published (offset)", "head", *here, "GUM (offset)", *here[1:]), lines)
 
@@ -74,10 +77,18 @@ def templates_table(model: LoadedModel) -> Lines:
     for template, rows in found.rows_in.items():
         each, one = rows
         costly = " ".join(name_of(head) for head in found.costly_in(template)) or NOTHING
-        lines.append((
-            template, costly, *_of_claim(each)[:2], each.judged.verdict.value, one.what, *_of_claim(one),
-            f"{one.count:,}", one.judged.verdict.value,
-        ))  # fmt: skip
+        lines.append(
+            (
+                template,
+                costly,
+                *_of_claim(each)[:2],
+                each.judged.verdict.value,
+                one.what,
+                *_of_claim(one),
+                f"{one.count:,}",
+                one.judged.verdict.value,
+            )
+        )
     free = ("for free, heads at 0", "at their mean", "verdict")
     return _table(
         ("template", "heads that cost 5 points", *free, "most needed", "at 0", "at its mean", "twin", "n", "verdict"),
@@ -91,11 +102,17 @@ def explanation_table(model: LoadedModel) -> Lines:
     for row in _known(explanation_replication.known(model), model).rows:
         claim = agreement.CLAIMS[row.claim]
         published = NOTHING if claim.published is None else f"{claim.published:.2f}"
-        lines.append((
-            f"{claim.first} {row.first:.2f}", f"{claim.second} {row.second:.2f}",
-            _with_ends(row.effect, row.low, row.high), published, _two(row.twin), f"{row.count}",
-            row.judged.verdict.value,
-        ))  # fmt: skip
+        lines.append(
+            (
+                f"{claim.first} {row.first:.2f}",
+                f"{claim.second} {row.second:.2f}",
+                _with_ends(row.effect, row.low, row.high),
+                published,
+                _two(row.twin),
+                f"{row.count}",
+                row.judged.verdict.value,
+            )
+        )
     return _table(("what should agree more", "than", "difference", "published", "twin", "n", "verdict"), lines)
 
 
@@ -104,13 +121,15 @@ def patching_table(model: LoadedModel) -> Lines:
     lines = [
         (
             f"{row.claim.says} ({row.claim.direction})" if row.claim.direction else row.claim.says,
-            f"{row.claim.first} {_two(row.first)}", f"{row.claim.second} {_two(row.second)}",
+            f"{row.claim.first} {_two(row.first)}",
+            f"{row.claim.second} {_two(row.second)}",
             _with_ends(row.effect, row.low, row.high),
-            NOTHING if row.twin is None else f"{_two(row.twin)} (n {row.twin_count})", f"{row.count}",
+            NOTHING if row.twin is None else f"{_two(row.twin)} (n {row.twin_count})",
+            f"{row.count}",
             row.judged.verdict.value,
         )
         for row in _known(patching_replication.known(model), model).rows
-    ]  # fmt: skip
+    ]
     return _table(("claim", "first", "second", "difference", "twin", "n", "verdict"), lines)
 
 
@@ -120,11 +139,13 @@ def copying_table(model: LoadedModel) -> Lines:
         (
             f"{copying_replication.AWAY[row.kind]}, {row.name}",
             *(_with_ends(each.rise, each.low, each.high) for each in (row.zero, row.mean)),
-            _with_ends(row.effect, row.low, row.high), NOTHING if row.twin is None else _two(row.twin),
-            f"{len(row.zero.run.second)}", row.judged.verdict.value,
+            _with_ends(row.effect, row.low, row.high),
+            NOTHING if row.twin is None else _two(row.twin),
+            f"{len(row.zero.run.second)}",
+            row.judged.verdict.value,
         )
         for row in _known(copying_replication.known(model), model).rows
-    ]  # fmt: skip
+    ]
     return _table(
         ("away", "loss rises by, at 0", "at their mean", "beyond random heads", "twin", "n", "verdict"), lines
     )
@@ -185,8 +206,9 @@ def page() -> str:
 def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
     """What a reader must know of the model before this table."""
     of: dict[Callable[[LoadedModel], Lines], str] = {
-        grammar_table: grammar_replication.EXPERIMENT, copying_table: copying_replication.EXPERIMENT,
-    }  # fmt: skip
+        grammar_table: grammar_replication.EXPERIMENT,
+        copying_table: copying_replication.EXPERIMENT,
+    }
     return [told] if table in of and (told := disclosed(of[table], model.id)) else []
 
 

@@ -55,30 +55,38 @@ class Pattern:
 # The order decides between equal scores.
 PATTERNS = (
     Pattern(
-        "broad", "Broad",
+        "broad",
+        "Broad",
         r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}",
         "Attends to nearly all tokens alike: its rows are close to uniform.",
     ),
     Pattern("next_token", "Next token", r"\operatorname{mean}_{i<n}\ A_{i,i+1}", "Attends to the token that follows."),
     Pattern(
-        "previous_token", "Previous token", r"\operatorname{mean}_{i>1}\ A_{i,i-1}", "Attends to the token before.",
+        "previous_token",
+        "Previous token",
+        r"\operatorname{mean}_{i>1}\ A_{i,i-1}",
+        "Attends to the token before.",
     ),
     Pattern(
-        "same_word", "Same or related word",
+        "same_word",
+        "Same or related word",
         r"\operatorname{mean}_{i:\,k_i>1}\ \min\Bigl(1,\ \tfrac{k_i}{k_i-1} \sum_{j\sim i,\,j\neq i} A_{ij}\Bigr)",
         "Attends to other places of the same word, or to other pieces of it.",
     ),
     Pattern(
-        "delimiter", "Delimiter", r"\operatorname{mean}_{i\notin D}\ \sum_{j\in D} A_{ij}",
+        "delimiter",
+        "Delimiter",
+        r"\operatorname{mean}_{i\notin D}\ \sum_{j\in D} A_{ij}",
         "Attends to the delimiters, [CLS] and [SEP]; in a causal model, to the first token, which is often an "
         "attention sink: it takes attention whatever it says (Xiao et al. 2024).",
     ),
     Pattern(
-        "bag_of_words", "Bag of words",
+        "bag_of_words",
+        "Bag of words",
         r"\operatorname{mean}_i\ \sum_{j\in s(i)} \min\Bigl(A_{ij},\ \tfrac1{|s(i)|}\Bigr)",
         "Attends to all words of the token’s own segment alike, whatever their order, and to nothing else.",
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +125,13 @@ class Patterns:
 
 
 def token_roles(
-    words: Sequence[str | None], token_ids: Sequence[int], special: Sequence[bool],
-    segments: Sequence[int], *, causal: bool,
-) -> Roles:  # fmt: skip
+    words: Sequence[str | None],
+    token_ids: Sequence[int],
+    special: Sequence[bool],
+    segments: Sequence[int],
+    *,
+    causal: bool,
+) -> Roles:
     """Roles from what is known of each of n tokens.
 
     Two tokens are related when they belong to words that are spelt alike but for case (pieces of one

@@ -60,20 +60,33 @@ class Dimension:
 _SHARE = r"\frac{\sum_i \sum_{j\in S} A_{ij}}{\sum_i \sum_j A_{ij}}"
 SPECIALIZATIONS = (
     Dimension(
-        "function_words", "Function words", _SHARE,
+        "function_words",
+        "Function words",
+        _SHARE,
         "Attention to articles, prepositions, pronouns, conjunctions and auxiliaries. It counts words of these kinds. "
-        "It does not say whether the head follows the grammar of the sentence.", "Syntax Focus",
+        "It does not say whether the head follows the grammar of the sentence.",
+        "Syntax Focus",
     ),
     Dimension(
-        "content_words", "Content words", _SHARE,
-        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.", "Semantics Focus",
+        "content_words",
+        "Content words",
+        _SHARE,
+        "Attention to nouns, names, verbs, adjectives, adverbs and numbers.",
+        "Semantics Focus",
     ),
-    Dimension("cls", "CLS", r"\frac1n \sum_i A_{i,1}", "Attention to [CLS]; in a causal model, to the first token.",
-              "CLS Focus"),
-    Dimension("punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like.",
-              "Punctuation Focus"),
-    Dimension("entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates.",
-              "Entities Focus"),
+    Dimension(
+        "cls",
+        "CLS",
+        r"\frac1n \sum_i A_{i,1}",
+        "Attention to [CLS]; in a causal model, to the first token.",
+        "CLS Focus",
+    ),
+    Dimension(
+        "punctuation", "Punctuation", _SHARE, "Attention to full stops, commas and the like.", "Punctuation Focus"
+    ),
+    Dimension(
+        "entities", "Entities", _SHARE, "Attention to names of people, places, organisations, dates.", "Entities Focus"
+    ),
     Dimension(
         "long_range",
         "Long range",
@@ -82,7 +95,7 @@ SPECIALIZATIONS = (
         "Long-Range Attention",
     ),
     Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves.", "Self-Attention"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,10 +153,16 @@ def statistics(array: Array) -> Statistics | None:
     low, high = np.where(finite, matrix, np.inf).argmin(), np.where(finite, matrix, -np.inf).argmax()
     width = matrix.shape[1]
     return Statistics(
-        minimum=float(kept.min()), maximum=float(kept.max()), mean=float(kept.mean()), deviation=float(kept.std()),
-        norm=float(np.sqrt(np.square(kept).sum())), zeros=float((kept == 0).mean()),
-        lowest=divmod(int(low), width), highest=divmod(int(high), width), masked=int((~finite).sum()),
-    )  # fmt: skip
+        minimum=float(kept.min()),
+        maximum=float(kept.max()),
+        mean=float(kept.mean()),
+        deviation=float(kept.std()),
+        norm=float(np.sqrt(np.square(kept).sum())),
+        zeros=float((kept == 0).mean()),
+        lowest=divmod(int(low), width),
+        highest=divmod(int(high), width),
+        masked=int((~finite).sum()),
+    )
 
 
 @once

@@ -144,9 +144,12 @@ class NormSteps:
     def stages(self) -> Mapping[str, Array]:
         """The vectors by name, in order."""
         return {
-            "x": self.x, "x − mean": self.centred, "÷ √(var+ε)": self.standard, "× γ": self.scaled,
+            "x": self.x,
+            "x − mean": self.centred,
+            "÷ √(var+ε)": self.standard,
+            "× γ": self.scaled,
             "+ β": self.output,
-        }  # fmt: skip
+        }
 
     def of(self, factor: float) -> NormSteps:
         """The same LayerNorm on ``factor`` times the vector."""

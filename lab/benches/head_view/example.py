@@ -18,9 +18,10 @@ def tied(trace: Trace) -> str | None:
         return None
     noun, verb = (_tokens(trace, word) for word in (_NOUN, _VERB))
     attention = trace.attention.numpy()
-    ways = {(start, end): attention[:, :, rows][..., columns] for start, end, rows, columns in (
-        (_VERB, _NOUN, verb, noun), (_NOUN, _VERB, noun, verb)
-    )}  # fmt: skip
+    ways = {
+        (start, end): attention[:, :, rows][..., columns]
+        for start, end, rows, columns in ((_VERB, _NOUN, verb, noun), (_NOUN, _VERB, noun, verb))
+    }
     (start, end), weights = max(ways.items(), key=lambda way: float(way[1].max()))
     layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape)[:2])
     return (
@@ -35,6 +36,7 @@ def _tokens(trace: Trace, word: str) -> list[int]:
     start = trace.text.index(word)
     spans = zip(trace.offsets, trace.encoding.in_pair, strict=True)
     return [
-        i for i, ((first, last), second) in enumerate(spans)
+        i
+        for i, ((first, last), second) in enumerate(spans)
         if not second and first < start + len(word) and start < last
-    ]  # fmt: skip
+    ]

@@ -6,13 +6,41 @@ from collections.abc import Sequence
 # OKLab and each with 3:1 against the page; a test measures both. A head's number stands beside its colour
 # everywhere, as no sixteen colours are told apart by every eye.
 LIGHT = (
-    "#0439a1", "#cf6401", "#08996a", "#c978b7", "#6d5401", "#7960d7", "#206b7f", "#393d45",
-    "#9c1e90", "#129cd8", "#5a0c78", "#72061e", "#906072", "#9c9600", "#ae1e00", "#d8366c",
-)  # fmt: skip
+    "#0439a1",
+    "#cf6401",
+    "#08996a",
+    "#c978b7",
+    "#6d5401",
+    "#7960d7",
+    "#206b7f",
+    "#393d45",
+    "#9c1e90",
+    "#129cd8",
+    "#5a0c78",
+    "#72061e",
+    "#906072",
+    "#9c9600",
+    "#ae1e00",
+    "#d8366c",
+)
 DARK = (
-    "#1193f4", "#d64119", "#2f8669", "#d790a8", "#fbca34", "#7a61ac", "#79c7fe", "#e4e8ef",
-    "#36ea84", "#d88a00", "#b478fc", "#b41e78", "#845a00", "#48a800", "#84ae90", "#fcaefc",
-)  # fmt: skip
+    "#1193f4",
+    "#d64119",
+    "#2f8669",
+    "#d790a8",
+    "#fbca34",
+    "#7a61ac",
+    "#79c7fe",
+    "#e4e8ef",
+    "#36ea84",
+    "#d88a00",
+    "#b478fc",
+    "#b41e78",
+    "#845a00",
+    "#48a800",
+    "#84ae90",
+    "#fcaefc",
+)
 
 
 def head_colours(count: int) -> dict[str, Sequence[str]]:

@@ -129,10 +129,15 @@ class WordForms:
     def __post_init__(self) -> None:
         m, (layers, heads, _) = len(self.lanes), np.shape(self.parts)
         for name, shape in {
-            "share": (layers, len(self.rows), m), "cut_links": (layers, len(self.rows), m),
-            "parts": (layers, heads, m), "cut_heads": (layers, heads, m), "written": (layers, len(self.rows)),
-            "strength": (layers, len(self.rows)), "special": (m,), "cut_tokens": (m,),
-        }.items():  # fmt: skip
+            "share": (layers, len(self.rows), m),
+            "cut_links": (layers, len(self.rows), m),
+            "parts": (layers, heads, m),
+            "cut_heads": (layers, heads, m),
+            "written": (layers, len(self.rows)),
+            "strength": (layers, len(self.rows)),
+            "special": (m,),
+            "cut_tokens": (m,),
+        }.items():
             if np.shape(getattr(self, name)) != shape:
                 raise ValueError(f"word_forms: {name} must have the shape {shape}.")
         if self.watched not in self.rows or {len(self.story), len(self.headings)} != {layers + 1}:
@@ -153,13 +158,23 @@ class WordForms:
     def payload(self, page: OnPage = ALONE) -> bytes:
         """The bytes that :func:`lab.ui.components.mount` sends."""
         header: dict[str, Any] = {
-            "title": self.title, "hint": self.hint, "alt": self.alt, "blank": self.is_blank, "cut": self.is_cut,
-            "tokens": [visible(token, 16) for token in self.tokens], "lanes": list(self.lanes),
-            "special": list(map(bool, self.special)), "watched": self.watched, "rows": list(self.rows),
-            "cutTokens": list(self.cut_tokens), "words": _sent(self.words), "before": _sent([self.before])[0],
-            "headings": list(self.headings), "leads": LEADS,
+            "title": self.title,
+            "hint": self.hint,
+            "alt": self.alt,
+            "blank": self.is_blank,
+            "cut": self.is_cut,
+            "tokens": [visible(token, 16) for token in self.tokens],
+            "lanes": list(self.lanes),
+            "special": list(map(bool, self.special)),
+            "watched": self.watched,
+            "rows": list(self.rows),
+            "cutTokens": list(self.cut_tokens),
+            "words": _sent(self.words),
+            "before": _sent([self.before])[0],
+            "headings": list(self.headings),
+            "leads": LEADS,
             "story": [[[text, kind] for text, kind in spans] for spans in self.story],
-        }  # fmt: skip
+        }
         numbers = {name: _numbers(getattr(self, name)) for name in ("share", "strength", "parts", "written")}
         marks = {name: np.ascontiguousarray(getattr(self, name), dtype=np.uint8) for name in ("cut_links", "cut_heads")}
         said = asdict(page)

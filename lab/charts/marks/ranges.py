@@ -56,10 +56,13 @@ def ranges(
     spec["encoding"] = {"y": _lines(labels), "x": _values(scale)}
     rule = {"type": "rule", "strokeWidth": 5, "opacity": 0.35, "color": colour.lines()[0], "tooltip": None}
     spec["layer"] = [
-        {"transform": [{"filter": "datum.line === 0"}], "mark": rule | {"aria": False}, "encoding": {
-            "x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}}},
+        {
+            "transform": [{"filter": "datum.line === 0"}],
+            "mark": rule | {"aria": False},
+            "encoding": {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}},
+        },
         {"mark": _point(scale), "encoding": _told_apart(len(arrays))},
-    ]  # fmt: skip
+    ]
     shown = [*arrays.values(), *ends]
     first = next(iter(arrays))
     columns = [*arrays, f"{first}, low", f"{first}, high"]
@@ -88,16 +91,28 @@ def _point(scale: Scale) -> dict[str, Any]:
     tooltip = "{" + ", ".join(f"{quoted(name)}: {said}" for name, said in (shown | {"95 %": interval}).items()) + "}"
     spoken = " + ': ' + ".join(f"({said})" for said in shown.values())
     return {
-        "type": "point", "filled": False, "size": 90, "strokeWidth": 2.5, "opacity": 1,
-        "tooltip": {"expr": tooltip}, "description": {"expr": spoken},
-    }  # fmt: skip
+        "type": "point",
+        "filled": False,
+        "size": 90,
+        "strokeWidth": 2.5,
+        "opacity": 1,
+        "tooltip": {"expr": tooltip},
+        "description": {"expr": spoken},
+    }
 
 
 def _told_apart(count: int) -> dict[str, Any]:
     legend = {
-        "title": None, "orient": "bottom", "labelExpr": "series[datum.value]", "labelColor": colour.SOFT_INK,
-        "columns": 2, "offset": 6, "padding": 0, "symbolStrokeWidth": 2.5, "labelLimit": 260,
-    }  # fmt: skip
+        "title": None,
+        "orient": "bottom",
+        "labelExpr": "series[datum.value]",
+        "labelColor": colour.SOFT_INK,
+        "columns": 2,
+        "offset": 6,
+        "padding": 0,
+        "symbolStrokeWidth": 2.5,
+        "labelLimit": 260,
+    }
     domain = list(range(count))
     field = {"field": "line", "type": "nominal", "legend": legend}
     return {

@@ -307,9 +307,15 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest
     previous = found.previous[..., found.chosen :].mean(axis=-1)
     positions = tuple(distances(model, found.best, PERIODS, range(found.chosen, TEXTS)))
     return CopyingTest(
-        _runs(found), a.mean(axis=-1), b.mean(axis=-1), previous, found.dependence, model.config.vocabulary,
-        positions, Runs(_runs(other)),
-    )  # fmt: skip
+        _runs(found),
+        a.mean(axis=-1),
+        b.mean(axis=-1),
+        previous,
+        found.dependence,
+        model.config.vocabulary,
+        positions,
+        Runs(_runs(other)),
+    )
 
 
 def _runs(found: Copying) -> tuple[CopyingRun, ...]:
@@ -356,9 +362,7 @@ def as_tables(found: CopyingTest) -> dict[str, pa.Table]:
 
 def _line(run: CopyingRun) -> dict[str, Any]:
     heads = [list(head) for head in run.heads]
-    return {
-        "kind": run.kind, "ablation": run.ablation, "heads": heads, "second": run.second, "by_place": run.by_place
-    }  # fmt: skip
+    return {"kind": run.kind, "ablation": run.ablation, "heads": heads, "second": run.second, "by_place": run.by_place}
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> CopyingTest:

@@ -36,8 +36,13 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED = (
-    "attention", "average", "norms", "rollout", "gradient", "integrated",
-)  # fmt: skip
+    "attention",
+    "average",
+    "norms",
+    "rollout",
+    "gradient",
+    "integrated",
+)
 NEAR, RARE = "near", "rare"
 METHODS = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED)
 # Steps along the path of integrated gradients, placed by Gauss and Legendre.

@@ -112,9 +112,13 @@ class Cases:
     def where(self, here: Mask) -> Cases:
         """Those of which ``here``, (N,), is true."""
         return replace(
-            self, relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
-            sentence=self.sentence[here], dependent=self.dependent[here], head=self.head[here], named=self.named[here],
-        )  # fmt: skip
+            self,
+            relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
+            sentence=self.sentence[here],
+            dependent=self.dependent[here],
+            head=self.head[here],
+            named=self.named[here],
+        )
 
 
 def head_accuracies(

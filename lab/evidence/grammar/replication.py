@@ -61,10 +61,10 @@ class RelationRow:
     low, high
         The 95 % interval of the lift. All intervals are by a bootstrap over documents.
     p, p_twin
-        The probability of a draw in which the head is not above the offset, or not above the twin; corrected by Holm
-        for all relations.
+        The probability of a draw in which the head is not above the offset, or the twin; Holm corrects it for all
+        relations.
     documents
-        The number of documents that have a case.
+        How many documents have a case.
     """
 
     relation: str
@@ -128,10 +128,16 @@ class RelationRow:
         """The verdict by :data:`lab.evidence.verdicts.RULE`; the effect is the lift."""
         return judge(
             Effect(
-                self.lift, self.low, self.high, self.p, self.count, self.published.lift, p_twin=self.p_twin,
+                self.lift,
+                self.low,
+                self.high,
+                self.p,
+                self.count,
+                self.published.lift,
+                p_twin=self.p_twin,
                 untestable=_untestable(self, self.published),
             )
-        )  # fmt: skip
+        )
 
 
 def _untestable(row: RelationRow, published: Published) -> str:
@@ -197,11 +203,9 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest
     """
     (a, b), other = halves(), gum()
     parts = [(a.sentences + b.sentences, 0), (other.sentences, 2)]
+    models = model, untrained_twin(model)
     first, second = (
-        [
-            find_cases(read, sentences, progress=_share(progress, done + number, 4))
-            for number, read in enumerate((model, untrained_twin(model)))
-        ]
+        [find_cases(read, sentences, progress=_share(progress, done + at, 4)) for at, read in enumerate(models)]
         for sentences, done in parts
     )
     return compared(Named(*first), len(a.sentences), b.documents, (Named(*second), other.documents))
@@ -227,13 +231,9 @@ def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
 
 def from_tables(tables: Mapping[str, pa.Table]) -> GrammarTest:
     """What :func:`as_tables` took apart."""
-    lines = tables["rows"].to_pylist()
+    lines, fields = tables["rows"].to_pylist(), RelationRow.__dataclass_fields__
     rows, elsewhere = (
-        tuple(
-            RelationRow(**{name: line[name] for name in RelationRow.__dataclass_fields__})
-            for line in lines
-            if line["of"] == of
-        )
+        tuple(RelationRow(**{name: line[name] for name in fields}) for line in lines if line["of"] == of)
         for of in (HELD_OUT, GUM_TOO)
     )
     names = np.array(tables["cases"]["relation"].to_pylist())
@@ -328,10 +328,23 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
     low, high = _ends(lifts)
     counts = [int(each.sum()) for each in right]
     return RelationRow(
-        choice.relation, *choice.place, choice.on_a, choice.count_a, counts[0], len(own.sentence), *_ends(accuracy),
-        choice.offset, counts[1], counts[2], _reach(own), low, high, float(p_above(accuracy - baseline)),
-        float(p_above(accuracy - untrained)), len(set(np.asarray(documents)[own.sentence].tolist())),
-    )  # fmt: skip
+        choice.relation,
+        *choice.place,
+        choice.on_a,
+        choice.count_a,
+        counts[0],
+        len(own.sentence),
+        *_ends(accuracy),
+        choice.offset,
+        counts[1],
+        counts[2],
+        _reach(own),
+        low,
+        high,
+        float(p_above(accuracy - baseline)),
+        float(p_above(accuracy - untrained)),
+        len(set(np.asarray(documents)[own.sentence].tolist())),
+    )
 
 
 def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documents: int) -> NDArray[np.float64]:

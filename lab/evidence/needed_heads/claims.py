@@ -140,10 +140,15 @@ class TestedClaim:
         own = self.decides
         return judge(
             Effect(
-                own.effect, own.effect_low, own.effect_high, self.p, self.count, bound=BOUNDS[self.id],
+                own.effect,
+                own.effect_low,
+                own.effect_high,
+                self.p,
+                self.count,
+                bound=BOUNDS[self.id],
                 p_twin=self.p_twin,
             )
-        )  # fmt: skip
+        )
 
 
 def draws_for(heads: int) -> int:

@@ -59,9 +59,15 @@ class _Parts:
 
 # What the parts cost beside each other, about.
 _COSTS = {
-    "zero": 10.0, "sentence": 10.0, "twin": 20.0, "others": 14.0, "alone": 20.0, "importance": 2.0, "greedy": 20.0,
+    "zero": 10.0,
+    "sentence": 10.0,
+    "twin": 20.0,
+    "others": 14.0,
+    "alone": 20.0,
+    "importance": 2.0,
+    "greedy": 20.0,
     "curves": 27.0,
-}  # fmt: skip
+}
 
 
 @once

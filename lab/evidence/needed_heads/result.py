@@ -228,23 +228,34 @@ def as_tables(found: NeededTest) -> dict[str, pa.Table]:
         .append_column("plain", pa.array(found.plain, pa.float32()))
         .append_column("twin", pa.array(found.twin, pa.float32()))
         .append_column("fifth", pa.array(fifth, pa.float32())),
-        "heads": pa.table({
-            "layer": layers, "head": heads, **ranks,
-            **{
-                name: pa.array(list(getattr(found, name).reshape(len(layers), -1).astype(np.float32)), single)
-                for name in _CHANGED
-            },
-        }),
+        "heads": pa.table(
+            {
+                "layer": layers,
+                "head": heads,
+                **ranks,
+                **{
+                    name: pa.array(list(getattr(found, name).reshape(len(layers), -1).astype(np.float32)), single)
+                    for name in _CHANGED
+                },
+            }
+        ),
         "effects": pa.Table.from_pylist(means),
-        "layers": pa.table({
-            "kept": [head for _, head in found.kept], "any": found.alone_any, "on_a": found.alone_on_a,
-            **{name: pa.array(list(getattr(found, name).astype(np.float32)), single) for name in _ALONE},
-        }),
-        "pruning": pa.table({
-            "away": found.away, "random": list(found.random.T),
-            **{name: pa.array(list(found.curves[name].astype(np.float32)), single) for name in ORDERS},
-        }),
-    }  # fmt: skip
+        "layers": pa.table(
+            {
+                "kept": [head for _, head in found.kept],
+                "any": found.alone_any,
+                "on_a": found.alone_on_a,
+                **{name: pa.array(list(getattr(found, name).astype(np.float32)), single) for name in _ALONE},
+            }
+        ),
+        "pruning": pa.table(
+            {
+                "away": found.away,
+                "random": list(found.random.T),
+                **{name: pa.array(list(found.curves[name].astype(np.float32)), single) for name in ORDERS},
+            }
+        ),
+    }
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> NeededTest:

@@ -148,9 +148,15 @@ class PatchingTest:
         def row(at: int, claim: PatchClaim) -> PatchingRow:
             low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
             effect = Effect(
-                float(effects[:, at].mean()), low, high, p, len(b), bound=claim.bound, p_twin=p_twin[at],
+                float(effects[:, at].mean()),
+                low,
+                high,
+                p,
+                len(b),
+                bound=claim.bound,
+                p_twin=p_twin[at],
                 untestable=self._untestable(claim),
-            )  # fmt: skip
+            )
             first, second = b[:, at].mean(axis=0).tolist()
             return PatchingRow(
                 claim, first, second, low, high, p, len(b), float(on_a[at]), means[at], len(self.twin), judge(effect)

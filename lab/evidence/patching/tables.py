@@ -71,9 +71,17 @@ def from_tables(tables: Mapping[str, pa.Table]) -> PatchingTest:
         for line in tables["relays"].to_pylist()
     }
     return PatchingTest(
-        pairs, refused, tuple(each["name"] for each in tokens), roles.index(_SUBJECT), roles.index(_ASKED), carried,
-        maps("estimated"), relays, twin, shipped.provenance(cells),
-    )  # fmt: skip
+        pairs,
+        refused,
+        tuple(each["name"] for each in tokens),
+        roles.index(_SUBJECT),
+        roles.index(_ASKED),
+        carried,
+        maps("estimated"),
+        relays,
+        twin,
+        shipped.provenance(cells),
+    )
 
 
 def _line(row: PairRow) -> dict[str, object]:

@@ -37,10 +37,12 @@ def loss_chart(model: LoadedModel) -> Figure:
 
 def distance_frame(found: CopyingTest) -> pd.DataFrame:
     """The control for position: the best head where tokens are repeated, and at the same distance elsewhere."""
-    return pd.DataFrame([
-        {"tokens back": each.period - 1, "repeated": each.repeated.mean(), "not repeated": each.fresh.mean()}
-        for each in found.distances
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"tokens back": each.period - 1, "repeated": each.repeated.mean(), "not repeated": each.fresh.mean()}
+            for each in found.distances
+        ]
+    )
 
 
 def head_table(model: LoadedModel) -> pd.DataFrame:

@@ -61,9 +61,12 @@ def show(page: ExperimentPage) -> Trace | None:
     if reason := replication.untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         st.button(
-            f"Choose {TESTED}", icon=":material/swap_horiz:", key="_experiment_model", on_click=parameters.MODEL.set,
+            f"Choose {TESTED}",
+            icon=":material/swap_horiz:",
+            key="_experiment_model",
+            on_click=parameters.MODEL.set,
             args=(TESTED,),
-        )  # fmt: skip
+        )
         return None
     name, found = f"{EXPERIMENT}.{model.id}", replication.known(model)
     st.markdown(meanings.basis(model.id, model.config.vocabulary, found))

@@ -74,10 +74,14 @@ def places(trace: Trace, head: Head) -> list[SequencePlace]:
         sought = query - WORDS + 1
         found.append(
             SequencePlace(
-                query, sought, int(weights[query].argmax()), float(weights[query, sought]), float(plain[query]),
+                query,
+                sought,
+                int(weights[query].argmax()),
+                float(weights[query, sought]),
+                float(plain[query]),
                 float(without[query]),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -107,8 +111,11 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     st.dataframe(as_frame(trace, here), hide_index=True, height="content", column_config=_columns(name))
     best = max(here, key=lambda place: place.weight)
     chosen: dict[Parameter[Any], Any] = {
-        LAYER: head[0] + 1, HEAD: head[1] + 1, TOKEN: best.query + 1, KEY_TOKEN: best.sought + 1,
-    }  # fmt: skip
+        LAYER: head[0] + 1,
+        HEAD: head[1] + 1,
+        TOKEN: best.query + 1,
+        KEY_TOKEN: best.sought + 1,
+    }
     with st.container(horizontal=True):
         view = chosen | {HEADS: str(head[1] + 1)}
         look_there("head-view", text, view, "_experiment.view")
@@ -119,14 +126,19 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
 
 def as_frame(trace: Trace, here: list[SequencePlace]) -> pd.DataFrame:
     """One line a place, with the words."""
-    return pd.DataFrame([
-        {
-            "token": trace.labels[place.query], "looks most at": trace.labels[place.most],
-            "came next": trace.labels[place.sought], "weight": place.weight, "loss": place.plain,
-            "loss without": place.without,
-        }
-        for place in here
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "token": trace.labels[place.query],
+                "looks most at": trace.labels[place.most],
+                "came next": trace.labels[place.sought],
+                "weight": place.weight,
+                "loss": place.plain,
+                "loss without": place.without,
+            }
+            for place in here
+        ]
+    )
 
 
 def _columns(name: str) -> dict[str, Any]:

@@ -90,26 +90,46 @@ def as_frame(found: ExplanationTest) -> pd.DataFrame:
         beyond = found.beyond.get(name, np.full(len(values), np.nan))
         twin = found.twin.rho.get(name, np.full((1, 1), np.nan))
         beyond_low, beyond_high = mean_interval(beyond).tolist() if name in found.beyond else (np.nan, np.nan)
-        lines.append({
-            "method": NAMES[name], "ρ": values[:, -1].mean(), "low": low, "high": high, "beyond": beyond.mean(),
-            "beyond, low": beyond_low, "beyond, high": beyond_high, "untrained twin": twin[:, -1].mean(),
-            "n": len(values),
-        })  # fmt: skip
+        lines.append(
+            {
+                "method": NAMES[name],
+                "ρ": values[:, -1].mean(),
+                "low": low,
+                "high": high,
+                "beyond": beyond.mean(),
+                "beyond, low": beyond_low,
+                "beyond, high": beyond_high,
+                "untrained twin": twin[:, -1].mean(),
+                "n": len(values),
+            }
+        )
     return pd.DataFrame(lines)
 
 
 def claim_frame(found: ExplanationTest) -> pd.DataFrame:
     """One line a claim: what is compared, published and ours, the twin, the interval, the verdict and why."""
-    return pd.DataFrame([
-        {
-            "whose": WHOSE[row.claim], "verdict": row.judged.verdict.value, "published": CLAIMS[row.claim].published,
-            "ours": row.effect, "low": row.low, "high": row.high, "untrained twin": row.twin, "n": row.count,
-            "first": CLAIMS[row.claim].first, "mean of first": row.first, "second": CLAIMS[row.claim].second,
-            "mean of second": row.second, "p (Holm)": row.p,
-            "p above the twin (Holm)": row.p_twin, "why": row.judged.why,
-        }
-        for row in found.rows
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "whose": WHOSE[row.claim],
+                "verdict": row.judged.verdict.value,
+                "published": CLAIMS[row.claim].published,
+                "ours": row.effect,
+                "low": row.low,
+                "high": row.high,
+                "untrained twin": row.twin,
+                "n": row.count,
+                "first": CLAIMS[row.claim].first,
+                "mean of first": row.first,
+                "second": CLAIMS[row.claim].second,
+                "mean of second": row.second,
+                "p (Holm)": row.p,
+                "p above the twin (Holm)": row.p_twin,
+                "why": row.judged.why,
+            }
+            for row in found.rows
+        ]
+    )
 
 
 def layer_frame(found: ExplanationTest) -> pd.DataFrame:
@@ -119,7 +139,11 @@ def layer_frame(found: ExplanationTest) -> pd.DataFrame:
     columns: dict[str, object] = {"layer": range(1, layers + 1)}
     columns |= {NAMES[name]: rho[name].mean(axis=0) for name in (ATTENTION, NORMS, ROLLOUT)}
     columns |= {f"twin, {NAMES[name]}": found.twin.rho[name].mean(axis=0) for name in (ATTENTION, ROLLOUT)}
-    published = pd.DataFrame({
-        "layer": range(1, len(ABNAR[0]) + 1), "published, raw": ABNAR[0], "published, rollout": ABNAR[1],
-    })  # fmt: skip
+    published = pd.DataFrame(
+        {
+            "layer": range(1, len(ABNAR[0]) + 1),
+            "published, raw": ABNAR[0],
+            "published, rollout": ABNAR[1],
+        }
+    )
     return pd.DataFrame(columns).merge(published, on="layer", how="outer")

@@ -66,9 +66,17 @@ def ask_order(model: LoadedModel, asked: AskedWord, *, open: bool) -> Trace:
     label = "Tokens, the most important first"
     st.markdown(label)  # the label of a widget that is switched off is too pale to be read
     st.multiselect(
-        label, range(len(names)), kept, format_func=names.__getitem__, key=key, label_visibility="collapsed",
-        disabled=not open, on_change=_keep, args=(key,), placeholder="Pick tokens in their order",
-    )  # fmt: skip
+        label,
+        range(len(names)),
+        kept,
+        format_func=names.__getitem__,
+        key=key,
+        label_visibility="collapsed",
+        disabled=not open,
+        on_change=_keep,
+        args=(key,),
+        placeholder="Pick tokens in their order",
+    )
     return runs.run(model.id, asked.text, "", Interventions())
 
 

@@ -42,13 +42,19 @@ _ORDERS = (
     Column("n", 50),
 )
 _CLAIMS = (
-    Column("whose", 122), Column("verdict", 90),
-    Column("first", 140), Column("mean of first", 58, DECIMAL, "mean"),
-    Column("second", 132), Column("mean of second", 58, DECIMAL, "mean"),
+    Column("whose", 122),
+    Column("verdict", 90),
+    Column("first", 140),
+    Column("mean of first", 58, DECIMAL, "mean"),
+    Column("second", 132),
+    Column("mean of second", 58, DECIMAL, "mean"),
     Column("ours", 54, DECIMAL, help="The difference of the two means."),
-    Column("low", 52, DECIMAL), Column("high", 52, DECIMAL), Column("published", 82, DECIMAL), replace(_TWIN, width=54),
+    Column("low", 52, DECIMAL),
+    Column("high", 52, DECIMAL),
+    Column("published", 82, DECIMAL),
+    replace(_TWIN, width=54),
     Column("n", 46),
-)  # fmt: skip
+)
 _LAYERS = (
     Column("layer", 60),
     *(Column(name, 110, DECIMAL) for name in ("raw attention", "‖Σ α·f(x)‖", "rollout")),

@@ -33,9 +33,12 @@ def relation_chart(model: LoadedModel) -> Figure:
         "Clark et al.": [row.published.accuracy for row in found.rows],
     }
     drawn = ranges(
-        [SHORT[row.relation] for row in found.rows], points, (low, high), Scale("Share named right", (0.0, 1.0), ".2f"),
+        [SHORT[row.relation] for row in found.rows],
+        points,
+        (low, high),
+        Scale("Share named right", (0.0, 1.0), ".2f"),
         title=f"Which relations a head of {model.id} finds",
-    )  # fmt: skip
+    )
     return replace(drawn, table=partial(as_frame, found))
 
 

@@ -96,51 +96,78 @@ def claim_frame(found: NeededTest) -> pd.DataFrame:
 
 def template_claims(found: NeededTest) -> pd.DataFrame:
     """One line a template and claim about single heads, with the heads that cost it the margin or more."""
-    return pd.DataFrame([
-        {
-            "template": name_in(template), "claim": CLAIMS[row.id], **_line(row),
-            "costly heads": ", ".join(map(name_of, found.costly_in(template))),
-        }
-        for template, rows in found.rows_in.items()
-        for row in rows
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "template": name_in(template),
+                "claim": CLAIMS[row.id],
+                **_line(row),
+                "costly heads": ", ".join(map(name_of, found.costly_in(template))),
+            }
+            for template, rows in found.rows_in.items()
+            for row in rows
+        ]
+    )
 
 
 def _line(row: TestedClaim) -> dict[str, object]:
     zero, mean = row.zero, row.mean
     return {
-        "verdict": row.judged.verdict.value, "what is measured": row.what, "ours": zero.ours, "low": zero.low,
-        "high": zero.high, "at its mean": mean.ours, "at its mean, low": mean.low, "at its mean, high": mean.high,
-        "low and high": "bounds" if row.bounded else "95 % interval", "control": row.control,
-        "untrained twin": row.twin, "n": row.count, "on A": row.on_a, "A − B": row.on_a - zero.ours,
-        "p (Holm)": row.p, "p above the twin (Holm)": float("nan") if row.p_twin is None else row.p_twin,
-        "why": row.judged.why, "heads": ", ".join(map(name_of, row.heads)),
-    }  # fmt: skip
+        "verdict": row.judged.verdict.value,
+        "what is measured": row.what,
+        "ours": zero.ours,
+        "low": zero.low,
+        "high": zero.high,
+        "at its mean": mean.ours,
+        "at its mean, low": mean.low,
+        "at its mean, high": mean.high,
+        "low and high": "bounds" if row.bounded else "95 % interval",
+        "control": row.control,
+        "untrained twin": row.twin,
+        "n": row.count,
+        "on A": row.on_a,
+        "A − B": row.on_a - zero.ours,
+        "p (Holm)": row.p,
+        "p above the twin (Holm)": float("nan") if row.p_twin is None else row.p_twin,
+        "why": row.judged.why,
+        "heads": ", ".join(map(name_of, row.heads)),
+    }
 
 
 def effect_frame(found: NeededTest, template: str = "") -> pd.DataFrame:
     """One line a head, the one whose absence costs most first: the change of the difference, and of the accuracy."""
     own = found.of(template) if template else np.ones(len(found.pairs), dtype=np.bool_)
     effect, accuracy = found.effect_in(template), gains(found.changed, found.plain)[..., own].mean(axis=-1)
-    frame = pd.DataFrame({
-        "head": [name_of(place) for place in np.ndindex(found.shape)],
-        "change": effect.mean.reshape(-1), "low": effect.low.reshape(-1), "high": effect.high.reshape(-1),
-        "p (Holm)": effect.p.reshape(-1), "change of the accuracy": accuracy.reshape(-1),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "head": [name_of(place) for place in np.ndindex(found.shape)],
+            "change": effect.mean.reshape(-1),
+            "low": effect.low.reshape(-1),
+            "high": effect.high.reshape(-1),
+            "p (Holm)": effect.p.reshape(-1),
+            "change of the accuracy": accuracy.reshape(-1),
+        }
+    )
     return frame.sort_values("change", ignore_index=True)
 
 
 def ablation_frame(found: NeededTest) -> pd.DataFrame:
     """One line for each way of taking a head away, and the untrained twin's: heads that can be told from 0."""
-    return pd.DataFrame([
-        {
-            "ablation": each.name, "what stands in for the head": WAYS.get(each.name, WAYS["zero"]),
-            "heads told from 0": int(each.clear.sum()), "of": each.mean.size,
-            "fall": int((each.clear & (each.mean < 0)).sum()), "rise": int((each.clear & (each.mean > 0)).sum()),
-            "largest": name_of(each.largest), "change": float(each.mean[each.largest]),
-        }
-        for each in found.effects
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "ablation": each.name,
+                "what stands in for the head": WAYS.get(each.name, WAYS["zero"]),
+                "heads told from 0": int(each.clear.sum()),
+                "of": each.mean.size,
+                "fall": int((each.clear & (each.mean < 0)).sum()),
+                "rise": int((each.clear & (each.mean > 0)).sum()),
+                "largest": name_of(each.largest),
+                "change": float(each.mean[each.largest]),
+            }
+            for each in found.effects
+        ]
+    )
 
 
 def template_frame(found: NeededTest) -> pd.DataFrame:
@@ -158,11 +185,20 @@ def _template(found: NeededTest, number: int) -> dict[str, object]:
         low, high = spread(drawn_means(found.plain[own] > 0, *found.sample.shared_in(own))).tolist()
     published = AGREEMENT[template.id]
     return {
-        "template": template.name, "example": found.pairs[int(np.flatnonzero(own)[0])].text if count else "",
-        "drawn": drawn.drawn, "dropped": drawn.dropped, "pairs": count, "different": different,
-        "accuracy": right / count if count else nothing, "low": low, "high": high,
+        "template": template.name,
+        "example": found.pairs[int(np.flatnonzero(own)[0])].text if count else "",
+        "drawn": drawn.drawn,
+        "dropped": drawn.dropped,
+        "pairs": count,
+        "different": different,
+        "accuracy": right / count if count else nothing,
+        "low": low,
+        "high": high,
         "untrained twin": float((found.twin[own] > 0).mean()) if count else nothing,
         "logit difference": float(found.plain[own].mean()) if count else nothing,
-        "BERT base": published.bert, "people (Goldberg)": published.people,
-        "GPT-2 large": published.gpt2, "people (BLiMP)": published.people_blimp, "why not": drawn.refused,
-    }  # fmt: skip
+        "BERT base": published.bert,
+        "people (Goldberg)": published.people,
+        "GPT-2 large": published.gpt2,
+        "people (BLiMP)": published.people_blimp,
+        "why not": drawn.refused,
+    }

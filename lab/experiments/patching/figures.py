@@ -139,8 +139,12 @@ def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
     """Every cell of a part: on B with its interval, on A, and what the gradient foresees of what suffices."""
     site, means = _site(part), found.carried[DIRECTION[way]]
     values = {
-        "carried": means.on_b, "low": means.low, "high": means.high, "on A": means.on_a, "estimated": found.estimated,
-    }  # fmt: skip
+        "carried": means.on_b,
+        "low": means.low,
+        "high": means.high,
+        "on A": means.on_a,
+        "estimated": found.estimated,
+    }
     if way == choices.NEEDED:
         del values["estimated"]
     shape = getattr(means.on_b, site).shape
@@ -150,17 +154,29 @@ def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
 
 def as_frame(found: PatchingTest) -> pd.DataFrame:
     """One line a claim and direction."""
-    return pd.DataFrame([
-        {
-            "claim": row.claim.says, "direction": row.claim.direction or "–", "verdict": row.judged.verdict.value,
-            "compared": f"{row.claim.first} − {row.claim.second}", "first": row.first, "second": row.second,
-            "effect": row.effect, "low": row.low, "high": row.high,
-            "untrained twin": float("nan") if row.twin is None else row.twin, "n": row.count,
-            "n of the twin": row.twin_count, "p (Holm)": row.p,
-            "on A": row.on_a, "A − B": row.on_a - row.effect, "why": row.judged.why,
-        }
-        for row in found.rows
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "claim": row.claim.says,
+                "direction": row.claim.direction or "–",
+                "verdict": row.judged.verdict.value,
+                "compared": f"{row.claim.first} − {row.claim.second}",
+                "first": row.first,
+                "second": row.second,
+                "effect": row.effect,
+                "low": row.low,
+                "high": row.high,
+                "untrained twin": float("nan") if row.twin is None else row.twin,
+                "n": row.count,
+                "n of the twin": row.twin_count,
+                "p (Holm)": row.p,
+                "on A": row.on_a,
+                "A − B": row.on_a - row.effect,
+                "why": row.judged.why,
+            }
+            for row in found.rows
+        ]
+    )
 
 
 def claim_table(model: LoadedModel) -> pd.DataFrame:
@@ -175,10 +191,16 @@ def relay_frame(found: PatchingTest) -> pd.DataFrame:
         relay = found.relays[direction]
         names = ["none", *(f"that of layer {layer + 1}" for layer in range(relay.layer, found.layers)), "all"]
         rows += [
-            {"direction": way, "attention of layer": relay.layer + 1, "held network": name, "carried": mean, "low": low,
-             "high": high}
+            {
+                "direction": way,
+                "attention of layer": relay.layer + 1,
+                "held network": name,
+                "carried": mean,
+                "low": low,
+                "high": high,
+            }
             for name, mean, low, high in zip(names, relay.mean, relay.low, relay.high, strict=True)
-        ]  # fmt: skip
+        ]
     return pd.DataFrame(rows)
 
 
@@ -196,11 +218,18 @@ def best_frame(found: PatchingTest) -> pd.DataFrame:
             at = tuple(int(each) for each in np.unravel_index(int(on_a.argmax()), on_a.shape))
             at = (at[0] + (part == choices.RESIDUAL_STREAM), *at[1:])
             a, b, low, high = (float(getattr(m, site)[at]) for m in (means.on_a, means.on_b, means.low, means.high))
-            rows.append({
-                "direction": way, "part": "Single head" if site == "heads" else part,
-                "best on A": _name(site, at, found.tokens), "on B": b, "low": low, "high": high, "on A": a,
-                "A − B": a - b,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "direction": way,
+                    "part": "Single head" if site == "heads" else part,
+                    "best on A": _name(site, at, found.tokens),
+                    "on B": b,
+                    "low": low,
+                    "high": high,
+                    "on A": a,
+                    "A − B": a - b,
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -76,9 +76,13 @@ def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
         )
         with st.container(horizontal=True):
             st.button(
-                "Patch it below", key=f"_experiment.patch.{key}", icon=":material/arrow_downward:", type="tertiary",
-                on_click=_take, args=(pair.text, pair.other, pair.good, pair.bad),
-            )  # fmt: skip
+                "Patch it below",
+                key=f"_experiment.patch.{key}",
+                icon=":material/arrow_downward:",
+                type="tertiary",
+                on_click=_take,
+                args=(pair.text, pair.other, pair.good, pair.bad),
+            )
             _ways(model, found, row, key)
 
 
@@ -88,8 +92,11 @@ def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
     heads = found.carried[SUFFICES].on_a.heads[..., found.asked]
     layer, head = (int(at) for at in np.unravel_index(int(heads.argmax()), heads.shape))
     here: dict[Parameter[Any], Any] = {
-        LAYER: layer + 1, HEAD: head + 1, TOKEN: found.asked + 1, KEY_TOKEN: found.subject + 1,
-    }  # fmt: skip
+        LAYER: layer + 1,
+        HEAD: head + 1,
+        TOKEN: found.asked + 1,
+        KEY_TOKEN: found.subject + 1,
+    }
     lesson: dict[Parameter[Any], Any] = {PLACE: found.asked + 1}
     look_there("masked-language-model", text, lesson, f"_experiment.lesson.{key}", asking_step(model))
     view = here | {HEADS: str(head + 1)}

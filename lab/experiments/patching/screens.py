@@ -34,11 +34,17 @@ from lab.ui.frame.script import meaning
 from lab.ui.parameters import PATCH, PATCH_WAY
 
 _CLAIMS = (
-    Column("claim", 174), Column("direction", 78), Column("verdict", 98), Column("compared", 152),
-    *(Column(name, width, DECIMAL) for name, width in (
-        ("first", 56), ("second", 66), ("effect", 60), ("low", 54), ("high", 54))),
-    Column("untrained twin", 58, DECIMAL, "twin", "The effect in the untrained twin."), Column("n", 46),
-)  # fmt: skip
+    Column("claim", 174),
+    Column("direction", 78),
+    Column("verdict", 98),
+    Column("compared", 152),
+    *(
+        Column(name, width, DECIMAL)
+        for name, width in (("first", 56), ("second", 66), ("effect", 60), ("low", 54), ("high", 54))
+    ),
+    Column("untrained twin", 58, DECIMAL, "twin", "The effect in the untrained twin."),
+    Column("n", 46),
+)
 _SITES = (
     Column("direction", 110),
     Column("part", 170),

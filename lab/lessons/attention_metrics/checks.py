@@ -219,12 +219,18 @@ def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
         f"In {name[0].lower()}{name[1:]}, confidence (max) is {largest:.3f} and confidence (average) is {mean:.3f}. "
         "What do the two say together?",
         [
-            Option("Few rows are as confident as the maximum",
-                   f"{near} of {n} rows have a weight above {largest / 2:.3f}; the maximum speaks for one row.",
-                   correct=True),
-            Option(f"Every token gives some token about {largest:.1f}",
-                   f"Then the average would be near {largest:.3f}; it is {mean:.3f}."),
-            Option(f"The largest weight of most rows is above {largest:.1f}",
-                   f"No weight is above {largest:.3f}: it is the maximum."),
+            Option(
+                "Few rows are as confident as the maximum",
+                f"{near} of {n} rows have a weight above {largest / 2:.3f}; the maximum speaks for one row.",
+                correct=True,
+            ),
+            Option(
+                f"Every token gives some token about {largest:.1f}",
+                f"Then the average would be near {largest:.3f}; it is {mean:.3f}.",
+            ),
+            Option(
+                f"The largest weight of most rows is above {largest:.1f}",
+                f"No weight is above {largest:.3f}: it is the maximum.",
+            ),
         ],
-    )  # fmt: skip
+    )

@@ -68,15 +68,25 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
         "another-sentence",
         prompt,
         [
-            Option("In these two texts, it stands in the same third; that is all so far" if same
-                   else "Where this head stands depends on the text, too", why, correct=True),
-            Option("In every text, it stands in this third" if same else "One of the two results is wrong",
-                   f"{why} Two texts cannot show what happens in all others." if same
-                   else f"{why} Both are measured. A metric is that of one head on one text."),
-            Option("Every word of the two texts is treated alike",
-                   f"{why} That is a mean over the rows; single rows can differ much."),
+            Option(
+                "In these two texts, it stands in the same third; that is all so far"
+                if same
+                else "Where this head stands depends on the text, too",
+                why,
+                correct=True,
+            ),
+            Option(
+                "In every text, it stands in this third" if same else "One of the two results is wrong",
+                f"{why} Two texts cannot show what happens in all others."
+                if same
+                else f"{why} Both are measured. A metric is that of one head on one text.",
+            ),
+            Option(
+                "Every word of the two texts is treated alike",
+                f"{why} That is a mean over the rows; single rows can differ much.",
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def said_twice(head: Head, once: tuple[float, float], twice: tuple[float, float]) -> Question | None:

@@ -211,12 +211,17 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
     best = int(raw.argmax())
     about = ABOUT[dimension.id]
     options = (
-        Option(f"More of its attention goes to {about} than any other head of the layer gives them",
-               f"Its raw value {raw[best]:.3f} is the layer’s largest, and the largest is drawn at 1.", correct=True),
+        Option(
+            f"More of its attention goes to {about} than any other head of the layer gives them",
+            f"Its raw value {raw[best]:.3f} is the layer’s largest, and the largest is drawn at 1.",
+            correct=True,
+        ),
         Option(f"All its attention goes to {about}", f"Its raw value is {raw[best]:.3f}, not 1."),
-        Option(f"It gives {about} as much as a head without preference",
-               f"That is said by the corrected value 1; its own is {corrected[best]:.2f}."),
-    )  # fmt: skip
+        Option(
+            f"It gives {about} as much as a head without preference",
+            f"That is said by the corrected value 1; its own is {corrected[best]:.2f}.",
+        ),
+    )
     prompt = f"On the axis “{dimension.name}”, head {best + 1} of layer {layer + 1} is drawn at 1. What does that mean?"
     return shuffled("rim-of-radar", prompt, options)
 

@@ -95,15 +95,21 @@ def into_the_future(found: InterSentence, causal: bool) -> Question | None:
         "into-the-future",
         "Why has the row of sentence 1 no number in the column of sentence 2?",
         [
-            Option("Its tokens cannot see what comes after them",
-                   "The model is causal: scores of later keys are −∞, so there is no weight to report, not even 0.",
-                   correct=True),
-            Option("They could look there, but gave it nothing",
-                   "A weight of 0 would be shown as 0. The mask takes those cells away before the softmax."),
-            Option("The two sentences are unrelated",
-                   "The cell would be empty for any two sentences: it depends on the order alone."),
+            Option(
+                "Its tokens cannot see what comes after them",
+                "The model is causal: scores of later keys are −∞, so there is no weight to report, not even 0.",
+                correct=True,
+            ),
+            Option(
+                "They could look there, but gave it nothing",
+                "A weight of 0 would be shown as 0. The mask takes those cells away before the softmax.",
+            ),
+            Option(
+                "The two sentences are unrelated",
+                "The cell would be empty for any two sentences: it depends on the order alone.",
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Question | None:
@@ -185,15 +191,22 @@ def one_weight(found: InterSentence) -> Question | None:
         f"From {sentence_name(a)} to {sentence_name(b)} the maximum is {largest:.2f} and the mean mass {mass:.2f}. "
         "What does that say?",
         [
-            Option("One weight of one head is so large; the mean over all heads and tokens is not",
-                   "The maximum is a single cell of all maps. The mass adds up a token’s weights on the sentence, and "
-                   "is the mean over all heads and tokens.", correct=True),
-            Option(f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",
-                   "The maximum is one cell; of the other tokens it says only that they stay below it."),
-            Option(f"{largest:.0%} of the attention of {sentence_name(a)} goes there",
-                   f"That share is the mean mass, {mass:.2f}."),
+            Option(
+                "One weight of one head is so large; the mean over all heads and tokens is not",
+                "The maximum is a single cell of all maps. The mass adds up a token’s weights on the sentence, and "
+                "is the mean over all heads and tokens.",
+                correct=True,
+            ),
+            Option(
+                f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",
+                "The maximum is one cell; of the other tokens it says only that they stay below it.",
+            ),
+            Option(
+                f"{largest:.0%} of the attention of {sentence_name(a)} goes there",
+                f"That share is the mean mass, {mass:.2f}.",
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def why_less(found: InterSentence) -> Question | None:
@@ -211,14 +224,23 @@ def why_less(found: InterSentence) -> Question | None:
             f"{_capital(sentence_name(a))} sends {longer} more than {other}, {found.mass[a, b]:.2f} and "
             f"{found.mass[a, c]:.2f}. Divided by an even spread, the order is the other way round, {values}. Why?",
             [
-                Option(f"{_capital(longer)} is longer", f"It has {sizes[0]} tokens, {other} has {sizes[1]}. An even "
-                       "spread gives a longer sentence more, and dividing by it corrects for that.", correct=True),
-                Option(f"{_capital(other)} is about the same thing", "A meaning may draw attention. But the order "
-                       "turned only when length was taken into account, so length is what turned it."),
-                Option("Softmax makes small weights larger", "Both numbers come from the same weights, after softmax. "
-                       "Only the division differs."),
+                Option(
+                    f"{_capital(longer)} is longer",
+                    f"It has {sizes[0]} tokens, {other} has {sizes[1]}. An even "
+                    "spread gives a longer sentence more, and dividing by it corrects for that.",
+                    correct=True,
+                ),
+                Option(
+                    f"{_capital(other)} is about the same thing",
+                    "A meaning may draw attention. But the order "
+                    "turned only when length was taken into account, so length is what turned it.",
+                ),
+                Option(
+                    "Softmax makes small weights larger",
+                    "Both numbers come from the same weights, after softmax. Only the division differs.",
+                ),
             ],
-        )  # fmt: skip
+        )
     return None
 
 

@@ -143,17 +143,25 @@ def why_several(config: ModelConfig) -> Question | None:
         "why-several",
         f"A layer has {count} heads of {width} numbers each. Why not a single head of {config.width} numbers?",
         [
-            Option("One head gives a token one set of shares; several heads give it several sets at once",
-                   f"Each head has a softmax of its own, so here a token has {count} sets of shares in a layer.",
-                   correct=True),
-            Option("Several heads have more parameters, so they can learn more",
-                   f"They have as many: {attention_parameters(config):,} in either cut. See “How many”."),
-            Option("One head can look at a part of the tokens only",
-                   "Any head may look at every token that the mask allows."),
-            Option("Each head takes care of its own part of the sentence",
-                   "Every head works on every token. What the heads bring to a token is added."),
+            Option(
+                "One head gives a token one set of shares; several heads give it several sets at once",
+                f"Each head has a softmax of its own, so here a token has {count} sets of shares in a layer.",
+                correct=True,
+            ),
+            Option(
+                "Several heads have more parameters, so they can learn more",
+                f"They have as many: {attention_parameters(config):,} in either cut. See “How many”.",
+            ),
+            Option(
+                "One head can look at a part of the tokens only",
+                "Any head may look at every token that the mask allows.",
+            ),
+            Option(
+                "Each head takes care of its own part of the sentence",
+                "Every head works on every token. What the heads bring to a token is added.",
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
@@ -168,14 +176,19 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
         f"What the heads add to {named(trace, token)} is, head by head, {lengths:.2f} long in all. The sum of these "
         f"vectors is {length:.2f} long. Why is it shorter?",
         [
-            Option("The vectors do not all point the same way",
-                   f"{length / lengths:.0%} of the length is left. At right angles it would be {right / lengths:.0%}. "
-                   "Only vectors that all point the same way keep all of it.", correct=True),
+            Option(
+                "The vectors do not all point the same way",
+                f"{length / lengths:.0%} of the length is left. At right angles it would be {right / lengths:.0%}. "
+                "Only vectors that all point the same way keep all of it.",
+                correct=True,
+            ),
             Option("$W_O$ shortens what the heads bring", "These vectors have been through $W_O$ already."),
-            Option("Softmax lets the heads share a length of 1",
-                   "Softmax shares out the weights of a row inside a head. It ties no head to another."),
+            Option(
+                "Softmax lets the heads share a length of 1",
+                "Softmax shares out the weights of a row inside a head. It ties no head to another.",
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def after_w_o(config: ModelConfig, head: int) -> Question | None:
@@ -188,12 +201,19 @@ def after_w_o(config: ModelConfig, head: int) -> Question | None:
         f"To switch head {head + 1} off, its {width} numbers are set to 0 before $W_O$. What goes if you set the same "
         f"{width} dimensions to 0 after $W_O$?",
         [
-            Option("A part of what every head adds",
-                   f"$W_O$ lets each head write to all {config.width} dimensions. After it, each number is a sum over "
-                   "all heads.", correct=True),
-            Option(f"What head {head + 1} adds, as before",
-                   f"Dimensions {first} to {first + width - 1} belong to head {head + 1} only before $W_O$."),
-            Option("Nothing, because $W_O$ has no numbers there",
-                   f"$W_O$ is {config.width} × {config.width}: it writes to every dimension."),
+            Option(
+                "A part of what every head adds",
+                f"$W_O$ lets each head write to all {config.width} dimensions. After it, each number is a sum over "
+                "all heads.",
+                correct=True,
+            ),
+            Option(
+                f"What head {head + 1} adds, as before",
+                f"Dimensions {first} to {first + width - 1} belong to head {head + 1} only before $W_O$.",
+            ),
+            Option(
+                "Nothing, because $W_O$ has no numbers there",
+                f"$W_O$ is {config.width} × {config.width}: it writes to every dimension.",
+            ),
         ],
-    )  # fmt: skip
+    )

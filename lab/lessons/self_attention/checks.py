@@ -39,14 +39,24 @@ def without_scaling(trace: Trace, row: AttentionRow, query: int) -> Question | N
         f"The largest weight of {named(trace, query)} is {with_it:.3f}. Without the division by "
         f"√{d_k}, the largest weight would be",
         (
-            Option("larger", f"It would be {without:.3f}: scores {math.sqrt(d_k):.1f} times as far apart make the "
-                   "softmax put almost everything on the largest.", correct=True),
-            Option("the same", f"It would be {without:.3f}. The order of the tokens stays, the weights do not: the "
-                   "softmax depends on differences, and they grow."),
-            Option("smaller", f"It would be {without:.3f}. Larger differences between scores sharpen a softmax; "
-                   "dividing is what flattens it."),
+            Option(
+                "larger",
+                f"It would be {without:.3f}: scores {math.sqrt(d_k):.1f} times as far apart make the "
+                "softmax put almost everything on the largest.",
+                correct=True,
+            ),
+            Option(
+                "the same",
+                f"It would be {without:.3f}. The order of the tokens stays, the weights do not: the "
+                "softmax depends on differences, and they grow.",
+            ),
+            Option(
+                "smaller",
+                f"It would be {without:.3f}. Larger differences between scores sharpen a softmax; "
+                "dividing is what flattens it.",
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -122,12 +132,16 @@ def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key:
         f"{named(trace, query)} gives {named(trace, key)} the weight {there:.3f}. What does {named(trace, key)} "
         f"give {named(trace, query)}?",
         [
-            Option(f"{back:.3f}", f"Row {key + 1}, column {query + 1} of the map. It comes from another query and "
-                   "another key, so nothing ties it to the first weight.", correct=True),
+            Option(
+                f"{back:.3f}",
+                f"Row {key + 1}, column {query + 1} of the map. It comes from another query and "
+                "another key, so nothing ties it to the first weight.",
+                correct=True,
+            ),
             Option(f"{there:.3f}", f"Attention is not symmetric: the map holds {back:.3f} there."),
             Option(f"{1 - there:.3f}", f"Rows add up to 1, not pairs of tokens: the map holds {back:.3f} there."),
         ],
-    )  # fmt: skip
+    )
 
 
 def most_even(trace: Trace, layer: LayerTrace, head: int) -> Question | None:

@@ -111,13 +111,21 @@ def _choose_merges() -> int:
     made = TOY_MERGES.choose("Merges made")
     with st.container(horizontal=True):
         st.button(
-            "Next merge", key="_toy_merge_next", icon=":material/skip_next:", disabled=made == MERGES,
-            on_click=TOY_MERGES.set, args=(made + 1,),
-        )  # fmt: skip
+            "Next merge",
+            key="_toy_merge_next",
+            icon=":material/skip_next:",
+            disabled=made == MERGES,
+            on_click=TOY_MERGES.set,
+            args=(made + 1,),
+        )
         st.button(
-            "Back", key="_toy_merge_back", type="tertiary", disabled=made == 0, on_click=TOY_MERGES.set,
+            "Back",
+            key="_toy_merge_back",
+            type="tertiary",
+            disabled=made == 0,
+            on_click=TOY_MERGES.set,
             args=(made - 1,),
-        )  # fmt: skip
+        )
     return made
 
 

@@ -59,9 +59,13 @@ def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, GuessAnswer
             )
         st.markdown("\n".join(_line(ask, chosen.get(ask.id), answers.get(ask.id)) for ask in asks))
         st.button(
-            "Ask me again", key=f"{_key(name)}.again", type="tertiary", icon=":material/undo:", on_click=_forget,
+            "Ask me again",
+            key=f"{_key(name)}.again",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=_forget,
             args=(name,),
-        )  # fmt: skip
+        )
 
 
 def _choose(name: str, ask: Ask) -> int | None:

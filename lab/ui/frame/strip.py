@@ -56,12 +56,15 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
         "layers": None if trace is None else trace.model.config.layers,
         "stops": [
             {
-                "name": stop.name, "shape": there.get(stop.name, ""), "lit": stop is lit, "repeats": stop.repeats,
+                "name": stop.name,
+                "shape": there.get(stop.name, ""),
+                "lit": stop is lit,
+                "repeats": stop.repeats,
                 "lessons": [_link(each, query, here=each.id == here) for each in LESSONS if each.stop == stop.name],
             }
             for stop in STOPS
         ],
-    }  # fmt: skip
+    }
 
 
 def _link(lesson: Lesson, query: str, *, here: bool) -> dict[str, Any]:

@@ -75,8 +75,14 @@ def test_three_tokens_and_two_layers_by_hand() -> None:
     assert tree.rolled is not None
     # Token 2 after layer 2 reads 1 (0.5) and itself (0.375) in layer 2, and those read in layer 1 ...
     assert [tokens(tree, node) for node in range(len(tree))] == [
-        (2,), (2, 1), (2, 2), (2, 1, 0), (2, 1, 1), (2, 2, 2), (2, 2, 0),
-    ]  # fmt: skip
+        (2,),
+        (2, 1),
+        (2, 2),
+        (2, 1, 0),
+        (2, 1, 1),
+        (2, 2, 2),
+        (2, 2, 0),
+    ]
     assert tree.product.tolist() == [1, 0.5, 0.375, 0.25, 0.25, 0.1875, 0.09375]
     # ... and over all paths, drawn or not: 0.125·1 + 0.5·0.5 + 0.375·0.25 reach token 0 of the input.
     from_0, from_1, from_2 = 0.125 + 0.25 + 0.09375, 0.25 + 0.09375, 0.1875

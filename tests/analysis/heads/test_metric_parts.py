@@ -31,9 +31,13 @@ def test_parts_make_the_metrics(case: Case, threshold: float) -> None:
     for head, weights in enumerate(attention):
         parts = metric_parts(weights, causal=causal, threshold=threshold)
         raw = [
-            weights[parts.top], parts.largest.mean(), parts.entropy.sum(), parts.below / parts.count, parts.middle,
+            weights[parts.top],
+            parts.largest.mean(),
+            parts.entropy.sum(),
+            parts.below / parts.count,
+            parts.middle,
             math.sqrt(parts.squares / parts.count),
-        ]  # fmt: skip
+        ]
         np.testing.assert_allclose([v[head] for v in found.raw.values()], raw, rtol=1e-4, atol=2e-6)
         corrected = [parts.below_even / parts.count, parts.middle_scaled, math.sqrt(parts.squares_scaled / parts.count)]
         six = [v[head] for v in found.corrected.values()]

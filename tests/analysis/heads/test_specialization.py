@@ -97,8 +97,14 @@ def test_kinds_are_the_documents() -> None:
     assert {"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"} == FUNCTION_WORDS
     assert {"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"} == CONTENT_WORDS
     assert [one.id for one in SPECIALIZATIONS] == [
-        "function_words", "content_words", "cls", "punctuation", "entities", "long_range", "self",
-    ]  # fmt: skip
+        "function_words",
+        "content_words",
+        "cls",
+        "punctuation",
+        "entities",
+        "long_range",
+        "self",
+    ]
 
 
 @given(cases(most=14), st.data())

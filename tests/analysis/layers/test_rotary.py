@@ -27,9 +27,12 @@ def bert(tiny_checkpoint: TinyCheckpoint) -> Trace:
 
 @settings(max_examples=60)
 @given(
-    st.lists(st.tuples(_numbers, _numbers), min_size=1, max_size=8), st.sampled_from([10.0, 500.0, 10_000.0]),
-    st.integers(0, 30), st.integers(0, 30), st.integers(1, 30),
-)  # fmt: skip
+    st.lists(st.tuples(_numbers, _numbers), min_size=1, max_size=8),
+    st.sampled_from([10.0, 500.0, 10_000.0]),
+    st.integers(0, 30),
+    st.integers(0, 30),
+    st.integers(1, 30),
+)
 def test_turned_vectors_score_by_their_offset_alone(
     pairs: list[tuple[float, float]], base: float, p: int, r: int, further: int
 ) -> None:

@@ -76,8 +76,11 @@ def test_hiding_replaces_token_and_id_and_nothing_else(read: Read) -> None:
     assert hidden.token_ids == typed.token_ids
     assert hidden.tokens == typed.tokens
     assert (hidden.text, hidden.offsets, hidden.segment_ids, hidden.special) == (
-        encoding.text, encoding.offsets, encoding.segment_ids, encoding.special,
-    )  # fmt: skip
+        encoding.text,
+        encoding.offsets,
+        encoding.segment_ids,
+        encoding.special,
+    )
     assert hide(encoding, (), mask) == encoding
 
 

@@ -23,11 +23,16 @@ from lab.toy.models import constructed_toy
 TEXTS = ("The cat sat on the mat.", "She opened the door.", "A dog saw the cat on the road.")
 
 
-@pytest.mark.parametrize(("model", "word", "near"), [
-    ("lab-bert", "monday", {"tuesday", "wednesday", "friday"}), ("lab-bert", "he", {"she", "they"}),
-    ("lab-bert", "three", {"two", "four", "five"}), ("lab-gpt2", "␣three", {"␣two", "␣four"}),
-    ("lab-gpt2", "␣he", {"␣she", "␣they"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "word", "near"),
+    [
+        ("lab-bert", "monday", {"tuesday", "wednesday", "friday"}),
+        ("lab-bert", "he", {"she", "they"}),
+        ("lab-bert", "three", {"two", "four", "five"}),
+        ("lab-gpt2", "␣three", {"␣two", "␣four"}),
+        ("lab-gpt2", "␣he", {"␣she", "␣they"}),
+    ],
+)
 def test_like_words_have_like_vectors(model: str, word: str, near: set[str]) -> None:
     loaded = lab.load_model(model)
     token_id = next(i for i in vocabulary_words(loaded) if word_of(loaded.tokenizer, i) == word)

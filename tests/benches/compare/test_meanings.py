@@ -55,9 +55,7 @@ def test_no_cause_is_named_where_more_than_the_token_differs(changed: str) -> No
     model = lab.load_model("lab-bert")
     other = random_twin(model, 0) if changed == "weights" else model
     off = lab.Interventions(zero_heads=frozenset({(0, 1)} if changed == "intervention" else ()))
-    runs = (
-        hidden(lab.trace(model, EXAMPLE[0]), 4), hidden(lab.trace(other, EXAMPLE[1], interventions=off), 4)
-    )  # fmt: skip
+    runs = (hidden(lab.trace(model, EXAMPLE[0]), 4), hidden(lab.trace(other, EXAMPLE[1], interventions=off), 4))
     a, b = (shown(run, PREDICTIONS, At(token=4)) for run in runs)
     assert isinstance(a, ComparedWords) and isinstance(b, ComparedWords)
     assert "differ in one token" not in best_words(a, b, runs)

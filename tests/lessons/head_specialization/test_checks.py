@@ -31,8 +31,12 @@ def part(id: str, causal: bool, seed: int = 1) -> MetricPart:
 
 def test_kinds() -> None:
     assert [ask.kind_of(tag, False) for tag in ("DET", "PROPN", "PUNCT", "SYM", None)] == [
-        "Function words", "Content words", "Punctuation", "Other", "Other",
-    ]  # fmt: skip
+        "Function words",
+        "Content words",
+        "Punctuation",
+        "Other",
+        "Other",
+    ]
     assert ask.kind_of("DET", True) == "Special tokens"
 
 

@@ -49,8 +49,15 @@ def texts(question: Question | None) -> set[str]:
 
 def test_shares_never_read_as_certain_or_impossible_unless_they_are() -> None:
     assert [share(p) for p in (0.0, 0.12345, 0.0005, 0.0004, 3e-9, 0.9994, 0.9999, 1.0)] == [
-        "0.000", "0.123", "0.001", "0.0004", "3e-09", "0.999", "more than 0.999", "1.000",
-    ]  # fmt: skip
+        "0.000",
+        "0.123",
+        "0.001",
+        "0.0004",
+        "3e-09",
+        "0.999",
+        "more than 0.999",
+        "1.000",
+    ]
 
 
 def test_best_word_is_the_first_candidate() -> None:
@@ -99,9 +106,13 @@ def test_odds_need_a_difference() -> None:
 
 @pytest.mark.parametrize(
     ("hidden", "visible", "text"),
-    [(0.004, 0.9, "It rises by more than 0.05"), (0.9, 0.93, "It stays within 0.05"),
-     (0.5, 0.1, "It falls by more than 0.05"), (0.1, 0.148, None)],
-)  # fmt: skip
+    [
+        (0.004, 0.9, "It rises by more than 0.05"),
+        (0.9, 0.93, "It stays within 0.05"),
+        (0.5, 0.1, "It falls by more than 0.05"),
+        (0.1, 0.148, None),
+    ],
+)
 def test_shown_word_goes_the_way_the_numbers_go(hidden: float, visible: float, text: str | None) -> None:
     before, after = (Candidate(1, "big", 0.0, 0.0, p, 2) for p in (hidden, visible))
     question = ask.shown_word(before, after)

@@ -164,10 +164,13 @@ def test_every_family_and_a_single_token(family: Family, tiny_checkpoint: TinyCh
     for text in ("a", "The cat sat."):
         traced = lab.trace(model, text)
         for said in (
-            meanings.side_by_side(traced, 0, 0), meanings.lengths(traced, 0, 0), meanings.two(traced, 0, 0, 1),
-            meanings.put_together(traced, 0, 0), meanings.added(traced, 0, 0),
+            meanings.side_by_side(traced, 0, 0),
+            meanings.lengths(traced, 0, 0),
+            meanings.two(traced, 0, 0, 1),
+            meanings.put_together(traced, 0, 0),
+            meanings.added(traced, 0, 0),
             meanings.one_off(traced, (0, 0), None, None),
-        ):  # fmt: skip
+        ):
             assert "nan" not in plain(said).replace("finance", "") and said.endswith(".")
 
 

@@ -16,17 +16,25 @@ every_model = pytest.mark.parametrize("entry", PUBLISHED, ids=lambda entry: entr
 
 def gpt2_config(entry: PublishedSize) -> GPT2Config:
     return GPT2Config(
-        n_layer=entry.layers, n_embd=entry.width, n_head=entry.heads, n_inner=entry.ffn_width,
-        vocab_size=entry.vocabulary, n_positions=entry.max_tokens,
-    )  # fmt: skip
+        n_layer=entry.layers,
+        n_embd=entry.width,
+        n_head=entry.heads,
+        n_inner=entry.ffn_width,
+        vocab_size=entry.vocabulary,
+        n_positions=entry.max_tokens,
+    )
 
 
 def bert_config(entry: PublishedSize) -> BertConfig:
     return BertConfig(
-        num_hidden_layers=entry.layers, hidden_size=entry.width, num_attention_heads=entry.heads,
-        intermediate_size=entry.ffn_width, vocab_size=entry.vocabulary, max_position_embeddings=entry.max_tokens,
+        num_hidden_layers=entry.layers,
+        hidden_size=entry.width,
+        num_attention_heads=entry.heads,
+        intermediate_size=entry.ffn_width,
+        vocab_size=entry.vocabulary,
+        max_position_embeddings=entry.max_tokens,
         type_vocab_size=entry.segments,
-    )  # fmt: skip
+    )
 
 
 @every_model

@@ -26,16 +26,30 @@ FOREIGN = {
 ENGLISH = (
     "She gave her brother the book that he wanted.",
     "I didn't know that you'd've liked it; they're Anna's, aren't they?",  # contractions
-    "Dogs bark.", "Stop!", "Paris", "Anna", "No.", "Hello",  # short ones
+    "Dogs bark.",
+    "Stop!",
+    "Paris",
+    "Anna",
+    "No.",
+    "Hello",  # short ones
     "Giuseppe Verdi met José Ortega y Gasset in São Paulo.",  # names
     "Juan de la Cruz and Ludwig van Beethoven never met.",
     "Los Angeles beat Real Madrid.",
-    "Die Hard is a film.", "Zoë's café serves crème brûlée à la carte.",
+    "Die Hard is a film.",
+    "Zoë's café serves crème brûlée à la carte.",
     "Tom bought a ticket in Paris and took the train to Rome.",
     "The German word for dog is Hund.",
-    "Colorless green ideas sleep furiously.", "Buffalo buffalo Buffalo buffalo.",
-    "", "   ", "123 + 4 = 127", "🙂🙂🙂", "α", "E = mc²", "π ≈ 3.14", "the word " * 50,
-)  # fmt: skip
+    "Colorless green ideas sleep furiously.",
+    "Buffalo buffalo Buffalo buffalo.",
+    "",
+    "   ",
+    "123 + 4 = 127",
+    "🙂🙂🙂",
+    "α",
+    "E = mc²",
+    "π ≈ 3.14",
+    "the word " * 50,
+)
 
 
 @pytest.mark.parametrize("text", [each for texts in FOREIGN.values() for each in texts])

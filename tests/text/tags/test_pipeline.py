@@ -17,9 +17,25 @@ from lab.text.tags.pipeline import EMBEDDED, MAX_CHARACTERS, Pipeline, PipelineU
 
 # universaldependencies.org/u/pos, and spaCy's own for white space.
 UPOS = {
-    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
-    "SYM", "VERB", "X", "SPACE",
-}  # fmt: skip
+    "ADJ",
+    "ADP",
+    "ADV",
+    "AUX",
+    "CCONJ",
+    "DET",
+    "INTJ",
+    "NOUN",
+    "NUM",
+    "PART",
+    "PRON",
+    "PROPN",
+    "PUNCT",
+    "SCONJ",
+    "SYM",
+    "VERB",
+    "X",
+    "SPACE",
+}
 
 
 @cache
@@ -69,21 +85,39 @@ def test_contractions_are_cut_by_offset(shipped: Pipeline) -> None:
     text = "They don't know."
     tagged = shipped.tag(text)
     assert [(t.text, t.start, t.end) for t in tagged.tokens] == [
-        ("They", 0, 4), ("do", 5, 7), ("n't", 7, 10), ("know", 11, 15), (".", 15, 16),
-    ]  # fmt: skip
+        ("They", 0, 4),
+        ("do", 5, 7),
+        ("n't", 7, 10),
+        ("know", 11, 15),
+        (".", 15, 16),
+    ]
     assert [t.pos for t in tagged.tokens] == ["PRON", "AUX", "PART", "VERB", "PUNCT"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        " ", "\n\n\t ", "\0", "a\0b \0 c", "lone \ud83d high", "low \ude00 alone", "\ud83d\ude00 as two halves",
-        "👩‍👩‍👧 family 👍🏽!", "مرحبا بالعالم", "漢字かな交じり文", "e\u0301a\u0308 combining", "\u202eright to left",
-        "<b>&amp;</b> [CLS] `x`", "a" * 5000, "( " * 500, "http://a.b/c?d=e#f", "ALL CAPITALS IN PARIS",
+        " ",
+        "\n\n\t ",
+        "\0",
+        "a\0b \0 c",
+        "lone \ud83d high",
+        "low \ude00 alone",
+        "\ud83d\ude00 as two halves",
+        "👩‍👩‍👧 family 👍🏽!",
+        "مرحبا بالعالم",
+        "漢字かな交じり文",
+        "e\u0301a\u0308 combining",
+        "\u202eright to left",
+        "<b>&amp;</b> [CLS] `x`",
+        "a" * 5000,
+        "( " * 500,
+        "http://a.b/c?d=e#f",
+        "ALL CAPITALS IN PARIS",
         "  two  spaces  ",
     ],
     ids=lambda text: repr(text[:12]),
-)  # fmt: skip
+)
 def test_odd_texts(shipped: Pipeline, text: str) -> None:
     hold(shipped.tag(text), text)
 

@@ -63,8 +63,13 @@ def test_contractions_may_be_cut_in_other_places() -> None:
     text = "He doesn't"
     tagged = spans(text, ("He", "PRON"), ("does", "AUX"), ("n't", "PART"))
     assert token_tags([(0, 0), (0, 2), (3, 8), (8, 9), (9, 10), (0, 0)], tagged) == (
-        None, "PRON", "AUX", "PART", "PART", None,
-    )  # fmt: skip
+        None,
+        "PRON",
+        "AUX",
+        "PART",
+        "PART",
+        None,
+    )
 
 
 def test_one_token_over_two_words_takes_the_larger_and_of_equals_the_first() -> None:

@@ -179,7 +179,9 @@ def _because(forming: Forming, found: Verdict) -> Spans:
     if not found.changed:
         falls = (f" falls from {percent(was.probability)} to {percent(found.kept)}. It was that likely{reason}", PLAIN)
         return cut, (" ", PLAIN), (f"“{was.name}”", WORD), falls
-    leads = " The best word is now " if found.now.probability >= LEADS else " No word is likely any more; the best one is "
+    leads = (
+        " The best word is now " if found.now.probability >= LEADS else " No word is likely any more; the best one is "
+    )
     return (
         cut, (leads, PLAIN), *_word(found.now), (". It was ", PLAIN),
         *_word(was), (reason, PLAIN),

@@ -1,0 +1,45 @@
+"""No module imports in a circle, not even for types; and no two public classes of the lab have one name."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for top in ("lab", "training", "benchmarks")
+    for path in sorted((ROOT / top).rglob("*.py"))
+}
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{each.name}" for each in node.names}
+            found.update(inner & MODULES.keys() or {node.module})
+    return found & MODULES.keys()
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    order = TopologicalSorter({name: imports(path) - {name} for name, path in MODULES.items()})
+    try:
+        order.prepare()
+    except CycleError as circle:
+        raise AssertionError(" → ".join(circle.args[1])) from None
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    homes = defaultdict(list)
+    for name, path in MODULES.items():
+        if name.startswith("lab"):
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    homes[node.name].append(name)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}

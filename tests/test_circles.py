@@ -1,4 +1,4 @@
-"""No module imports in a circle, not even for types; and no two public classes of the lab have one name."""
+"""No module imports in a circle, not even for types; names and docstrings of the lab can be read alone."""
 
 from __future__ import annotations
 
@@ -43,3 +43,15 @@ def test_no_two_public_classes_have_one_name() -> None:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     homes[node.name].append(name)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def test_no_docstring_needs_the_one_above_it() -> None:
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    leaning = [
+        f"{name}: {text.partition(chr(10))[0]}"
+        for name, path in MODULES.items()
+        if name.startswith("lab")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, described) and (text := ast.get_docstring(node) or "").startswith("The same")
+    ]
+    assert leaning == []

@@ -42,7 +42,7 @@ def commonest_error(told: Told) -> None:
 
 
 def download(asked: Sequence[Told]) -> None:
-    """The same as a file, for a spreadsheet."""
+    """A button to take the table of questions and shares home, as a file for a spreadsheet."""
     name, mime = "inside-bert-room.csv", "text/csv"
     st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
 

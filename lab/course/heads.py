@@ -29,7 +29,7 @@ def aside(trace: Trace) -> str:
 
 
 def resting_place(trace: Trace) -> str:
-    """The same for Markdown."""
+    """The tokens that are no words of the text, escaped for Markdown."""
     return escaped(aside(trace))
 
 

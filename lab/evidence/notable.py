@@ -125,7 +125,7 @@ def grammar_head(traced: Trace) -> tuple[int, int]:
 
 @cache
 def in_folder(folder: Path) -> tuple[Notable, ...] | None:
-    """The same for a folder that need not hold a model."""
+    """The heads with a job in a folder that need not hold a model."""
     path = folder / FILE
     return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
 

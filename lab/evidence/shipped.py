@@ -137,7 +137,7 @@ class Results(Generic[Found]):
         return self.found[key]
 
     def result(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
-        """The same; runs the experiment where there is neither, once for all models with these weights."""
+        """The result; runs the experiment where there is none, once for all models with these weights."""
         known = self.known(model)
         return self.again(model, progress) if known is None else known
 

@@ -54,7 +54,7 @@ def read_conllu(path: str | Path) -> list[Sentence]:
 
 
 def read_documents(path: str | Path) -> list[list[Sentence]]:
-    """The same, document by document, as the comments ``# newdoc`` part them; without any, all are one."""
+    """The sentences of a file by document, as the comments ``# newdoc`` part them; without any, all are one."""
     path = Path(path)
     raw = path.read_bytes()
     try:

@@ -61,7 +61,7 @@ def one_row(traced: Trace, layer: int, head: int, query: int, key: int) -> Figur
 
 
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
-    """The same row, built stage by stage; of a long text the heaviest keys."""
+    """One query's row, built stage by stage; of a long text the heaviest keys."""
     row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, min(n, ROWS))
     return RowBuilt(

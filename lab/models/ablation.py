@@ -75,7 +75,7 @@ def change_heads_at(
     places: Tensor,
     others: Sequence[Steps] = (),
 ) -> Tensor:
-    """The same for the k heads that are ``chosen`` (L, H), at one token of each text: (k, b, d), layer by layer.
+    """Change the k heads that are ``chosen`` (L, H), at one token of each text: (k, b, d), layer by layer.
 
     ``places`` (b,) are those tokens, from 0. ``others`` may change each token on its own, as in
     :func:`lab.models.one_token.layer_at`.

@@ -144,7 +144,7 @@ _MEMO = Memo(ROOM)
 
 
 def kept(subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
-    """The same for a call that is made up elsewhere: what ``make()`` returned when this was first asked."""
+    """What ``make()`` returned when ``asked`` was first asked of ``subject``: for what :func:`once` cannot wrap."""
     return _MEMO.get(subject, asked, make)
 
 

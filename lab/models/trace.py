@@ -193,7 +193,7 @@ def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> for
 
 @once
 def changed(trace: Trace, changes: Interventions) -> Trace:
-    """The same tokens with ``changes`` in place of the run's own, kept beside it.
+    """A run of the tokens of ``trace`` with ``changes`` in place of its own, kept beside it.
 
     Raises ValueError for what its model lacks.
     """

@@ -1,4 +1,4 @@
-"""The same architecture with nothing learned: what a model was before its first training step."""
+"""An architecture with nothing learned: what a model was before its first training step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same kinds of question before a lesson and after it, each time about another sentence.
+"""Questions of the same kinds before a lesson and after it, each time about another sentence.
 
 Both tests are made by what the lesson asks again later (:mod:`lab.questions.returning`), so that the second cannot be
 answered from memory of the first.

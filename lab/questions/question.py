@@ -95,7 +95,7 @@ def with_letter(index: int, text: str) -> str:
 
 
 def lettered(question: Question, index: int) -> str:
-    """The same of a question's option."""
+    """An option of a question as it stands on screen, by its index from 0."""
     return with_letter(index, question.options[index].text)
 
 

@@ -96,7 +96,7 @@ class Posed:
 
 @dataclass(frozen=True)
 class Hidden:
-    """The same for a participant's page before the reveal: nothing in it tells what is right.
+    """A question for a participant's page before the reveal: nothing in it tells what is right.
 
     ``options`` are those of a choice, ``bounds`` those of a number, ``picks`` what can be picked.
     """

@@ -74,7 +74,7 @@ class RoomServer:
         return found[code]
 
     def find(self, code: str) -> State:
-        """The same for a code that somebody brings. Right ones are always let in; many wrong ones are told to wait."""
+        """Where the room of a typed code stands. Right codes are always let in; many wrong ones are told to wait."""
         try:
             return self.state(code)
         except NoSuchRoom:

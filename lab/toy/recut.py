@@ -1,4 +1,4 @@
-"""The same weights, cut into another number of heads."""
+"""A toy's weights, cut into another number of heads."""
 
 from __future__ import annotations
 

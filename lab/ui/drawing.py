@@ -50,7 +50,7 @@ def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) ->
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
-    """The same for a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
+    """Draw a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
     ready = _made(call, True)
     assert isinstance(ready.figure, Heatmap)
     return ready.figure.clicked(_draw(ready, key, True, call))
@@ -102,7 +102,7 @@ def _sent(rows: list[dict[str, Any]]) -> Any:
 
 
 def draw_plotly(call: partial[Plotted], key: str) -> None:
-    """The same for a chart of Plotly's."""
+    """Draw a chart of Plotly's, with its table, files and notebook."""
     plotted = call()
     st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
     show_numbers(plotted.table, key, call)

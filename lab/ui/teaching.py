@@ -70,7 +70,7 @@ def _scaled(part: Any) -> Any:
 
 
 def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
-    """The same for a figure of Plotly's, whose words have 12 pixels where it states no size."""
+    """A figure of Plotly's with words as large as before a class; where it states no size they have 12 pixels."""
     if not TEACH.chosen():
         return figure
     larger = type(figure)(figure)

@@ -114,14 +114,14 @@ def test_a_walk_leads_to_its_head() -> None:
     layer, head = (int(place) for place in np.unravel_index(int(scores.argmax()), scores.shape))
     assert f"**layer {layer + 1}, head {head + 1}**: score **{scores.max():.3f}**. On this" in words(at)
     assert f"a uniform head scores {1 / len(traced):.3f}" in words(at)
-    at.button(key=f"_walk.next_token.dimensions").click().run()
+    at.button(key="_walk.next_token.dimensions").click().run()
     assert not at.exception
     assert at.segmented_control(key="step").value == STEPS[0]
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
     query = traced.layer(layer).attention[head].numpy().diagonal(1).argmax()
     assert at.selectbox(key="_token").value == query
     go(at, STEPS[2])
-    at.button(key=f"_walk.next_token.deciding").click().run()
+    at.button(key="_walk.next_token.deciding").click().run()
     assert at.selectbox(key="pattern").value == "Next token"
     assert at.selectbox(key="layer").value == layer + 1
 

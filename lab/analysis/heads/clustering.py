@@ -85,7 +85,7 @@ def head_features(sample: HeadSample, keep: Mask | None = None) -> Values:
 
 
 def features_of(groups: Sequence[Weights], sample: HeadSample, keep: Mask | None = None) -> Values:
-    """The same with the attention at hand, from :func:`lab.analysis.heads.values.layer_groups`."""
+    """Features of each head from its attention, in groups of :func:`lab.analysis.heads.values.layer_groups`."""
     roles, causal = trace_roles(sample.trace), is_causal(sample.trace)
     rows = []
     for attention in groups:

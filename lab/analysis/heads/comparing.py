@@ -155,7 +155,7 @@ def attention_parameters(config: ModelConfig) -> int:
 
 
 def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
-    """The same, counted in a layer's own tensors."""
+    """How many parameters the heads of a layer have, counted in its own tensors."""
     w = layer.weights
     biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
     return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))

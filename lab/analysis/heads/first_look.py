@@ -56,13 +56,13 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
 
 @once
 def first_look_at(traced: Trace, layer: int, about: int | None = None) -> Look:
-    """The same among the rows of one layer. Raises IndexError for a layer that does not exist."""
+    """The row worth a look first in one layer. Raises IndexError for a layer that does not exist."""
     return _best(as_heads(traced.layer(layer).attention), _words(traced), _rows(traced, about), layer)[1]
 
 
 @once
 def first_look_in(traced: Trace, layer: int, head: int) -> Look:
-    """The same among the rows of one head. Raises IndexError for a layer or a head that does not exist."""
+    """The row worth a look first in one head. Raises IndexError for a layer or a head that does not exist."""
     words, attention = _words(traced), traced.layer(layer).attention
     if not 0 <= head < len(attention):
         raise IndexError(f"head {head}: {traced.model.id} has heads 0 to {len(attention) - 1}.")

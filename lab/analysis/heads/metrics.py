@@ -279,7 +279,7 @@ def attention_metrics(
 
 @once
 def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = False) -> Metrics:
-    """The same for every layer of a trace: arrays (L, H).
+    """Six metrics of every head of a trace: arrays (L, H).
 
     ``only_words`` leaves out special tokens, or the first token where a model has none.
     """
@@ -296,5 +296,5 @@ def uniform_metrics(
 
 @once
 def metrics_by_chance(trace: Trace, threshold: float = 0.01) -> Metrics:
-    """The same on as many tokens as a trace has."""
+    """What a head without any preference scores on as many tokens as a trace has. Arrays (1,)."""
     return uniform_metrics(len(trace), is_causal(trace), threshold=threshold)

@@ -129,7 +129,7 @@ def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
 
 
 def name_heads(patterns: Patterns, chance: Chance) -> NDArray[np.str_]:
-    """The same from patterns of a layer (H,) or a trace (L, H)."""
+    """A name for each head by its patterns, those of a layer (H,) or of a trace (L, H)."""
     return name_scores(scores_of(patterns), chance)
 
 

@@ -221,7 +221,7 @@ def same_word_cases(trace: Trace) -> int:
 
 @once
 def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
-    """The same for every layer of a trace: arrays (L, H).
+    """The patterns of every head of a trace: arrays (L, H).
 
     ``only_words`` leaves out special tokens, or the first token where a model has none.
     """

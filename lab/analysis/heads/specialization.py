@@ -163,7 +163,7 @@ def specialization_of(
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The same from the layers' attention in turn: arrays (L, H, 7) and (L, H)."""
+    """Seven metrics from the attention of the layers in turn: arrays (L, H, 7) and (L, H)."""
     kept = kept_mask(keep, len(upos))
     places = np.flatnonzero(kept)
     sets = _Sets.of(upos, entities, places, causal)
@@ -186,7 +186,7 @@ def trace_specialization(
     *,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The same for every layer of a trace."""
+    """Seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
     return specialization_of(layers(trace), upos, entities, causal=is_causal(trace), keep=keep)
 
 

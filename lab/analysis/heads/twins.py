@@ -26,7 +26,7 @@ def layer_spread(trace: Trace, layer: int) -> Values:
 
 @once
 def head_spread(trace: Trace) -> Values:
-    """The same for every layer, (L, H)."""
+    """How evenly each head of every layer spreads its attention, (L, H); see :func:`layer_spread`."""
     return np.stack([layer_spread(trace, layer) for layer in range(trace.model.config.layers)])
 
 

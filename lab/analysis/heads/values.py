@@ -50,7 +50,7 @@ def layers(trace: Trace) -> Iterator[Weights]:
 
 
 def layer_groups(trace: Trace) -> Iterator[Weights]:
-    """The same with the heads of several layers in one array, (k·H, n, n), while that is small.
+    """The attention of several layers in one array, (k·H, n, n), while that is small.
 
     On a short text, NumPy's calls cost more than what they compute.
     """

@@ -110,7 +110,7 @@ class Cut:
         return f"{expression(self.entry.name, self.layer)}{cut}.numpy()"
 
     def at_most(self, rows: int, columns: int) -> Cut:
-        """The same from its first row and column, no larger than that."""
+        """This part from its first row and column, no larger than ``rows`` and ``columns``."""
         return replace(self, rows=self.rows[:rows], columns=self.columns[:columns])
 
 

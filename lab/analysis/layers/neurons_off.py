@@ -81,7 +81,7 @@ def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
 
 @once
 def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
-    """The same for one neuron, whichever it is."""
+    """What changes at a place without one neuron, whichever it is."""
     return _each(trace, place, layer, (neuron,))[0]
 
 

@@ -107,7 +107,7 @@ def learned_similarity(trace: Trace, length: int, measure: Measure) -> tuple[Val
 
 @lru_cache(maxsize=4)
 def sinusoid_similarity(length: int, width: int, base: float, measure: Measure) -> tuple[Values, Spread]:
-    """The same of the sinusoids of as many positions."""
+    """:func:`similarity` of the sinusoids of ``length`` positions, and that :func:`by_distance`."""
     alike = similarity(sinusoids(np.arange(length), width, base), measure)
     return alike, by_distance(alike)
 

@@ -152,7 +152,7 @@ class NormSteps:
         }
 
     def of(self, factor: float) -> NormSteps:
-        """The same LayerNorm on ``factor`` times the vector."""
+        """This LayerNorm on ``factor`` times the vector."""
         return NormSteps(factor * self.x, self.gamma, self.beta, self.eps)
 
 

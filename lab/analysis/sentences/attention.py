@@ -144,7 +144,7 @@ def inter_sentence(trace: Trace, sentence_of: tuple[int | None, ...], *, renorma
 def between_sentences(
     attention: Iterator[Weights], sentence_of: Sequence[int | None], *, causal: bool, renormalise: bool = False
 ) -> InterSentence:
-    """The same from the layers' attention, each (H, n, n), in turn."""
+    """Attention between sentences from that of the layers in turn, each (H, n, n)."""
     members = sentence_members(sentence_of)
     blocks, count = _Blocks.of(members), len(members)
     best, where = np.full((count, count), -1.0), np.full((count, count, 4), -1)
@@ -184,7 +184,7 @@ def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: 
 
 
 def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The same as a mean over all heads of all layers: its rows add up to what each token of a sends to b.
+    """The weights behind a cell, as a mean over all heads: rows add up to what each token of a sends to b.
 
     The mean of those sums is ``found.mass[a, b]``. Raises IndexError for a sentence that does not exist.
     """
@@ -200,7 +200,7 @@ def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCe
 
 
 def largest_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The same with, in each cell, the largest weight of any head of any layer, as the model has it.
+    """The weights behind a cell: for each pair of tokens the largest of any head of any layer, as the model has it.
 
     The largest of them is ``found.maximum[a, b]``. Raises IndexError for a sentence that does not exist.
     """

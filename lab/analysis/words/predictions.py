@@ -103,7 +103,7 @@ class Prediction:
         return -self.logits[self.order]
 
     def at(self, temperature: float) -> Prediction:
-        """The same logits under another temperature; 1 is the model's own distribution.
+        """These logits under another temperature; 1 is the model's own distribution.
 
         Raises ValueError unless the temperature is positive.
         """
@@ -161,7 +161,7 @@ def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None
 
 @once
 def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
-    """The same at one place."""
+    """What a run predicts at one place."""
     return predictions(trace, [place], [truth])[0]
 
 

@@ -192,7 +192,7 @@ def _toy_is(page: OpenPage, kind: str) -> str:
 
 
 def _other_toy(page: OpenPage, a: Trace) -> Pair:
-    """The same sentence through another toy."""
+    """A pair of runs: this sentence through the chosen toy and through another."""
     kind, chosen = parameters.OTHER_TOY.choose("Toy B"), page.selection
     if kind == TRAINED:
         toy = toy_runs.toy(toy_runs.plan(chosen))
@@ -203,7 +203,7 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
-    """The same run with one thing changed."""
+    """A pair of runs: this one, and one with a single thing changed."""
     change = parameters.CHANGE.choose("Change in B", width=320)
     query, key = tokens(a, layer, head)
     if change == BLOCKED:

@@ -56,7 +56,7 @@ class At:
     measure: str = MASS
 
     def inside(self, traced: Trace) -> At:
-        """The same brought inside a run."""
+        """This part, with layer, head and token brought inside a run."""
         config = traced.model.config
         layer, head = min(self.layer, config.layers - 1), min(self.head, config.heads - 1)
         return replace(self, layer=layer, head=head, token=min(self.token, len(traced) - 1))

@@ -16,7 +16,7 @@ def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
 
 
 def figure_b(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """The same of B."""
+    """What ``figure`` shows of B, on the scale of both. Errors: those of :func:`shown`."""
     return shown(b, figure, at).drawn("B", shown(a, figure, at))
 
 

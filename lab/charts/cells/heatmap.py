@@ -26,7 +26,7 @@ class Heatmap(Figure):
     causal: bool = False
 
     def clickable(self) -> Self:
-        """The same, and its cells answer: :meth:`clicked` says which."""
+        """This figure with cells that answer: :meth:`clicked` says which."""
         return replace(self, spec=answering(self.spec))
 
     def clicked(self, event: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -41,7 +41,7 @@ class SmallMaps(Figure):
     shape: tuple[int, int]
 
     def framed(self, place: int, row: int | None = None) -> Self:
-        """The same with a frame around one map, and around a row in every map, both from 0.
+        """These maps with a frame around one, and around a row in every map, both from 0.
 
         Raises ValueError where there is no such map or row.
         """

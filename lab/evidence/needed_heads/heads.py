@@ -153,7 +153,7 @@ def each_head(
     away: frozenset[Head] = frozenset(),
     progress: Progress = unwatched,
 ) -> HeadEffects:
-    """The same with steps of your own, which change one head of one layer at a time.
+    """What changes without each head, with steps of your own, which change one head of one layer at a time.
 
     ``away`` are off already, set to 0: the plain run, and the layers above and below the head, are made without them.
     """

@@ -172,7 +172,7 @@ class NeededTest:
         return mean_effects(ZERO, self.delta, *self.sample.shared)
 
     def effect_in(self, template: str) -> MeanEffects:
-        """The same over the pairs of one template; over all for ""."""
+        """The mean effect of every head over the pairs of one template; over all for ""."""
         return _effect_in(self, template) if template else self.effect
 
     @cached_property

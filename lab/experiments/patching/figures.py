@@ -44,7 +44,7 @@ def template_map(model: LoadedModel, part: str, way: str) -> Heatmap:
 
 
 def own_map(model: LoadedModel, own: OwnPair, part: str, way: str) -> Heatmap:
-    """The same for two sentences with a blank, written _, and two words that compete in it.
+    """What patching recovers for two sentences with a blank, written _, and two words that compete in it.
 
     Raises NotPatchable for what cannot be patched.
     """
@@ -60,7 +60,7 @@ def template_estimates(model: LoadedModel, part: str) -> Figure:
 
 
 def own_estimates(model: LoadedModel, own: OwnPair, part: str) -> Figure:
-    """The same for a pair of one's own."""
+    """What a gradient foresees for a pair of one's own, beside what patching recovers."""
     two = own_contrast(model, own)
     found = own_patching(model, two)
     return _estimates(found.clean_into_corrupt, found.estimated_into_corrupt, part, labels(model, two))

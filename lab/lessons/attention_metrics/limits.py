@@ -109,7 +109,7 @@ def show_threshold(view: OneHead) -> None:
 
 
 def show_length(view: OneHead) -> None:
-    """The same head without preference scores otherwise on a longer text."""
+    """A head without preference scores otherwise on a longer text."""
     n, causal = len(view.trace), is_causal(view.trace)
     question = ask.doubled(n, causal)
     if not predict(LESSON, question):

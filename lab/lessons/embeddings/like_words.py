@@ -52,7 +52,7 @@ def _draw_in_table(view: EmbeddingView) -> None:
 
 
 def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
-    """The same in texts, where there is another word in them."""
+    """The nearest vectors after the layers, in texts where there is another word in them."""
     if figures.after_layers(use.trace, use.token, texts).nearest:
         draw(partial(figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
     else:

@@ -23,7 +23,7 @@ _SHOWN = 12  # tokens of a text that a sentence may list
 
 
 def show_position_lab(view: EmbeddingView) -> None:
-    """The same tokens in another order, with and without positions."""
+    """The learner's tokens in another order, with positions and without."""
     trace = view.trace
     if len(trace) < 2:
         st.info("A single token has no other order. Write a longer sentence in the sidebar.", icon=":material/edit:")

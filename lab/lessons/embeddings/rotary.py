@@ -23,7 +23,7 @@ from lab.ui.quiz.predictions import predict
 
 
 def show_rotary(view: EmbeddingView) -> None:
-    """The same word turned to many places; two words at each pair of places, turned and added to."""
+    """One word turned to many places; two words at each pair of places, turned and added to."""
     st.markdown(
         "A vector that is added mixes word and place in the same numbers. **Rotary positions** add nothing: they "
         "**turn** (Su et al. 2021). Take two dimensions of a vector as the coordinates of a hand on a dial. The token "

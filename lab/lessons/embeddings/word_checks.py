@@ -61,7 +61,7 @@ def where_equal(uses: Sequence[Use]) -> Question | None:
 
 
 def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | None:
-    """The same words in two orders: is a word's last vector the same? ``without`` are the runs without positions."""
+    """Two orders of one set of words: is a word's last vector the same? ``without``: the runs without positions."""
     if len(plain) != 2 or len(without) != 2:
         return None
     moved, kept = _moved(plain), _moved(without)

@@ -75,7 +75,7 @@ def show_residual(view: FeedForwardView) -> None:
 
 
 def untrained(view: FeedForwardView) -> Trace | None:
-    """The same text through the same model with random weights; None for a toy, or where that is on screen."""
+    """This text through the model with random weights; None for a toy, or where that is on screen."""
     model, chosen = view.trace.model.id, view.page.selection
     if model not in runs.model_ids():
         return None

@@ -148,7 +148,7 @@ def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, cor
 
 
 def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
-    """The same value with the other setting of what is left out."""
+    """This value with the other setting of what is left out."""
     if kept_others(view) is None:
         return ""
     other = specialization(view.trace, only_words=not left_out(view))

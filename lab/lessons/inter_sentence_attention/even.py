@@ -72,7 +72,7 @@ def _written_out(view: SentencesView, sent: Values) -> None:
 
 
 def _own_turn(view: SentencesView) -> None:
-    """The same for another pair: the way back, or where there is none what stays in the sentence."""
+    """The learner's own turn with another pair: the way back, or where there is none what stays in the sentence."""
     found = view.found
     others = ((view.b, view.a), (view.a, view.a), (len(view.sentences) - 1, 0))
     a, b = next(pair for pair in others if pair != (view.a, view.b) and found.where[pair][0] >= 0)

@@ -27,7 +27,7 @@ _FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
 
 
 def show_pair(view: SentencesView) -> Trace | None:
-    """The same sentences in two segments and in one; of one text the first sentence is read as the first text.
+    """Two texts in two segments and in one; of one text the first sentence is read as the first text.
 
     Returns the run of the pair; None where there is none to compare.
     """

@@ -56,7 +56,7 @@ class SentencesView:
 
     @property
     def without(self) -> InterSentence:
-        """The same with special tokens, or the first token, left out: rows of the mean over heads sum to 1 again."""
+        """Attention with special tokens, or the first token, left out: rows of the mean over heads sum to 1 again."""
         return read(self.trace, self.sentences, left_out=True)
 
     @property

@@ -25,7 +25,7 @@ def exchanged(trace: Trace, left_out: bool) -> InterSentence | None:
 
 @once
 def unplaced(trace: Trace, left_out: bool) -> InterSentence:
-    """The same text in a model without positions."""
+    """Attention between the sentences of a text in a model without positions."""
     return read(changed(trace, Interventions(no_positions=True)), split(trace), left_out)
 
 

@@ -199,7 +199,7 @@ def show_softmax(view: PredictionView) -> None:
 
 
 def show_unmasked(view: PredictionView) -> None:
-    """The same place with the word in plain sight."""
+    """What the model says at a place with the word in plain sight."""
     tokenizer, truth = view.model.tokenizer, view.truth
     if truth is None:
         st.markdown(

@@ -106,7 +106,7 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
 
 
 def show_count(view: OneHead) -> None:
-    """The same number of parameters for any number of heads."""
+    """A layer has one number of parameters, into however many heads it is cut."""
     trace, config = view.trace, view.trace.model.config
     question = ask.parameters(config, 1)
     if not predict(LESSON, question):

@@ -50,12 +50,12 @@ def _pair(trace: Trace) -> tuple[Pair, str]:
 
 
 def _untrained(trace: Trace, seed: int) -> Trace:
-    """The same text through the twin."""
+    """This text through the twin."""
     return runs.run(twin_id(trace.model.id, seed), trace.text, trace.pair or "", trace.interventions)
 
 
 def show_maps(page: OpenPage, trace: Trace) -> Pair:
-    """The same head of both, unlabelled until the learner has said which is which."""
+    """One head of both models, unlabelled until the learner has said which is which."""
     layer, head = page.head_controls(trace)
     pair, twin = _pair(trace)
     maps = [attention_map(each.layer(layer), head) for each in pair]

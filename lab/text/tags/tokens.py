@@ -75,7 +75,7 @@ def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
 def encoding_tags(
     encoding: Encoding, text: Sequence[TaggedSpan[TagT]], pair: Sequence[TaggedSpan[TagT]] = ()
 ) -> tuple[TagT | None, ...]:
-    """The same for a whole encoding, whose tokens come from ``text`` or from ``pair``; special tokens have no tag."""
+    """The tag of each token of an encoding, from ``text`` or from ``pair``; special tokens have none."""
     of_text, of_pair = token_tags(encoding.offsets, text), token_tags(encoding.offsets, pair)
     sides = zip(of_text, of_pair, encoding.in_pair, encoding.special, strict=True)
     return tuple(None if special else second if in_pair else first for first, second, in_pair, special in sides)
@@ -90,7 +90,7 @@ def speech_and_entities(encoding: Encoding, text: TaggedText, pair: TaggedText) 
 
 
 def tagged(encoding: Encoding) -> Tags:
-    """The same with the tags of this machine's pipeline. Raises PipelineUnavailable."""
+    """The part of speech and the entity of each token, by this machine's pipeline. Raises PipelineUnavailable."""
     tagger = pipeline()
     return speech_and_entities(encoding, tagger.tag(encoding.text), tagger.tag(encoding.pair or ""))
 

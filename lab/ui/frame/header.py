@@ -73,7 +73,7 @@ def show_terms(terms: Sequence[Term]) -> None:
 
 
 def meanings(terms: Sequence[Term]) -> str | None:
-    """The same as Markdown, for a tooltip; None without a term, which leaves the tooltip out."""
+    """What these words mean, as Markdown for a tooltip; None without a term, which leaves the tooltip out."""
     return "\n\n".join(map(_meaning, terms)) or None
 
 

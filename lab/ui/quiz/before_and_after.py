@@ -74,7 +74,7 @@ def said(of: Gain) -> str:
 
 
 def overall() -> None:
-    """The same over all lessons, once both tests of one were taken; nothing before."""
+    """Say the gain over all lessons, once both tests of one were taken; nothing before."""
     found = gain(progress().tests.values())
     if found.asked and not parameters.TEACH.chosen():
         st.markdown(f":material/quiz: **Before and after your lessons.** {said(found)}")

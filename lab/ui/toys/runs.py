@@ -30,7 +30,7 @@ def sentences(chosen: Selection) -> ToyData:
 
 
 def texts(chosen: Selection) -> tuple[str, ...]:
-    """The same as they are read."""
+    """The sentences of letters, as the model reads them."""
     return tuple(as_text(each) for each in sentences(chosen).sentences)
 
 
@@ -101,7 +101,7 @@ def ask_for_training() -> None:
 
 
 def start_training() -> None:
-    """The same where there is only one toy, and it is trained."""
+    """A button's way to the training step where there is only one toy."""
     STEP.set(TRAIN_STEP)
     st.session_state[_ASKED] = True
 

@@ -32,6 +32,11 @@ def not_in_url() -> dict[str, str]:
     return {name: value for name, value in shown().items() if name not in named}
 
 
+def written() -> dict[str, str]:
+    """What the URL names, as Python knows it."""
+    return st.query_params.to_dict()
+
+
 def not_on_page() -> list[str]:
     """The parameters that the URL names though the page has no widget for them."""
     named = (each for each in parameters.PARAMETERS if each.name in st.query_params)

@@ -150,8 +150,7 @@ def _complete_the_address() -> None:
     if missing or stale:
         # What Python wrote into the URL goes along: by then the browser has forgotten the rest, and the script runs
         # again only where its data are new.
-        written = st.query_params.to_dict()
-        _script("address")(data={"shown": missing, "stale": stale, "written": written}, key="address")
+        _script("address")(data={"shown": missing, "stale": stale, "written": address.written()}, key="address")
 
 
 @cache

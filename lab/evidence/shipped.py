@@ -56,7 +56,7 @@ def commit() -> str:
     Results are no part of what measures: one that was just written says nothing about the next.
     """
     said = []
-    changed = ("status", "--porcelain", "--untracked-files=no", ".", ":!experiments/results")
+    changed = ("status", "--porcelain", "--untracked-files=no", ".", ":!evidence/results")
     for asked in (("rev-parse", "HEAD"), changed):
         try:
             done = subprocess.run(["git", *asked], cwd=_LAB, capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
-from lab.course.pages import LESSONS, number, script
+from lab.course.pages import lesson_of, number, script
 from lab.course.words import stopped
 from lab.figures.room import NAMES, heads_chart, round_chart
 from lab.questions.question import with_letter
@@ -139,7 +139,7 @@ def _named(question: Posed, place: int) -> str:
 
 def see(question: Posed, key: str) -> None:
     """The way to the lesson's step, with the sentence and the head of the question."""
-    lesson = next(each for each in LESSONS if each.id == question.lesson)
+    lesson = lesson_of(question.lesson)
     label, icon = f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
     if st.button(label, key=key, icon=icon, type="tertiary", on_click=_take, args=(question,)):
         step = {parameters.STEP.name: question.link.get(parameters.STEP.name, "")}

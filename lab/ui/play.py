@@ -22,6 +22,7 @@ from lab.ui.quiz.returning import bring_back
 from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
+P = TypeVar("P", bound=OpenPage)
 # What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
 Step = Callable[[View], Trace | None]
 # Draws the controls of the sidebar; what it returns makes the view of a step, by the step's id, or says on the page why
@@ -87,7 +88,7 @@ def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> No
     if page.selection.mode == TOY and screens.toy_page is not None:
         screens.toy_page(page)
         return
-    trace = _run(page, screens)
+    trace = chosen_run(page, screens.toy)
     for chart, fields in screens.clicks.items():
         take_click(chart, fields)
     if reason := screens.refusal(trace):
@@ -101,19 +102,11 @@ def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> No
         page.prove(proven or trace)
 
 
-def chosen_run(page: OpenPage) -> Trace:
-    """The sentence or the toy of the sidebar through its model."""
+def chosen_run(page: P, toy: Callable[[P], Trace] = toy_trace) -> Trace:
+    """The sentence of the sidebar through its model, or ``toy``, which runs the sidebar's toy and says which it is."""
     if page.selection.mode != TOY:
         return page.trace()
-    trace = toy_trace(page)
-    page.here(trace)
-    return trace
-
-
-def _run(page: LessonPage, screens: Screens[Any]) -> Trace:
-    if page.selection.mode != TOY:
-        return page.trace()
-    trace = screens.toy(page)
+    trace = toy(page)
     page.here(trace)
     return trace
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lab.course.pages import CHECK_STEP, LESSONS, Lesson, number, script
+from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number, script
 from lab.course.words import escaped
 from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -35,14 +35,13 @@ def steps_badge(lesson: Lesson) -> None:
 
 def review() -> None:
     """The checks that were missed at first try, each with its answer and the way back to its sentence."""
-    lessons = {lesson.id: lesson for lesson in LESSONS}
     missed = [] if parameters.TEACH.chosen() else progress().missed()
     # There even when empty: if what stands below moved, an open expander would close.
     with st.container():
         if missed:
             st.header("Missed at first try")
         for index, (lesson, answer) in enumerate(missed):
-            _missed(lessons[lesson], answer, index)
+            _missed(lesson_of(lesson), answer, index)
 
 
 def _missed(lesson: Lesson, answer: Answer, index: int) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts
 from lab.charts.components.word_forms import ALONE, OnPage
-from lab.course.pages import LESSONS, number, script
+from lab.course.pages import lesson_of, number, script
 from lab.figures.choices import FITTED, PLAIN
 from lab.figures.forming import Forming, is_blank
 from lab.figures.word_forms import word_forms
@@ -146,12 +146,12 @@ def _go_through() -> None:
     door, where = st.session_state.pop(_DOOR, ("", ()))
     if not door:
         return
-    lesson = next(each for each in LESSONS if each.id == _LESSONS[door])
+    lesson = lesson_of(_LESSONS[door])
     for parameter, place in zip(_CHOSEN.get(door, ()), where, strict=False):
         parameter.set(place + 1)
     st.switch_page(script(lesson.page), query_params=selection.elsewhere())
 
 
 def _told(lesson: str) -> str:
-    found = next(each for each in LESSONS if each.id == lesson)
+    found = lesson_of(lesson)
     return f"Lesson {number(found)}: {found.title}"

@@ -9,13 +9,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.charts.components.packing import pack
-from lab.course.pages import LESSONS, STOPS, Lesson, number, script, stop_of
+from lab.course.pages import LESSONS, STOPS, Lesson, lesson_of, number, script, stop_of
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
 
 _ASKED = "_strip_asked"
-_BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 
 def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
@@ -25,7 +24,7 @@ def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
     ``trace`` gives the shapes of what the model makes of the text on screen; None where it can make nothing of it.
     """
     asked = mount("strip", pack(_header(trace, lessons, here), {}), "strip", states=("lesson",))["lesson"]
-    if asked in _BY_ID and asked != here:
+    if asked != here and any(asked == lesson.id for lesson in LESSONS):
         st.session_state[_ASKED] = asked
 
 
@@ -33,7 +32,7 @@ def leave() -> None:
     """Go to the lesson that was clicked. Once the page is drawn: only then is it known what has a widget on it."""
     asked = st.session_state.pop(_ASKED, None)
     if asked is not None:
-        st.switch_page(script(_BY_ID[asked].page), query_params=selection.elsewhere())
+        st.switch_page(script(lesson_of(asked).page), query_params=selection.elsewhere())
 
 
 def shapes(trace: Trace) -> dict[str, str]:

@@ -36,7 +36,7 @@ class Record:
         """A list of texts; empty where it is left out."""
         found = self._value(key, list, [])
         if not all(isinstance(each, str) for each in found):
-            raise ValueError(f"{self._where}: {key} has something that is no text.")
+            raise ValueError(f"{self._where}: {key} has something in it that is not a text.")
         return tuple(" ".join(each.split()) for each in found)
 
     def whole(self, key: str, default: int | None = None) -> int:
@@ -78,8 +78,8 @@ class Record:
             return default
         value = self._values[key]
         if type(value) is not kind:
-            raise ValueError(f"{self._where}: {key} is {value!r}, which is no {_KINDS[kind]}.")
+            raise ValueError(f"{self._where}: {key} is {value!r}, not {_KINDS[kind]}.")
         return value
 
 
-_KINDS = {str: "text", list: "list", int: "whole number", bool: "true or false", dict: "table"}
+_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "true or false", dict: "a table"}

@@ -51,13 +51,13 @@ def test_a_record_is_read_and_lines_are_only_for_the_eye(tmp_path: Path) -> None
     ("old", "new", "said"),
     [
         ('title = "Counting"\n', "", "lesson.toml has no title"),
-        ('title = "Counting"', "title = 3", "title is 3, which is no text"),
+        ('title = "Counting"', "title = 3", "title is 3, not a text"),
         ('stop = "Word"', 'stop = "Word"\ntilte = "Counting"', "lesson.toml has tilte. It may have .*title"),
-        ("minutes = 3", 'minutes = "3"', r"\[\[steps\]\] 1: minutes is '3', which is no whole number"),
+        ("minutes = 3", 'minutes = "3"', r"\[\[steps\]\] 1: minutes is '3', not a whole number"),
         ("minutes = 3\n", "", r"\[\[steps\]\] 1 has no minutes"),
         ("minutes = 3", "minutes = 3\nbeside = true", r"\[\[steps\]\] 1 has beside"),
         ('now = "Now?"\n', "", r"\[story\] has no now"),
-        ('icon = ":material/tag:"', 'icon = ":material/tag:"\nreading = [1]', "reading has something that is no text"),
+        ('icon = ":material/tag:"', 'icon = ":material/tag:"\nreading = [1]', "reading has something in it that is not a text"),
         ('title = "Counting"', "title = Counting", "lesson.toml: "),
     ],
 )

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import lab
 from lab.analysis.heads.attention import attention_map, attention_row, heaviest, window
 from lab.analysis.layers.worked import worked_example
+from lab.models.tensors import tensor
 from tests.checkpoints import Family, write_checkpoint
 
 
@@ -21,7 +22,7 @@ from tests.checkpoints import Family, write_checkpoint
 def test_written_out_softmax_is_the_weight_on_the_map(family: Family, tmp_path: Path) -> None:
     model = lab.load_model(write_checkpoint(tmp_path / family, family, seed=1))
     trace = lab.trace(model, "The cat sat on the mat because it was tired.")
-    theirs = trace["pipeline_attns"][1][2].numpy()  # type: ignore[index]
+    theirs = tensor(trace, "pipeline_attns")[1][2].numpy()  # type: ignore[index]
     layer = trace.layer(1)
     for query in range(len(trace)):
         row = attention_row(layer, 2, query)

@@ -26,6 +26,7 @@ from lab.analysis.layers.embeddings import (
 )
 from lab.models.interventions import Interventions
 from lab.models.reference import reference
+from lab.models.tensors import tensor
 from lab.models.trace import Trace, trace_encoding
 from lab.toy.models import constructed_toy, random_toy
 from tests.checkpoints import FAMILIES, Family
@@ -63,7 +64,7 @@ def test_parts_are_those_the_family_has(family: Family, tiny_checkpoint: TinyChe
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_worked_dimension_is_what_enters_layer_1(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     trace = run(tiny_checkpoint, family)
-    theirs = trace["pipeline_hiddens"][0].numpy()  # type: ignore[index]
+    theirs = tensor(trace, "pipeline_hiddens")[0].numpy()  # type: ignore[index]
     projected = trace.model.weights.embeddings.project is not None
     for token in (0, 3, len(trace) - 1):
         for dimension in (0, 7, 15):

@@ -188,8 +188,6 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": "Clark et al. 2019", "also": ("delimiters",)}),
         ("untrained twin", "The same architecture with random numbers. What it shows, too, was not learned.",
          {"also": ("untrained head", "random weights", "twin")}),
-        ("cluster", "Things that are more like each other than like the rest, found without naming them first.",
-         {"also": ("clusters", "clustering")}),
         ("induction head", "A head that looks for the last time this token came, and at what followed it. It copies "
          "that.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
     ),

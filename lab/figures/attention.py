@@ -100,23 +100,14 @@ def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) 
     return strips([row.query, row.keys[key], row.values[key]], names, title=title)
 
 
-def products(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """Query times key, dimension by dimension: what the score adds up."""
-    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.labels
-    names = [f"query of {tokens[query]}", f"key of {tokens[key]}", "product"]
-    title = f"Query, key, and their product, {place(layer, head)}"
-    return strips([row.query, row.keys[key], row.products[key]], names, title=title)
-
-
-def scores(traced: Trace, layer: int, head: int, query: int, key: int, scaled: bool = False) -> Figure:
-    """The scores of one query, or the scores divided by √d_k; of a long text the keys with the largest weights."""
+def scaled_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
+    """The scores of one query, divided by √d_k; of a long text the keys with the largest weights."""
     row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
-    values = row.scaled if scaled else row.scores
-    seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(values[i]) and np.isfinite(row.scaled[i])]
+    seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(row.scaled[i])]
     part = "" if n <= BARS else f", the {len(seen)} keys of {n} with the largest weights"
-    title = f"{'Scaled scores' if scaled else 'Scores'} of query {traced.labels[query]}{part}"
-    scale, marked = Scale("Score ÷ √d_k" if scaled else "Score"), seen.index(key) if key in seen else None
-    return bars([traced.labels[i] for i in seen], values[seen], scale, title=title, highlight=marked)
+    title = f"Scaled scores of query {traced.labels[query]}{part}"
+    scale, marked = Scale("Score ÷ √d_k"), seen.index(key) if key in seen else None
+    return bars([traced.labels[i] for i in seen], row.scaled[seen], scale, title=title, highlight=marked)
 
 
 def local_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:

@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import window
-from lab.analysis.layers import embeddings as analysis
 from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
-from lab.charts.base.axes import AxisPlaces, Scale, span
-from lab.charts.base.figure import Figure
+from lab.charts.base.axes import span
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import VALUE, strips
-from lab.charts.marks.lines import lines, settled
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
 
@@ -87,12 +84,6 @@ def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None 
     title = f"LayerNorm of the sum, {traced.labels[token]}, dimensions {_from_to(shown)}"
     outlined, named = _outlined(dimension, shown), dimension_names(traced, shown)
     return strips(vectors, ["normalized", "· γ + β"], title=title, highlight=outlined, dimensions=named)
-
-
-def lengths(traced: Trace) -> Figure:
-    """The Euclidean length of every token's vectors, a line for each part."""
-    found, title = analysis.lengths(parts(traced)), "Vector lengths, token by token"
-    return settled(lines(found, AxisPlaces("Token"), Scale("Length ‖x‖"), title=title))
 
 
 def _from_to(shown: slice) -> str:

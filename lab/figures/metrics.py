@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.heads.metric_parts import LENGTHS, THRESHOLDS, sparsity_by_threshold, uniform_by_length
-from lab.analysis.heads.metrics import METRICS, Metric, metrics_by_chance, trace_metrics
-from lab.analysis.heads.values import is_causal, places_left_out
+from lab.analysis.heads.metric_parts import LENGTHS, uniform_by_length
+from lab.analysis.heads.metrics import METRICS, Metric, trace_metrics
+from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps
-from lab.charts.marks.bars import bars
 from lab.charts.marks.marked import marked_lines
-from lab.figures.attention import place
 from lab.figures.axes import layers_and_heads
-from lab.figures.multi_head import head_labels, maps_of
+from lab.figures.multi_head import maps_of
 from lab.models.trace import Trace
 
-HEADS = ("this head", "uniform head")
 _BY_ID = {metric.id: metric for metric in METRICS}
 
 
@@ -57,39 +54,6 @@ def all_heads(
     values, what = trace_metrics(traced, threshold).values(metric, corrected), _BY_ID[metric]
     axes, scale = layers_and_heads(values), _scale(what, corrected, ".2f")
     return heatmap(values, axes, scale, title=label(what, corrected, threshold), highlight=(layer, head))
-
-
-def one_layer(
-    traced: Trace, metric: str, layer: int, head: int, corrected: bool = False, threshold: float = 0.01
-) -> Figure:
-    """A metric of the heads of one layer; dashed, that of a head without preference on as many tokens.
-
-    Errors: those of :func:`all_heads`.
-    """
-    values, what = trace_metrics(traced, threshold).values(metric, corrected)[layer], _BY_ID[metric]
-    title, scale = f"{label(what, corrected, threshold)}, layer {layer + 1}", _scale(what, corrected)
-    chance = float(metrics_by_chance(traced, threshold).values(metric, corrected)[0])
-    return bars(head_labels(traced), values, scale, title=title, highlight=head, reference=chance)
-
-
-def removed(traced: Trace, layer: int, head: int) -> Heatmap:
-    """The attention that every head spends on special tokens, or on the first token where there are none.
-
-    Nothing is left out of a text that has no other tokens. One head is outlined.
-    """
-    share, (_, special) = trace_metrics(traced, only_words=True).removed, places_left_out(traced)
-    title = f"Attention removed with {'the special tokens' if special else 'the first token'}"
-    scale = Scale("Share of a row", (0.0, 1.0), ".2f")
-    return heatmap(share, layers_and_heads(share), scale, title=title, highlight=(layer, head))
-
-
-def by_threshold(traced: Trace, layer: int, head: int, threshold: float = 0.01) -> Figure:
-    """Raw sparsity as a function of τ, of one head and of a head without preference; marked at ``threshold``."""
-    below = dict(zip(HEADS, sparsity_by_threshold(traced, layer, head, threshold), strict=True))
-    curves = {name: shares[:-1] for name, shares in below.items()}
-    here = {name: (threshold, float(shares[-1])) for name, shares in below.items()}
-    x, y = AxisPlaces("τ (logarithmic)", THRESHOLDS), Scale("Share of cells below τ", (0.0, 1.0))
-    return marked_lines(curves, here, x, y, title=f"Sparsity by threshold, {place(layer, head)}", rule=threshold)
 
 
 def by_length(

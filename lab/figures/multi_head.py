@@ -12,12 +12,10 @@ from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import Scale
-from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
 from lab.charts.cells.strips import strips
-from lab.charts.marks.bars import bars
-from lab.figures.axes import WEIGHT, counted, queries_and_keys, tokens
+from lab.figures.axes import WEIGHT, counted, queries_and_keys
 from lab.models.trace import Trace
 
 CELLS = 48  # a side of a small map; sixteen of them stay light
@@ -72,21 +70,6 @@ def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
     vectors = [*added.parts[:, token], *bias.values(), added.total[token], added.output[token]]
     names = [*(name.lower() for name in head_labels(traced)), *bias, "sum", "layer"]
     return strips(vectors, names, title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}")
-
-
-def added_lengths(traced: Trace, layer: int, head: int, token: int) -> Figure:
-    """The length of what each head adds to one token."""
-    norms = analysis.head_sum(traced.layer(layer)).norms[:, token]
-    title = f"Length of what each head adds to {traced.labels[token]}"
-    return bars(head_labels(traced), norms, Scale("Euclidean norm"), title=title, highlight=head)
-
-
-def added_lengths_by_token(traced: Trace, layer: int, head: int, token: int) -> Heatmap:
-    """The length of what each head adds to each token; of a long text to those around ``token``."""
-    norms, shown = analysis.head_sum(traced.layer(layer)).norms, window(token, len(traced), COLUMNS)
-    axes, scale = (counted("Head", len(norms)), tokens(traced, shown=shown)), Scale("Euclidean norm", format=".2f")
-    title = f"Length of what each head adds, layer {layer + 1}"
-    return heatmap(norms[:, shown], axes, scale, title=title, highlight=(head, token - shown.start))
 
 
 def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0, key: int = 0) -> Heatmap:

@@ -24,7 +24,7 @@ def uniform(trace: Trace) -> Metrics:
 
 
 def threshold() -> float:
-    """τ, as chosen in the step about it or in the link."""
+    """τ, as chosen below the metric that needs it, or in the link."""
     return float(TAU.chosen())
 
 
@@ -48,10 +48,13 @@ def choose_version() -> bool:
 
 
 def choose_metric() -> Metric:
-    """The metric of a step; below it what it says."""
+    """The metric of a step, and its τ if it has one; below them what it says."""
     name = METRIC.choose("Metric")
     metric = next(metric for metric in METRICS if metric.name == name)
-    tau = f" Here τ is {threshold():g}: a smaller weight counts as nothing." if metric.uses_threshold else ""
+    tau = ""
+    if metric.uses_threshold:
+        TAU.choose("Threshold τ")
+        tau = f" Here τ is {threshold():g}: a smaller weight counts as nothing."
     st.markdown(f"{metric.reading} *{metric.use}* {metric.note}{tau}")
     return metric
 

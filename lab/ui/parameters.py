@@ -46,7 +46,6 @@ from lab.ui.parameters_of_a_run import Counted, HiddenParameter, Listed, Model, 
 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
-    from lab.analysis.layers.positions import Measure
 
 # What a visit begins with, where a lesson has no text of its own.
 DEFAULT_TEXT = "She gave her brother the book that he wanted."
@@ -154,17 +153,14 @@ WORD_SUM = TextParameter("word_sum", "king man woman queen", longest=80)
 PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))
-SIMILARITY: Buttons[Measure] = Buttons("similarity", "cosine", ("cosine", "dot product"))
 PE_LENGTH = Slider("pe_length", 64, 8, 512)
 PE_WIDTH = Slider("pe_width", 64, 4, 512)
 PE_BASE = ScaleParameter("pe_base", 10_000, (10, 100, 1000, 10_000, 100_000, 1_000_000))
-PE_SHIFT = Slider("pe_shift", 3, 1, 64)
 # Measurements of heads, and what is done to one.
 METRIC = Menu("metric", "Spread (entropy)", _METRICS)
 VERSION = Buttons("version", RAW, (RAW, CORRECTED))
 SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
-CLUSTERS = Buttons("clusters", "3", ("2", "3", "4", "5", "6"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 # Which heads the tokens behind a cell of that matrix are seen in.

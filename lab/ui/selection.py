@@ -66,16 +66,13 @@ class Selection:
     word_sum: str = p.WORD_SUM.default
     segments: str = p.SEGMENTS.default
     order: str = p.ORDER.default
-    similarity: str = p.SIMILARITY.default
     pe_length: int = p.PE_LENGTH.default
     pe_width: int = p.PE_WIDTH.default
     pe_base: int = p.PE_BASE.default
-    pe_shift: int = p.PE_SHIFT.default
     metric: str = p.METRIC.default
     version: str = p.VERSION.default
     sinks: str = p.SINKS.default
     tau: str = p.TAU.default
-    clusters: str = p.CLUSTERS.default
     source: str = p.SOURCE.default
     measure: str = p.MEASURE.default
     behind: str = p.BEHIND.default

@@ -42,7 +42,7 @@ def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
 
 
 def test_the_threshold_of_a_link_moves_with_its_control(lab: Lab, page: Page) -> None:
-    open_step(lab, page, "/Attention_metrics?step=Threshold&tau=0.1")
+    open_step(lab, page, "/Attention_metrics?step=All+heads&metric=Sparsity&tau=0.1")
     expect(page.get_by_text("are below τ = 0.1;")).to_be_visible()
     page.get_by_role("radio", name="0.03", exact=True).click()
     wait_idle(page)

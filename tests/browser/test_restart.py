@@ -49,7 +49,7 @@ def test_open_pages_come_back_after_a_restart(browser: Browser, tmp_path: Path) 
     port = free_port()
     with visit(browser, View()) as first, visit(browser, View()) as second:
         with running_lab(HOME, tmp_path, port) as lab:
-            first.page.goto(f"{lab.url}/Self-attention?{STATE}&step=Softmax")
+            first.page.goto(f"{lab.url}/Self-attention?{STATE}&step=Scale")
             second.page.goto(f"{lab.url}/Self-attention?{STATE}")
             wait_idle(first.page, PATIENCE_MS)
             wait_idle(second.page, PATIENCE_MS)

@@ -75,7 +75,7 @@ def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> 
 def test_words_of_a_chart_grow_with_the_text(lab: Lab, page: Page) -> None:
     sizes = []
     for teach in ("0", "1"):
-        page.goto(f"{lab.url}/Self-attention?step=Scores&teach={teach}")
+        page.goto(f"{lab.url}/Self-attention?step=Scale&teach={teach}")
         wait_idle(page)
         label = page.locator('[data-testid="stVegaLiteChart"] .role-axis-label text').first
         expect(label).to_be_visible()

@@ -30,5 +30,5 @@ def test_the_steps_on_the_way_have_their_minutes(lesson: Lesson) -> None:
 
 def test_a_step_beside_the_way_has_none_of_its_own() -> None:
     lesson = LESSONS[2]
-    shown = words(visit(Path(lesson.page).name, step="Softmax"))
+    shown = words(visit(Path(lesson.page).name, step="By hand"))
     assert f"{lesson.minutes} minutes" in shown and "This step:" not in shown

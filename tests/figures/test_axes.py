@@ -5,7 +5,6 @@ from __future__ import annotations
 import lab
 from lab.figures.attention import MAP_TOKENS, attention_map, shown
 from lab.figures.flow import rolled_out
-from lab.figures.multi_head import added_lengths_by_token
 from tests.conftest import TinyCheckpoint
 
 
@@ -18,6 +17,6 @@ def test_a_part_of_a_long_text_keeps_the_positions_of_its_tokens(tiny_checkpoint
     tooltip = attention_map(trace, 0, 0, query, key).spec["layer"][0]["mark"]["tooltip"]["expr"]
     assert f"(datum.q + {rows.start + 1}) + ' · ' + row_labels[datum.q]" in tooltip
     assert "(datum.k + 1) + ' · ' + column_labels[datum.k]" in tooltip
-    for figure in (rolled_out(trace, 0, query, 1.0), added_lengths_by_token(trace, 0, 0, query)):
-        first = len(trace) - figure.shape[1] + 1
-        assert f"(datum.k + {first}) + ' · '" in figure.spec["layer"][0]["mark"]["tooltip"]["expr"]
+    figure = rolled_out(trace, 0, query, 1.0)
+    first = len(trace) - figure.shape[1] + 1
+    assert f"(datum.k + {first}) + ' · '" in figure.spec["layer"][0]["mark"]["tooltip"]["expr"]

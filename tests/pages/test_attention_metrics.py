@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.metrics import METRICS, trace_metrics, uniform_metrics
+from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, words
+from tests.pages.apptest import check_answers, go, reveal, visit, walk, words
 
 PAGE = "5_Attention_metrics.py"
 TEXT = "The cat sat on the mat because it was tired."
@@ -18,10 +17,7 @@ STEPS = (
     "Six numbers",
     "By hand",
     "Parked heads",
-    "One layer",
-    "Special tokens",
-    "Threshold",
-    "Length",
+    "Limits",
     "Check",
 )
 
@@ -37,15 +33,6 @@ def test_every_step_draws_corrected_values() -> None:
     assert at.segmented_control(key="version").value == "Corrected"
 
 
-@pytest.mark.parametrize("text", [TEXT, "a"])
-def test_gpt2_has_no_special_tokens_and_leaves_out_the_first(text: str, offer: Offer) -> None:
-    name = offer("gpt2")
-    at = visit(PAGE, model=name, text=text)
-    assert at.selectbox(key="model").value == name
-    go(at, "Special tokens")
-    assert ("no special tokens; its first token is the one" if text == TEXT else "Nothing else is left") in words(at)
-
-
 def test_cards_show_the_metrics_of_the_chosen_head() -> None:
     found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT))
     for corrected in (False, True):
@@ -56,31 +43,17 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
             assert any(f"{value:.3f}" in formula.value for formula in at.latex), metric.name
 
 
-def test_the_layer_is_held_against_a_uniform_head() -> None:
-    at = open_step("One layer", metric="Confidence (average)", version="Corrected")
-    n = len(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT))
-    assert f"**{1 / n:.3f}**" in words(at)
-    assert f"{uniform_metrics(n, False).corrected['confidence_avg'][0]:.3f}" in words(at)
-
-
-def test_removed_mass_is_the_mean_over_the_words_of_what_they_spend_on_special_tokens() -> None:
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
-    attention = trace.layer(1).attention[2].numpy()
-    spent = attention[1:-1][:, [0, -1]].sum(axis=1).mean()
-    assert f"**{spent:.1%}**" in words(open_step("Special tokens", layer="2", head="3"))
-
-
 def test_tau_counts_the_cells_below_it() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     attention = trace.layer(1).attention[2].numpy()
-    at = open_step("Threshold", layer="2", head="3", tau="0.1")
-    assert f"**{(attention < 0.1).mean():.1%}**" in words(at)
+    at = open_step("All heads", metric="Sparsity", tau="0.1")
+    assert f"{trace_metrics(trace, threshold=0.1).raw['sparsity'].max():.3f}" in words(at)
     at.segmented_control(key="tau").set_value("0.03").run()
-    assert f"**{(attention < 0.03).mean():.1%}**" in words(at)
-    at.segmented_control(key="step").set_value("All heads").run()
-    reveal(at)
-    at.selectbox(key="metric").set_value("Sparsity").run()
     assert f"{trace_metrics(trace, threshold=0.03).raw['sparsity'].max():.3f}" in words(at)
+    at.selectbox(key="metric").set_value("Confidence (average)").run()
+    assert "tau" not in {each.key for each in at.get("button_group")}
+    at = open_step("Six numbers", layer="2", head="3", tau="0.03", version="Raw")
+    assert f"**{(attention < 0.03).mean():.3f}**" in words(at)
 
 
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
@@ -107,7 +80,7 @@ def test_a_click_on_the_map_chooses_a_head() -> None:
 
 
 def test_bad_links_are_told() -> None:
-    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="Threshold")
+    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="Limits")
     said = words(at)
     assert "metric must be one of" in said and "version must be one of" in said and "tau must be one of" in said
 

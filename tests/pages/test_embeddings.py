@@ -23,11 +23,7 @@ STEPS = (
     "Rotary",
     "King and queen",
     "Two meanings",
-    "Lengths",
     "Segments",
-    "Similarity",
-    "Wavelengths",
-    "Shift",
     "Check",
 )
 # The steps that show the learner's own tokens, or compute with them.
@@ -96,7 +92,7 @@ def test_a_chosen_token_is_the_one_of_every_step() -> None:
     at = open_step("Sum", **PAIR)
     at.selectbox(key="_token").set_value(2).run()
     assert at.session_state["token"] == 3
-    assert go(at, "Shift").selectbox(key="_token").value == 2
+    assert go(at, "Vectors").selectbox(key="_token").value == 2
 
 
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:
@@ -136,16 +132,11 @@ def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_pla
 
 
 def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:
-    at = visit(PAGE, step="Wavelengths", pe_width="7000", pe_length="-1", pe_base="12345")
+    at = visit(PAGE, step="Learned or computed", pe_width="7000", pe_length="-1", pe_base="12345")
     said = words(at).replace("\\", "")
     for name in ("pe_width must be", "pe_length must be", "pe_base must be one of"):
         assert name in said
     assert at.slider(key="pe_width").value == 64
-
-
-def test_the_wavelength_follows_width_and_base() -> None:
-    said = words(open_step("Wavelengths", pe_width="128", pe_base="1000"))
-    assert f"{2 * 3.14159265358979 * 1000 ** (126 / 128):,.1f}" in said
 
 
 def test_segments_of_a_pair_and_of_one_text() -> None:
@@ -209,8 +200,7 @@ def test_what_is_offered_to_try_is_there() -> None:
 
 
 def test_the_sliders_of_positions_are_in_the_sidebar() -> None:
-    for step in ("Learned or computed", "Similarity", "Wavelengths", "Shift"):
-        at = open_step(step)
-        assert {each.key for each in at.sidebar.slider} >= {"pe_length", "pe_width"}
-        assert "pe_base" in {each.key for each in at.sidebar.select_slider}
-        assert not [each.key for each in at.main.slider if each.key not in {side.key for side in at.sidebar.slider}]
+    at = open_step("Learned or computed")
+    assert {each.key for each in at.sidebar.slider} >= {"pe_length", "pe_width"}
+    assert "pe_base" in {each.key for each in at.sidebar.select_slider}
+    assert not [each.key for each in at.main.slider if each.key not in {side.key for side in at.sidebar.slider}]

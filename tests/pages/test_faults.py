@@ -46,9 +46,9 @@ def works(at: AppTest, model: str) -> None:
     assert "Traceback" not in warning.value and "\n" not in warning.value
     assert at.selectbox(key="model").value == model
     assert at.selectbox(key="layer").options == ["1", "2", "3", "4", "5", "6"], "the layers of the default model"
-    turn_to(at, "Softmax")
+    turn_to(at, "Build a row")
     assert not at.exception and not at.error
-    assert "The softmax turns" in words(at)
+    assert "Four short computations" in words(at)
     assert any("steps match Hugging Face" in block.proto.popover.label for block in at.get("popover"))
 
 
@@ -180,8 +180,8 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     (bar,) = at.get("progress")
     assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
     # The page beside it is a page of the default model, and another page says the same.
-    turn_to(at, "Softmax")
-    assert "The softmax turns" in words(at) and not at.exception
+    turn_to(at, "Build a row")
+    assert "Four short computations" in words(at) and not at.exception
     at.switch_page("pages/2_Embeddings.py").run()
     assert at.get("progress") and not at.exception
     go_on.set()

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.course.words import signed
 from lab.lessons.feed_forward import figures
 from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
@@ -25,9 +26,7 @@ STEPS = (
     "In the blank",
     "Residual",
     "LayerNorm",
-    "One neuron",
     "Through the layers",
-    "By hand",
     "Check",
 )
 
@@ -48,7 +47,7 @@ def test_the_steps_stand_in_their_order() -> None:
 def test_toy_mode_runs_every_step(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights)
     for step in walk(at, [step for step in STEPS if step != "In the blank"]):
-        if step in ("Neurons", "Activation", "One neuron"):
+        if step in ("Neurons", "Activation"):
             assert ("All activations of this layer are 0" in words(at)) == (weights == "Constructed")
         if step == "Check":
             assert len([radio for radio in at.radio if str(radio.key).startswith("_check.")]) >= 3
@@ -77,7 +76,7 @@ def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:
 
 
 def test_a_link_to_what_is_not_there_is_mended_and_said() -> None:
-    at = visit(PAGE, step="One neuron", layer="9", neuron="5000", token="400")
+    at = visit(PAGE, step="Activation", layer="9", neuron="5000", token="400")
     assert "neuron 5,000 became 1,536" in words(at)
     assert "layers run from 1 to 6" in words(at)
     assert reveal(at).number_input(key="_neuron").value == 1536
@@ -89,19 +88,10 @@ def test_a_link_to_what_is_not_there_is_mended_and_said() -> None:
 
 
 def test_the_shown_neuron_is_the_trace_s() -> None:
-    at = open_step("One neuron", text="She opened the door.", layer="2", token="4", neuron="77")
+    at = open_step("Activation", text="She opened the door.", layer="2", token="4", neuron="77")
     layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(1)
-    shown = " ".join(formula.value for formula in at.latex)
-    assert f"= {layer.ffn_hidden[3, 76].item():.3f}" in shown
-    assert f"= {layer.ffn_activation[3, 76].item():.3f}" in shown
-    table = next(frame.value for frame in at.dataframe if "x · w" in frame.value)
-    assert table["x · w"][:-1].sum() == pytest.approx(table["x · w"].iloc[-1], abs=1e-4)
-
-
-def test_nobody_chose_a_neuron_so_it_is_the_most_active_one() -> None:
-    at = open_step("One neuron", layer="2", token="4")
-    layer = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1)
-    assert at.number_input(key="_neuron").value == layer.ffn_activation[3].argmax().item() + 1
+    hidden, active = (values[3, 76].item() for values in (layer.ffn_hidden, layer.ffn_activation))
+    assert f"{signed(hidden, 3)} × Φ({signed(hidden, 3)})" in words(at) and f"**{signed(active, 3)}**" in words(at)
 
 
 def test_the_lesson_begins_past_the_middle_where_a_layer_answers_to_words() -> None:
@@ -128,7 +118,7 @@ def test_a_click_chooses_token_and_neuron() -> None:
     at = open_step("Neurons", first_neuron="101")
     at.session_state["neurons"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
-    go(at, "One neuron")
+    go(at, "Activation")
     assert (at.selectbox(key="_token").value, at.number_input(key="_neuron").value) == (2, 105)
 
 
@@ -197,23 +187,12 @@ def test_with_random_weights_on_screen_nothing_stands_beside_and_nothing_is_odd(
     assert "nearly silent" not in words(at) and "This is odd" not in words(at)
 
 
-@pytest.mark.parametrize("step", ["Neurons", "Activation", "One neuron"])
+@pytest.mark.parametrize("step", ["Neurons", "Activation"])
 def test_a_layer_that_hardly_answers_to_words_is_named(step: str) -> None:
     said = "Layer 3 is nearly silent for words"
     assert said in words(open_step(step, model="lab-bert", layer="3"))
     for params in ({"model": "lab-bert", "layer": "2"}, {"layer": "3"}):
         assert "nearly silent" not in words(open_step(step, **params))
-
-
-def test_no_number_is_minus_zero() -> None:
-    at = open_step("By hand")
-    for key, values in (("neuron", (-0.5, -0.15)), ("output", (1.71, 2.8, -0.62)), ("moments", (4, 9))):
-        for i, value in enumerate(values):
-            at.number_input(key=f"_hand.{key}.{i}").set_value(value)
-        at.run()
-    shown = words(at) + " ".join(formula.value for formula in at.latex)
-    assert "0.00" in shown and not re.search(r"[-−]0\.0+(?![0-9])", shown)
-    assert "hole numbers" not in shown
 
 
 def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
@@ -223,24 +202,6 @@ def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
     assert any(f"= {layer.attention_norm[1, 10].item():.4f}" in formula.value for formula in at.latex)
     table = next(frame.value for frame in at.dataframe if "stage" in frame.value)
     assert table["mean"][2] == pytest.approx(0, abs=1e-6) and table["variance"][2] == pytest.approx(1, abs=1e-4)
-
-
-def test_by_hand_goes_on_only_with_right_numbers() -> None:
-    at = open_step("By hand")
-
-    def fill(key: str, *values: float) -> None:
-        for i, value in enumerate(values):
-            at.number_input(key=f"_hand.{key}.{i}").set_value(value)
-        at.run()
-
-    fill("neuron", -0.5, 0.15)
-    assert "a: not yet" in at.error[0].value
-    fill("neuron", -0.5, -0.15)
-    fill("output", 1.71, 2.8, -0.62)
-    fill("moments", 4, 9)
-    fill("norm", 0.33, -4, 1, 0)
-    assert not at.error
-    assert "That is all a layer does after attention" in at.success[0].value
 
 
 def test_checks_are_asked_and_counted() -> None:

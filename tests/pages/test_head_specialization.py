@@ -9,11 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.heads.clustering import FEATURES, HeadSample, accumulate
+from lab.analysis.heads.features import FEATURES, HeadSample, features_of
 from lab.analysis.heads.named import trace_names, untrained_twin
 from lab.analysis.heads.patterns import same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
+from lab.analysis.heads.values import Values, layer_groups
 from lab.course.pages import lesson_of
 from lab.evidence.grammar.own_sentence import cases
 from lab.evidence.notable import in_folder
@@ -36,7 +37,6 @@ STEPS = (
     "Named patterns",
     "Grammar",
     "Many sentences",
-    "Clusters",
     "Check",
 )
 BOOK = "She read the book."
@@ -87,7 +87,6 @@ def test_toys_have_patterns_but_no_parts_of_speech(weights: str) -> None:
     assert "is **" in words(go(at, "Named patterns"))
     read(go(at, "Many sentences"))
     assert "heads have another name here" in words(at)
-    go(at, "Clusters")
     radios = [radio for radio in go(at, "Check").radio if str(radio.key).startswith("_check.")]
     assert len(radios) >= 2
 
@@ -213,6 +212,12 @@ def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alon
     assert "1 means no preference among all tokens" in with_them
 
 
+def function_words(samples: list[HeadSample]) -> Values:
+    """What every head gives to function words, corrected, as a mean over the sentences."""
+    features = [features_of(list(layer_groups(each.trace)), each) for each in samples]
+    return np.asarray(np.nanmean([each[..., FEATURES.index("function_words")] for each in features], axis=0))
+
+
 def survey_of(at: AppTest, lines: str) -> AppTest:
     at.text_area(key="_lines").set_value(lines).run()
     return read(at)
@@ -234,25 +239,13 @@ def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() 
         ]
     )
     assert f"**{means.max():.2f}** times" in words(at)
-    *_, whole = accumulate(samples)
-    kept = whole.mean[..., FEATURES.index("function_words")]
+    kept = function_words(samples)
     assert (
         f"{np.count_nonzero((means > 1) != (kept > 1))} of {means.size} heads would be on the other side of 1"
         in words(at)
     )
     at.segmented_control(key="sinks").set_value("Kept").run()
     assert f"**{kept.max():.2f}** times" in words(at)
-
-
-def test_clusters_leave_the_special_tokens_out_and_say_what_each_sends_there() -> None:
-    lines = f"{OWN}\n{BOYS}\nAnna reads a book.\nNobody was there."
-    at = survey_of(open_step("Clusters", source="Your own"), lines)
-    assert at.segmented_control(key="sinks").value == "Left out"
-    assert "Mean share of attention that words send to" in words(at)
-    traits = [line for line in words(at).splitlines() if line.startswith("- Cluster ")]
-    assert traits and not any("Delimiter" in line or "CLS" in line for line in traits)
-    reveal(at.segmented_control(key="sinks").set_value("Kept").run())
-    assert "then choose “Left out”" in words(at)
 
 
 def test_tags_of_the_sentence_are_listed() -> None:
@@ -326,10 +319,9 @@ def test_own_sentences_are_averaged() -> None:
     read(at)
     at.selectbox(key="_averaged").set_value("Function words").run()
     at.segmented_control(key="sinks").set_value("Kept").run()
-    *_, whole = accumulate(sample(line) for line in OWN.splitlines() if line)
-    highest = whole.mean[..., FEATURES.index("function_words")].max()
+    highest = function_words([sample(line) for line in OWN.splitlines() if line]).max()
     assert f"**{highest:.2f}** times" in words(at)
-    go(at, "Clusters")
+    go(at, "Radar")
     go(at, "Many sentences")
     assert at.text_area(key="_lines").value == OWN  # kept while another step was on screen
     at.text_area(key="_lines").set_value("One line.\n" * 201).run()
@@ -351,15 +343,6 @@ def test_a_survey_can_be_cancelled_and_goes_on() -> None:
 
 def cached_model() -> lab.LoadedModel:
     return runs.model(DEFAULT_MODEL)
-
-
-def test_clusters_are_shown_with_how_far_to_trust_them(offer: Offer) -> None:
-    at = read(go(visit(PAGE, model=offer("bert"), text=TEXT), "Clusters"))
-    labels = [metric.label for metric in at.metric]
-    assert labels == ["Silhouette", "Stability"]
-    assert words(at).count("- Cluster ") == 3
-    at.segmented_control(key="clusters").set_value("5").run()
-    assert words(reveal(at)).count("- Cluster ") == 5
 
 
 @pytest.fixture

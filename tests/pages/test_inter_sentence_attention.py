@@ -18,7 +18,7 @@ from tests.pages.apptest import Offer, go, reveal, visit, walk, words
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
-STEPS = ("Sentences", "Matrix", "Special tokens", "Pair or not", "By hand", "Check")
+STEPS = ("Sentences", "Matrix", "Special tokens", "Pair or not", "Check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -218,11 +218,6 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
     assert f"spreads its attention evenly over the {counted} tokens that stay" in said
     said = words(open_step("Matrix", measure="Length-corrected", sinks="Kept"))
     assert f"evenly over all {len(trace)} tokens (with \\[CLS\\] and \\[SEP\\])" in said
-    at = open_step("By hand", sinks="Kept", sentence="2", other_sentence="1")
-    field = next(each for each in at.number_input if str(each.key).startswith("_sentences."))
-    field.set_value(round(float(kept.relative[0, 1]), 2)).run()
-    assert "is below 1: less than an even spread over all" in at.success[0].value
-    assert "All 9 values of this matrix are below 1" in words(at)
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
@@ -313,15 +308,6 @@ def test_a_click_on_the_matrix_chooses_two_sentences() -> None:
 def test_bad_links_are_told() -> None:
     said = words(visit(PAGE, text=TEXT, sentence="9", other_sentence="x", measure="Best"))
     assert "There is no sentence" in said and "There is no other sentence" in said and "measure must be one of" in said
-
-
-def test_by_hand_asks_for_the_way_back() -> None:
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
-    value = float(inter_sentence(trace, split(trace).of_token, renormalise=True).relative[1, 0])
-    at = open_step("By hand", sentence="1", other_sentence="2")
-    field = next(each for each in at.number_input if str(each.key).startswith("_sentences."))
-    field.set_value(round(value, 2)).run()
-    assert at.success and not at.error
 
 
 def test_checks_are_three_at_least() -> None:

@@ -21,7 +21,7 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, turn_to, visit, wal
 PAGE = "4_Multi-head_attention.py"
 LAYER = ("All heads", "Alike or different", "Concatenate", "Add up")
 OFF = ("One head off", "Each head off")
-STEPS = (*LAYER, *OFF, "Through several layers", "Lengths", "How many", "Check")
+STEPS = (*LAYER, *OFF, "Through several layers", "How many", "Check")
 TEXT = "She opened the door."
 
 

@@ -7,7 +7,6 @@ that a formula can be filled in with what it adds up, counts and compares.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,21 +18,13 @@ from lab.analysis.heads.metrics import ROUNDING, Metrics, uniform_metrics
 from lab.analysis.heads.values import (
     Values,
     Weights,
-    as_heads,
-    is_causal,
     row_entropy,
     row_lengths,
     stack,
-    uniform_attention,
 )
-from lab.models.memo import once
 
 if TYPE_CHECKING:
-    from lab.models.trace import Trace
-
-# Weights up to which cells are counted, and lengths of text, in tokens, at which a uniform head is measured: even
-# steps of the logarithm.
-THRESHOLDS = tuple(np.geomspace(1e-4, 1, 161).tolist())
+    pass
 LENGTHS = tuple(sorted({round(4 * 2 ** (step / 5)) for step in range(36)}))
 
 
@@ -160,37 +151,6 @@ def entropy_of_row(weights: Weights, query: int, *, causal: bool) -> RowEntropy:
     seen = weights[query, : query + 1 if causal else None].astype(np.float64)
     logarithms = np.log(np.where(seen > 0, seen, 1))
     return RowEntropy(seen, logarithms, np.abs(seen * logarithms))
-
-
-def shares_below(weights: Weights, thresholds: Sequence[float], *, causal: bool) -> Values:
-    """The share of a head's cells below each of ``thresholds``: the raw sparsity as a function of τ.
-
-    Parameters
-    ----------
-    weights
-        (n, n), one head.
-    thresholds
-        (t,), ascending or not.
-
-    Returns
-    -------
-    (t,), in [0, 1].
-    """
-    cells = np.sort(weights[np.tri(len(weights), dtype=np.bool_)] if causal else weights.ravel())
-    limits = np.asarray(thresholds, dtype=np.float32)
-    return np.searchsorted(cells, limits, side="left") / len(cells)
-
-
-@once
-def sparsity_by_threshold(trace: Trace, layer: int, head: int, threshold: float) -> tuple[Values, Values]:
-    """The shares of cells below each of :data:`THRESHOLDS`, and last below ``threshold``, (t + 1,).
-
-    Of a head, both numbers from 0, and of a uniform one.
-    """
-    causal = is_causal(trace)
-    both = as_heads(trace.layer(layer).attention)[head], uniform_attention(len(trace), causal)[0]
-    own, even = (shares_below(each, [*THRESHOLDS, threshold], causal=causal) for each in both)
-    return own, even
 
 
 @lru_cache(maxsize=16)

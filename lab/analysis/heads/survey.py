@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.clustering import (
+from lab.analysis.heads.features import (
     FEATURES,
-    Clustering,
     HeadSample,
-    Labels,
-    cluster,
     features_of,
-    stability,
-    standardised,
 )
 from lab.analysis.heads.named import Chance, mean_chance, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
@@ -122,17 +117,6 @@ def no_tags(encoding: Encoding) -> Tags:
     return nothing, nothing
 
 
-@once
-def clusters(survey: HeadSurvey, done: int, only_words: bool, k: int) -> tuple[Clustering, Values]:
-    """The heads in k clusters over the first ``done`` readings, and their (rounds,) stability.
-
-    ``only_words``: without special tokens or first token. Raises ValueError where the heads or the sentences are too
-    few or too alike.
-    """
-    sentences = [each.others if only_words else each.features for each in survey.readings()[:done]]
-    return cluster(standardised(mean_features(sentences)), k), stability(sentences, k)
-
-
 def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> SurveyedText:
     sample, keep = HeadSample(traced, *tagger(traced.encoding)), keep_others(traced)
     groups = list(layer_groups(traced))
@@ -167,27 +151,3 @@ def feature(features: Values, name: str) -> Values:
 def pattern_scores(features: Values) -> Values:
     """The scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
     return np.stack([feature(features, pattern.id) for pattern in PATTERNS])
-
-
-def traits(
-    points: Values, names: Sequence[str], labels: Labels, most: int = 3
-) -> tuple[tuple[tuple[str, float], ...], ...]:
-    """For each cluster the features that set it apart, the farthest from the mean of all heads first.
-
-    Parameters
-    ----------
-    points
-        (N, F), standardised, so that a value is in standard deviations.
-    names
-        One for each of the F features.
-    labels
-        (N,), the cluster of each head from 0.
-    most
-        How many features a cluster gets.
-    """
-    found = []
-    for number in range(int(labels.max()) + 1):
-        center = points[labels == number].mean(axis=0)
-        order = np.argsort(-np.abs(center), kind="stable")[:most]
-        found.append(tuple((names[i], float(center[i])) for i in order))
-    return tuple(found)

@@ -40,11 +40,6 @@ def parts(trace: Trace) -> dict[str, Array]:
     return {name: tensor.numpy() for name, tensor in found.items() if tensor is not None}
 
 
-def lengths(vectors: Mapping[str, Array]) -> dict[str, Values]:
-    """The Euclidean length of each row, (n,) for each part."""
-    return {name: np.linalg.norm(rows.astype(np.float64), axis=1) for name, rows in vectors.items()}
-
-
 @dataclass(frozen=True)
 class NormalizedNumber:
     """LayerNorm of one number: γ · (sum - mean) / deviation + β (Ba et al. 2016, equation 4).

@@ -70,11 +70,6 @@ class NeuronSteps:
         """The activation: the hidden value times its share, and times its gate."""
         return self.hidden * self.share * (1.0 if self.gate is None else self.gate)
 
-    def largest(self, k: int) -> list[int]:
-        """The ``k`` dimensions whose products reach furthest to the side of x · w, the furthest first."""
-        side = 1.0 if self.product >= 0 else -1.0
-        return [int(i) for i in np.argsort(-side * self.products, kind="stable")[:k]]
-
 
 def activation_name(name: str) -> str:
     """What the field calls the non-linearity that a checkpoint calls ``name``."""

@@ -59,21 +59,6 @@ def sinusoids(positions: ArrayLike, width: int, base: float = BASE) -> Values:
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(angles), width)
 
 
-def shift_matrix(shift: int, width: int, base: float = BASE) -> Values:
-    """M_k, (d, d), with PE(p + k) = M_k · PE(p) for every position p: it depends on the shift k alone (§3.5).
-
-    Each pair is rotated by the angle k·ω_i: (sin, cos) is multiplied by ((cos kω, sin kω), (-sin kω, cos kω)),
-    the addition theorems as a matrix. Errors are those of :func:`frequencies`.
-    """
-    angles = shift * frequencies(width, base)
-    matrix = np.zeros((width, width))
-    sine, cosine = np.arange(0, width, 2), np.arange(1, width, 2)
-    matrix[sine, sine] = matrix[cosine, cosine] = np.cos(angles)
-    matrix[sine, cosine] = np.sin(angles)
-    matrix[cosine, sine] = -np.sin(angles)
-    return matrix
-
-
 def similarity(rows: ArrayLike, measure: Measure = "cosine") -> Values:
     """Every row of ``rows`` (P, d) with every other, (P, P). A row of zeros has the cosine 0 with all."""
     vectors = np.asarray(rows, dtype=np.float64)
@@ -99,17 +84,15 @@ def by_distance(pairs: ArrayLike) -> Spread:
 
 
 @once
-def learned_similarity(trace: Trace, length: int, measure: Measure) -> tuple[Values, Spread]:
-    """:func:`similarity` of the learned vectors of the first ``length`` positions, and that :func:`by_distance`."""
-    alike = similarity(position_rows(trace, length), measure)
-    return alike, by_distance(alike)
+def learned_by_distance(trace: Trace, length: int) -> Spread:
+    """The cosines of the learned vectors of the first ``length`` positions, :func:`by_distance`."""
+    return by_distance(similarity(position_rows(trace, length)))
 
 
 @lru_cache(maxsize=4)
-def sinusoid_similarity(length: int, width: int, base: float, measure: Measure) -> tuple[Values, Spread]:
-    """:func:`similarity` of the sinusoids of ``length`` positions, and that :func:`by_distance`."""
-    alike = similarity(sinusoids(np.arange(length), width, base), measure)
-    return alike, by_distance(alike)
+def sinusoids_by_distance(length: int, width: int, base: float) -> Spread:
+    """The cosines of the sinusoids of ``length`` positions, :func:`by_distance`."""
+    return by_distance(similarity(sinusoids(np.arange(length), width, base)))
 
 
 def spaced(count: int, most: int) -> NDArray[np.int64]:

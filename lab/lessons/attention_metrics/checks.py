@@ -14,9 +14,6 @@ from lab.models.interventions import Head
 from lab.questions.kinds import Quantity, numeric, ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# A change of less than this share of the whole scale is "about the same"; between it and MARGIN nothing is asked.
-_SAME = 0.02
-
 
 def head_name(head: Head) -> str:
     """A head by layer and place in it, counted from 1."""
@@ -49,23 +46,6 @@ def most_even_layer(spread: Values) -> Question | None:
     return ranked("most-even-layer", prompt, means, lambda layer: f"Layer {layer + 1}", why)
 
 
-def without_specials(head: Head, before: float, after: float, what: str) -> Question | None:
-    """Does corrected spread rise or fall when ``what`` is left out?"""
-    change = after - before
-    if not math.isfinite(change) or _SAME <= abs(change) < MARGIN:
-        return None
-    told = f"It goes from {before:.3f} to {after:.3f}"
-    outcomes = (
-        ("It rises", change >= MARGIN, ": what is left is spread more evenly than the whole was."),
-        ("It stays about the same", abs(change) < _SAME, ": what is left is spread like the whole."),
-        ("It falls", change <= -MARGIN, ": what is left is more concentrated than the whole was."),
-    )
-    options = tuple(Option(text, told + (why if right else "."), correct=right) for text, right, why in outcomes)
-    layer, place = head[0] + 1, head[1] + 1
-    prompt = f"Leave out {what}: what happens to the corrected entropy of layer {layer}, head {place}?"
-    return Question("without-specials", prompt, options)
-
-
 def goes_together(rho: float, band: float) -> Question | None:
     """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what shuffled numbers stay below."""
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
@@ -82,26 +62,6 @@ def goes_together(rho: float, band: float) -> Question | None:
     options = tuple(Option(text, told, correct=right) for text, right in outcomes)
     prompt = "Set the share that a head parks beside what changes without it, for all heads. What do you expect?"
     return Question("goes-together", prompt, options)
-
-
-def uniform_below(n: int, causal: bool, threshold: float) -> Question | None:
-    """What share of a uniform head's cells lies below τ in a text of n tokens?"""
-    lengths = np.arange(1, n + 1) if causal else np.full(n, n)
-    # A weight that equals τ to rounding is on either side of it by chance: then nothing is asked.
-    if np.isclose(lengths * threshold, 1, rtol=1e-4).any():
-        return None
-    below = int(lengths[lengths * threshold > 1].sum())
-    cells = int(lengths.sum())
-    share = below / cells
-    told = f"{below:,} of its {cells:,} cells are below τ = {threshold:g}"
-    if causal:
-        why = f"Row i has the weight 1/i everywhere: {told}, the rows longer than 1/τ = {1 / threshold:g}."
-    else:
-        why = f"Every weight is 1/{n} = {1 / n:.4f}: {told}."
-    offered = [share, *(other for other in (0.0, 0.5, 1.0) if abs(other - share) >= MARGIN)]
-    options = tuple(Option(f"{value:.0%}", why, correct=value == share) for value in sorted(offered))
-    prompt = f"A head that prefers nothing, on {n} tokens: what share of its weights is below τ = {threshold:g}?"
-    return Question("uniform-below", prompt, options)
 
 
 def uniform_entropy(n: int, causal: bool) -> float:
@@ -201,7 +161,7 @@ def most_confident(layer: int, averages: Values) -> Question | None:
 
     prompt = (
         f"In which head of layer {layer + 1} is confidence (average) highest, so that tokens have the clearest "
-        "favourite? The step “One layer” shows it."
+        "favourite?"
     )
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 

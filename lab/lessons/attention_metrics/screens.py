@@ -17,6 +17,7 @@ from lab.analysis.heads.metrics import METRICS, Metric, Metrics
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.heads import head_name
 from lab.course.metric_cards import SYMBOLS, filled, tex
+from lab.course.pages import bench_of
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
@@ -24,7 +25,7 @@ from lab.lessons.attention_metrics import LESSON, meanings
 from lab.lessons.attention_metrics import checks as ask
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.one_head import OneHead, choose_token, draw_map
 from lab.ui.parameters import HEAD, LAYER
@@ -249,6 +250,7 @@ def show_all(view: OneHead) -> None:
         f"make {len(METRICS)} numbers of each map, {layers * heads * len(METRICS)} in all. The model never sees these "
         "numbers. Its weights go on to the values, as in lesson 3."
     )
+    way_to("On the bench", bench_of("model-view"))
     code(measure.trace_metrics)
 
 
@@ -262,20 +264,3 @@ def _try_an_end(view: OneHead, metric: Metric, values: Values) -> None:
             f"Open the head with the {which} {metric.name.split(' (')[0].lower()}",
             {LAYER: at[0] + 1, HEAD: at[1] + 1},
         )
-
-
-def show_layer(view: OneHead) -> None:
-    """The chosen head against its layer and against a uniform head."""
-    metric, corrected = choose_metric(), choose_version()
-    layer = view.layer.index
-    values = found(view.trace).values(metric.id, corrected)[layer]
-    even = float(uniform(view.trace).values(metric.id, corrected)[0])
-    if no_choice(values):
-        return
-    shown = (metric.id, layer, view.head, corrected, threshold())
-    draw(partial(figures.one_layer, view.trace, *shown), "one-layer")
-    own, mean = float(values[view.head]), float(values.mean())
-    st.markdown(
-        f"The dashed line is a uniform head on {len(view.trace)} tokens, **{even:.3f}**. Head {view.head + 1} has "
-        f"**{own:.3f}**, and the mean of layer {layer + 1} is {mean:.3f}."
-    )

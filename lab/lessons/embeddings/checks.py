@@ -15,7 +15,7 @@ from lab.course.words import named, quoted
 from lab.models.config import ModelConfig
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
-from lab.questions.kinds import Quantity, numeric, ranked, which_holds
+from lab.questions.kinds import Quantity, numeric, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # A hidden state that moved by less than this share of its length has not moved for the eye.
@@ -214,22 +214,3 @@ def learned_numbers(config: ModelConfig, rows: int, width: int, n: int) -> Quest
         f"{rows:,} × {width}. Sinusoids come out of a formula: nothing is stored, nothing learned.",
     )
     return numeric("learned-numbers", prompt, right, wrong, Quantity("{:,.0f}".format))
-
-
-def nearest_position(rows: Array, position: int) -> Question | None:
-    """Which learned position vector is most similar to this one?"""
-    cosines: Values = similarity(rows)[position]
-    others = [i for i in range(len(rows)) if i != position]
-
-    def why(place: int, best: int) -> str:
-        tail = (
-            ", the largest of all." if place == best else f"; position {others[best]} has {cosines[others[best]]:.3f}."
-        )
-        return f"The cosine of positions {position} and {others[place]} is {cosines[others[place]]:.3f}{tail}"
-
-    prompt = (
-        f"Among the learned vectors of positions 0 to {len(rows) - 1}, which has the largest cosine with that of "
-        f"position {position}?"
-    )
-    values = [float(cosines[i]) for i in others]
-    return ranked("nearest-position", prompt, values, lambda place: f"Position {others[place]}", why)

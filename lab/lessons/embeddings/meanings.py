@@ -9,8 +9,15 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.analysis.layers import rotary
-from lab.analysis.layers.embeddings import Order, parts, permutation_gap
-from lab.analysis.layers.positions import learned_similarity, sinusoid_similarity
+from lab.analysis.layers.embeddings import (
+    Movement,
+    Order,
+    SegmentChange,
+    WorkedDimension,
+    parts,
+    permutation_gap,
+)
+from lab.analysis.layers.positions import learned_by_distance, sinusoids_by_distance
 from lab.analysis.words.neighbours import (
     Neighbour,
     Neighbours,
@@ -191,10 +198,10 @@ def reordered(trace: Trace, order: Order) -> str:
 
 def positions(trace: Trace, length: int, width: int, base: float) -> str:
     """Whether positions that are near have vectors that are alike: learned ones, if there are any, and sinusoids."""
-    _, (_, computed, _) = sinusoid_similarity(length, width, base, "cosine")
+    _, computed, _ = sinusoids_by_distance(length, width, base)
     if trace.model.weights.embeddings.position is None:
         return f"For **sinusoids** the cosine of neighbours is {_by_distance(computed)}"
-    _, (_, learned, _) = learned_similarity(trace, length, "cosine")
+    _, learned, _ = learned_by_distance(trace, length)
     return (
         f"For the **learned** vectors of {quoted(trace.model.id)} the mean cosine of neighbours is "
         f"{_by_distance(learned)} For **sinusoids** it is {_by_distance(computed)}"
@@ -236,3 +243,31 @@ def _words(found: Sequence[Neighbour]) -> str:
 
 def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def summed(worked: WorkedDimension, dimension: int) -> str:
+    """Which vector gives most to one dimension (from 0) of the sum, and what LayerNorm leaves of it."""
+    after = f", and LayerNorm makes {signed(worked.norm.output)} of it" if worked.norm else ""
+    if len(worked.summands) == 1:
+        return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}{after}."
+    most = max(worked.summands, key=lambda name: abs(worked.summands[name]))
+    whom = {"position": ", as to any token in this place", "segment": ", as to every token of its segment"}
+    return (
+        f"In dimension {dimension + 1} the {most} vector gives most: {signed(worked.summands[most])}"
+        f"{whom.get(most, '')}. The sum is {signed(worked.total)}{after}."
+    )
+
+
+def other_segments(trace: Trace, movement: Movement, change: SegmentChange) -> str:
+    """How far the last vectors move on average when the segments change, and which moves farthest."""
+    last = movement.distance[-1]
+    if not last.any():
+        return "Nothing moves: every number stays as it was."
+    most = int(last.argmax())
+    now = ""
+    if change == "swapped" and not any(trace.segment_ids):
+        now = " Now every token is in segment B, though there is no first text."
+    return (
+        f"After the last layer, a vector has moved by {float(last.mean()):.2f} of its length on average, and that of "
+        f"{quoted(trace.labels[most])} farthest: by {float(last[most]):.2f}.{now}"
+    )

@@ -1,6 +1,6 @@
 """Lesson 2: the steps, from an id to the vector that enters the first layer."""
 
-from lab.lessons.embeddings import again, like_words, positions, screens, sinusoids
+from lab.lessons.embeddings import again, like_words, positions, screens
 from lab.lessons.embeddings.king_and_queen import show_word_sums
 from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
@@ -21,11 +21,7 @@ SCREENS: Screens[EmbeddingView] = Screens(
         "rotary": show_rotary,
         "king-and-queen": show_word_sums,
         "two-meanings": like_words.show_two_meanings,
-        "lengths": screens.show_lengths,
         "segments": show_segments,
-        "similarity": positions.show_similarity,
-        "wavelengths": sinusoids.show_wavelengths,
-        "shift": sinusoids.show_shift,
     },
     look=lambda page, trace: lambda step: screens.look(page, trace),
     again=again.questions,

@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 from functools import partial
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.analysis.layers.embeddings import position_rows
 from lab.analysis.layers.positions import (
-    by_distance,
     frequencies,
-    similarity,
     sinusoids,
 )
 from lab.charts.cells.heatmap import Heatmap
-from lab.lessons.embeddings import figures, meanings, side_meanings
+from lab.lessons.embeddings import figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH, SIMILARITY
+from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH
 
 
 def settings() -> tuple[int, int, float]:
@@ -91,39 +87,3 @@ def _cut_rows(view: EmbeddingView, asked: int) -> None:
     step = math.ceil(asked / figures.ROWS)
     if step > 1:
         st.caption(f"One position in {step} is drawn.")
-
-
-def _draw_lengths(view: EmbeddingView, length: int, width: int, base: float) -> None:
-    draw(partial(figures.row_lengths, view.trace, length, width, base), "row-lengths")
-    half = width // 2
-    learned = ""
-    if view.learned:
-        sizes = np.linalg.norm(position_rows(view.trace, length), axis=1)
-        learned = f" The learned rows have lengths from {sizes.min():.3f} to {sizes.max():.3f}."
-    st.markdown(
-        f"Each pair of a sinusoid adds sin² + cos² = 1, so every row has the length √(d/2) = √{half} = "
-        f"**{math.sqrt(half):.4f}**.{learned}"
-    )
-
-
-def show_similarity(view: EmbeddingView) -> None:
-    """Which positions are alike? The same map for both tables."""
-    st.markdown("**Learned or computed** compared positions by their distance. Here is every pair of positions.")
-    length, width, base = settings()
-    measure = SIMILARITY.choose("Similarity")
-    st.markdown(
-        "The **dot product** of two vectors multiplies them dimension by dimension and adds up. For the sinusoids of "
-        "positions p and q, each pair of dimensions adds"
-    )
-    st.latex(
-        r"\begin{aligned} & \sin(p\,\omega_i)\sin(q\,\omega_i) + \cos(p\,\omega_i)\cos(q\,\omega_i) \\ & = "
-        r"\cos\big((p - q)\,\omega_i\big) \end{aligned}"
-    )
-    with _beside(view, partial(figures.learned_similarity, view.trace, length, measure), "similarity-learned"):
-        draw(partial(figures.sinusoid_similarity, length, width, base, measure), "similarity-sinusoids")
-    if length > figures.MAP:
-        st.caption(f"One position in {math.ceil(length / figures.MAP)} is drawn.")
-    draw(partial(figures.similarity_by_distance, view.trace, length, width, base, measure), "similarity-by-distance")
-    meaning(side_meanings.alike_by_distance(view.trace, length, width, base, measure))
-    _draw_lengths(view, length, width, base)
-    code(similarity, by_distance)

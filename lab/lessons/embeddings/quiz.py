@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.layers.embeddings import position_rows, worked_dimension
+from lab.analysis.layers.embeddings import worked_dimension
 from lab.course.sentences.two_meanings import TwoMeanings
 from lab.lessons.embeddings import LESSON, word_checks
 from lab.lessons.embeddings import checks as ask
@@ -15,7 +15,6 @@ from lab.questions.question import Question
 from lab.ui.parameters import PE_BASE, PE_WIDTH, SENSE, TOY
 from lab.ui.quiz.asking import checks
 
-_POSITIONS = 16  # as many as a learner can look up on the similarity map
 _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")
 
 
@@ -54,8 +53,4 @@ def _of_table(view: EmbeddingView) -> tuple[Question | None, ...]:
     table = view.trace.model.weights.embeddings.position
     if table is None:
         return ()
-    rows = position_rows(view.trace, _POSITIONS)
-    return (
-        ask.nearest_position(rows, min(view.token, len(rows) - 1)),
-        ask.learned_numbers(view.trace.model.config, len(table), view.width, len(view.trace)),
-    )
+    return (ask.learned_numbers(view.trace.model.config, len(table), view.width, len(view.trace)),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -10,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.attention import window
-from lab.analysis.layers.embeddings import SUMMANDS, Array, lengths, parts
+from lab.analysis.layers.embeddings import Array, parts
 from lab.analysis.words.neighbours import token_twice
 from lab.course.words import quoted
 from lab.figures import embeddings as figures
 from lab.figures.embeddings import DIMENSIONS, TOKENS
-from lab.lessons.embeddings import LESSON, meanings, side_meanings
+from lab.lessons.embeddings import LESSON, meanings
 from lab.lessons.embeddings import checks as ask
 from lab.models import forward
 from lab.models.trace import Trace
@@ -162,51 +161,3 @@ def _beyond(view: EmbeddingView, part: str) -> str:
 def signed(value: float) -> str:
     """A number as a term of a product or sum: a negative one in parentheses."""
     return f"{value:.4f}" if value >= 0 else f"({value:.4f})"
-
-
-def show_lengths(view: EmbeddingView) -> None:
-    """How long the vectors are, token by token, and what enters the first layer."""
-    _choose(view)
-    sizes = lengths(view.parts)
-    draw(partial(figures.lengths, view.trace), "lengths")
-    own = {name: float(size[view.token]) for name, size in sizes.items()}
-    listed = ", ".join(f"{name} {own[name]:.3f}" for name in SUMMANDS if name in own)
-    right_angle = math.sqrt(sum(own[name] ** 2 for name in SUMMANDS if name in own))
-    st.markdown(
-        f"The vectors of {view.word} have these lengths: {listed}. Their sum has the length **{own['sum']:.3f}**. If "
-        f"they stood at right angles, it would have √(Σ length²) = {right_angle:.3f}{_angle(own['sum'], right_angle)}"
-        if view.learned
-        else f"In {view.model} nothing is added to the vector of a word. That of {view.word} has the length "
-        f"**{own['sum']:.3f}**."
-    )
-    if "LayerNorm" in sizes:
-        after = sizes["LayerNorm"]
-        st.markdown(
-            f"Among the tokens of this text, the sums are {sizes['sum'].min():.2f} to {sizes['sum'].max():.2f} long. "
-            f"LayerNorm gives all of them the length √{view.width} = {math.sqrt(view.width):.2f}; with γ and β they "
-            f"are {after.min():.2f} to {after.max():.2f} long."
-        )
-    meaning(side_meanings.longer(view.trace, view.token))
-    st.markdown(_on_the_way(view))
-    code(lengths)
-
-
-def _angle(length: float, right_angle: float) -> str:
-    if abs(length - right_angle) < 0.01 * right_angle:
-        return ": they are close to right angles."
-    return f": they point partly {'the same way' if length > right_angle else 'against each other'}."
-
-
-def _on_the_way(view: EmbeddingView) -> str:
-    config, n = view.trace.model.config, len(view.trace)
-    gone = "Ids, positions and segments are gone." if view.learned else "The ids are gone."
-    project = ""
-    if view.trace.model.weights.embeddings.project is not None:
-        project = f" A matrix of {view.width} × {config.width} first widens each row to {config.width} numbers."
-    rest = (
-        "The model has one **layer**. It reads this matrix and hands on one of the same shape."
-        if config.layers == 1
-        else f"The model is a stack of {config.layers} **layers**. Each reads such a matrix and hands on one of the "
-        "same shape."
-    )
-    return f"**On the way to layer 1.** {gone} From here on the text is {n} × {config.width} numbers.{project} {rest}"

@@ -10,7 +10,7 @@ import streamlit as st
 from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
-from lab.lessons.embeddings import LESSON, side_meanings
+from lab.lessons.embeddings import LESSON, meanings
 from lab.lessons.embeddings import change_figures as figures
 from lab.lessons.embeddings import checks as ask
 from lab.lessons.embeddings.screens import EmbeddingView
@@ -87,7 +87,7 @@ def _choose_change(segments: int, *, pair: bool) -> SegmentChange:
 def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:
     trace = view.trace
     if not movement.distance.any():
-        meaning(side_meanings.other_segments(trace, movement, change))
+        meaning(meanings.other_segments(trace, movement, change))
         return
     draw(partial(figures.segment_movement_by_layer, trace, change), "segment-layers")
     draw(partial(figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
@@ -96,7 +96,7 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
         f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
         "of 1 means that a vector moved as far as it is long."
     )
-    meaning(side_meanings.other_segments(trace, movement, change))
+    meaning(meanings.other_segments(trace, movement, change))
     if movement.follows is not None:
         before, after = movement.follows
         label, rise = "The second sentence follows the first", f"{after - before:+.3f}"

@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
 from lab.figures import embeddings as figures
 from lab.figures.embeddings import stretch
-from lab.lessons.embeddings import side_meanings
+from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
 from lab.lessons.embeddings.segments import PAIR, draw_segments
 from lab.models import forward
@@ -38,7 +38,7 @@ def show_sum(view: EmbeddingView) -> Trace:
         DIMENSION.set(first + clicked[1] + 1)
         st.rerun()
     worked = worked_dimension(view.trace, view.token, dimension)
-    meaning(side_meanings.summed(worked, dimension))
+    meaning(meanings.summed(worked, dimension))
     _write_sum(view, worked, dimension)
     _show_norm(view, worked, first, dimension)
     code(forward.embed, forward.layer_norm)

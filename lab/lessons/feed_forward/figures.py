@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.heads.attention import heaviest, window
+from lab.analysis.heads.attention import window
 from lab.analysis.layers import feed_forward as analysis
 from lab.analysis.layers.sublayers import stages
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.activations import ACTIVATION, activations
 from lab.charts.cells.heatmap import Heatmap
-from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars
 from lab.charts.marks.curve import curve
 from lab.charts.marks.plan import Box, plan
@@ -19,7 +18,6 @@ from lab.models.trace import Trace
 
 # Rows of a heatmap of activations; more bars than that make a page long.
 TOKENS = 64
-BARS = 24
 MOST_ACTIVE = 10
 WORDS = 12
 PROJECTED = 48  # dimensions of a map of the network's output
@@ -75,23 +73,6 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     bent = "Activation" if of.ffn_gate is None else "Before the gate"
     title, titles = f"{analysis.activation_name(name)} at {at}", ("Before the activation", bent, "Neuron")
     return curve(analysis.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
-
-
-def neuron_products(traced: Trace, layer: int, token: int, neuron: int) -> Heatmap:
-    """What a neuron adds up at one token: the token's vector times the neuron's column of W_1."""
-    steps = analysis.neuron_steps(traced.layer(layer), traced.model.config, token, neuron)
-    names = [f"x of {traced.labels[token]}", "weights w", "product"]
-    title = f"Neuron {neuron + 1:,} of layer {layer + 1}: {len(steps.vector):,} products"
-    return strips([steps.vector, steps.column, steps.products], names, title=title)
-
-
-def neuron_over_text(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
-    """A neuron's activation at every token; of a long text at those where it is largest, and at ``token``."""
-    values, n = traced.layer(layer).ffn_activation[:, neuron].numpy(), len(traced)
-    drawn = heaviest(values, token, min(n, BARS))
-    part = "" if n <= BARS else f", {len(drawn)} of {n} tokens"
-    title, names = f"Neuron {neuron + 1:,} of layer {layer + 1} over the text{part}", [traced.labels[i] for i in drawn]
-    return bars(names, values[drawn], ACTIVATION, title=title, highlight=drawn.index(token))
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:

@@ -271,17 +271,3 @@ def held_back(hidden: Array, active: Array) -> str:
     told = f"On average, the {below.sum():,} sums below 0 go from {means[0]} to {means[1]}"
     others = f"; the other {(~below).sum():,} go from {means[2]} to {means[3]}" if len(means) > 2 else ""
     return f"The function holds back what is below 0. {told}{others}."
-
-
-def over_text(trace: Trace, layer: int, neuron: int) -> str:
-    """At how many tokens of the text a neuron answers, at which it does not if it is one, and where it answers most."""
-    values, n = trace.layer(layer).ffn_activation[:, neuron], len(trace)
-    active, most = int((values > 0).sum()), int(values.argmax())
-    if not active:
-        return f"Neuron {neuron + 1:,} is above 0 at no token of this text."
-    least = quoted(trace.labels[int(values.argmin())])
-    where = {n: f"all {n} tokens", n - 1: f"all tokens but {least}"}.get(active, f"{active} of {n} tokens")
-    return (
-        f"Over this text, neuron {neuron + 1:,} is above 0 at {where}, most at {named(trace, most)}: "
-        f"{float(values[most]):.2f}."
-    )

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from lab.lessons.feed_forward import again, neurons, residual, screens
 from lab.lessons.feed_forward.blank import show_blank
-from lab.lessons.feed_forward.by_hand import by_hand
 from lab.lessons.feed_forward.layers import show_layers
 from lab.lessons.feed_forward.quiz import show_checks
 from lab.lessons.feed_forward.view import FeedForwardView, look, middle_layer
@@ -28,9 +27,7 @@ SCREENS: Screens[FeedForwardView] = Screens(
         "residual": residual.show_residual,
         "layernorm": residual.show_norm,
         "check": show_checks,
-        "one-neuron": screens.show_neuron,
         "through-the-layers": show_layers,
-        "by-hand": by_hand,
     },
     look=_look,
     again=again.questions,

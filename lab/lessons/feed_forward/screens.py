@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.feed_forward import (
-    NeuronSteps,
     active_on_words,
     bent,
     most_its_own,
@@ -31,7 +28,6 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.quiz.predictions import predict
 
-_LARGEST = 6
 _BENT = -0.5  # where GELU and ReLU both change the number: the neuron nearest to it shows what they do
 
 
@@ -219,50 +215,4 @@ def _in_words(name: str) -> str:
     return (
         f"{phi}Far above 0, GELU hardly changes the number. Far below 0, it gives almost 0. Its lowest value is "
         "−0.17, at −0.75. Without a non-linearity, the two matrices could be multiplied into one."
-    )
-
-
-def show_neuron(view: FeedForwardView) -> None:
-    """One neuron by hand: dot product, bias, activation."""
-    choose(view)
-    steps = view.steps_of(view.neuron)
-    draw(view.figure(figures.neuron_products), "neuron-products")
-    left, right = st.columns(2)
-    with left:
-        columns: dict[str, Any] = {c: st.column_config.TextColumn(alignment="right") for c in ("x", "w")}
-        columns["x · w"] = st.column_config.NumberColumn(format="%.4f")
-        st.dataframe(_sum_table(steps), hide_index=True, height="content", column_config=columns)
-    with right:
-        st.latex(_arithmetic(steps))
-    _say_silence(view)
-    draw(view.figure(figures.neuron_over_text), "neuron-over-text")
-    meaning(meanings.over_text(view.trace, view.layer.index, view.neuron))
-    code(forward.feed_forward)
-
-
-def _sum_table(steps: NeuronSteps) -> pd.DataFrame:
-    """The products that make the sum what it is one by one, the others together, the bias, the sum."""
-    largest = steps.largest(_LARGEST)
-    rest = steps.product - float(steps.products[largest].sum())
-    rows: list[tuple[str, str, str, float]] = [
-        (f"dimension {i + 1}", f"{steps.vector[i]:z.4f}", f"{steps.column[i]:z.4f}", float(steps.products[i]))
-        for i in largest
-    ]
-    others = {f"the other {len(steps.vector) - len(largest):,}": rest}
-    others |= {"bias": steps.bias} if steps.biased else {}
-    rows += [(name, "", "", value) for name, value in (others | {"sum z": steps.hidden}).items()]
-    return pd.DataFrame(rows, columns=["part", "x", "w", "x · w"])
-
-
-def _arithmetic(steps: NeuronSteps) -> str:
-    z, sign = steps.hidden, "+" if steps.bias >= 0 else "-"
-    total = f"{steps.product:z.3f} {sign} {abs(steps.bias):.3f} = {z:z.3f}"
-    hidden = rf"x \cdot w + b \\ &= {total}" if steps.biased else rf"x \cdot w = {z:z.3f}"
-    name, last = "GELU", rf"{z:z.3f} \times {steps.share:.4f}"
-    if steps.activation == "relu":
-        name, last = "ReLU", rf"\max(0,\ {z:z.3f})"
-    by, gate = ("", "") if steps.gate is None else (r" \cdot g", rf" \times ({steps.gate:z.3f})")
-    return (
-        rf"\begin{{aligned}} z &= {hidden} \\[4pt] a &= \text{{{name}}}(z){by} \\ &= {last}{gate} = "
-        rf"{steps.output:z.3f} \end{{aligned}}"
     )

@@ -238,24 +238,3 @@ def same_names(kept: int, total: int) -> Question | None:
         Option("More than two thirds", told, correct=share > 2 / 3),
     )
     return Question("same-names", "How many heads keep the name they have on your text?", options)
-
-
-def same_clusters(rounds: Values, k: int) -> Question | None:
-    """Would other sentences give the same clusters? ``rounds``: adjusted Rand indices."""
-    value = float(rounds.mean())
-    if math.isnan(value) or any(abs(value - limit) < _STABLE * MARGIN for limit in (_STABLE, _SHAKY)):
-        return None
-    told = f"The mean adjusted Rand index is {value:.2f}"
-    outcomes = (
-        ("Almost the same clusters", value > _STABLE, f"above {_STABLE:g}"),
-        ("Partly the same", _SHAKY < value < _STABLE, f"between {_SHAKY:g} and {_STABLE:g}"),
-        ("Mostly others", value < _SHAKY, f"below {_SHAKY:g}"),
-    )
-    options = tuple(
-        Option(text, f"{told}: {'' if right else 'not '}{where}.", correct=right) for text, right, where in outcomes
-    )
-    return Question(
-        "same-clusters",
-        f"Split the sentences into random halves and make {k} clusters of each: what comes out?",
-        options,
-    )

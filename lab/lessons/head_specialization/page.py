@@ -1,7 +1,7 @@
-"""Lesson 6: the steps, from parts of speech to names and clusters of heads."""
+"""Lesson 6: the steps, from parts of speech to names of heads."""
 
 from lab.evidence.notable import grammar_head
-from lab.lessons.head_specialization import again, clusters, grammar, patterns, screens, survey
+from lab.lessons.head_specialization import again, grammar, patterns, screens, survey
 from lab.lessons.head_specialization.tagged import show_tags
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER
@@ -16,9 +16,8 @@ SCREENS: Screens[OneHead] = Screens(
         "grammar": grammar.show_grammar,
         "check": patterns.show_checks,
         "many-sentences": survey.show_many,
-        "clusters": clusters.show_clusters,
     },
     look=at_one_head(grammar_head),
     again=again.questions,
-    clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (patterns.NAMED, survey.AVERAGED, clusters.CLUSTERED)},
+    clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (patterns.NAMED, survey.AVERAGED)},
 )

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads import survey as measure
-from lab.analysis.heads.clustering import FEATURES
+from lab.analysis.heads.features import FEATURES
 from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import HeadSurvey, SurveyedText

@@ -150,13 +150,6 @@ def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | N
     )
 
 
-def above_or_below(found: InterSentence, a: int, b: int, spread: str) -> str:
-    """What a length-corrected value says; ``spread`` names what an even spread is over."""
-    value = float(found.relative[a, b])
-    than = "more" if value > 1 else "less"
-    return f"{value:.2f} is {'above' if value > 1 else 'below'} 1: {than} than an even spread over {spread} sends."
-
-
 def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
     """How much of a sentence's attention goes to no sentence?"""
     removed = float(found.removed[a])

@@ -7,100 +7,17 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads.values import Values
-from lab.analysis.sentences.attention import MASS, RELATIVE, mean_cells
-from lab.analysis.sentences.split import expected
-from lab.charts.base.labels import visible
-from lab.course.metric_cards import tex
+from lab.analysis.sentences.attention import MASS, RELATIVE
 from lab.course.pages import step_name
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import LESSON
 from lab.lessons.inter_sentence_attention import checks as ask
 from lab.lessons.inter_sentence_attention import meanings as means
-from lab.lessons.inter_sentence_attention.view import SentencesView, choose_measure, choose_part
-from lab.ui.drawing import code, draw
+from lab.lessons.inter_sentence_attention.view import SentencesView, choose_measure
+from lab.ui.drawing import draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
-from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict
-
-
-def show_by_hand(view: SentencesView) -> None:
-    """Mean mass and its correction for length, for one pair of sentences."""
-    choose_part(view)
-    a, b, found = view.a, view.b, view.found
-    sent = view.cells(a, b).weights.sum(axis=1, dtype=np.float64)
-    config = view.trace.model.config
-    st.markdown(
-        f"The table says what each token of sentence {a + 1} sends to sentence {b + 1}: its weights on those "
-        f"{len(found.members[b])} tokens added up, then the mean over all {config.layers * config.heads} heads."
-        + (f" {_out(view)} and what is left of each token’s row is divided by its sum." if view.left_out else "")
-    )
-    tokens = [visible(view.trace.labels[i], None) for i in found.members[a]]
-    table = {"number": found.members[a] + 1, "token": tokens, "sends": sent}
-    numbers = {"sends": st.column_config.NumberColumn(f"sends to sentence {b + 1}", format="%.4f")}
-    st.dataframe(table, column_config=numbers, height="content", hide_index=True)
-    _written_out(view, sent)
-    meaning(means.per_length(view.trace, a, b, view.left_out))
-    _own_turn(view)
-    code(expected, mean_cells)
-
-
-def _out(view: SentencesView) -> str:
-    many = any(view.trace.encoding.special)
-    return f"Here {view.outside} {'are' if many else 'is'} left out,"
-
-
-def _written_out(view: SentencesView, sent: Values) -> None:
-    """The mean of ``sent`` and its correction for length, in numbers."""
-    a, b, found = view.a, view.b, view.found
-    even = expected(found, len(view.trace), view.causal, a, b)
-    terms = " + ".join(tex(float(value)) for value in sent[:3]) + (r" + \dots" if len(sent) > 3 else "")
-    even_tex = tex(even) if view.causal else rf"\tfrac{{{len(found.members[b])}}}{{{view.counted}}}"
-    mass, relative = (tex(float(values[a, b])) for values in (found.mass, found.relative))
-    st.latex(
-        rf"\begin{{aligned}} \text{{mass}} &= \tfrac{{1}}{{{len(sent)}}} ({terms}) \\ &= {mass} \\"
-        rf"\text{{corrected}} &= {mass} \,/\, {even_tex} = {relative}"
-        r"\end{aligned}"
-    )
-    st.markdown(
-        f"Sentence {b + 1} has {len(found.members[b])} of the {view.counted} tokens that are counted. A token of "
-        f"sentence {a + 1} that spreads its attention evenly over {view.spread} sends {even:.3f} there"
-        + (", on average over the queries. " if view.causal else ". ")
-        + "If it sends just that much, the corrected value is **1**."
-    )
-
-
-def _own_turn(view: SentencesView) -> None:
-    """The learner's own turn with another pair: the way back, or where there is none what stays in the sentence."""
-    found = view.found
-    others = ((view.b, view.a), (view.a, view.a), (len(view.sentences) - 1, 0))
-    a, b = next(pair for pair in others if pair != (view.a, view.b) and found.where[pair][0] >= 0)
-    even = expected(found, len(view.trace), view.causal, a, b)
-    st.markdown(
-        f"Now you: a token of sentence {a + 1} sends {found.mass[a, b]:.3f} to sentence {b + 1}; spread evenly it "
-        f"would send {even:.3f}. What is the length-corrected value?"
-    )
-    right = blanks(
-        {"Length-corrected": float(f"{found.mass[a, b]:.3f}") / float(f"{even:.3f}")},
-        f"Divide {found.mass[a, b]:.3f} by {even:.3f}.",
-        f"_sentences.{hash(view.trace.token_ids)}.{a}.{b}.{view.left_out}",
-    )
-    if right:
-        st.success(ask.above_or_below(found, a, b, view.spread), icon=":material/check:")
-        _say_all_below(view)
-
-
-def _say_all_below(view: SentencesView) -> None:
-    """Why a whole matrix can lie below 1, if it does."""
-    values = view.found.relative[np.isfinite(view.found.relative)]
-    if view.left_out or not view.can_leave_out or (values >= 1).any():
-        return
-    st.markdown(
-        f"All {values.size} values of this matrix are below 1: {view.outside} took "
-        f"{view.apart.removed.mean():.1%} of the attention, so every sentence gets less than an even spread over all "
-        "tokens. To compare sentences with each other, leave these tokens out."
-    )
 
 
 def show_specials(view: SentencesView) -> None:

@@ -59,18 +59,6 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
     return f"{told}.{anew}{_most(found, a, b)}"
 
 
-def per_length(trace: Trace, a: int, b: int, left_out: bool) -> str:
-    """A length-corrected value in words, and whether another sentence gets more for its length."""
-    row = read(trace, split(trace), left_out).relative[a]
-    to = "keeps" if a == b else f"sends sentence {b + 1}"
-    told = f"Sentence {a + 1} {to} **{row[b]:.2f}** times what an even spread would give"
-    best = int(np.nanargmax(row))
-    if row[best] - row[b] < SEEN:
-        return f"{told}." if np.isfinite(row).sum() < 2 else f"{told}. No sentence gets more for its length."
-    which = "itself" if best == a else f"sentence {best + 1}"
-    return f"{told}. Most for its length goes to {which}, {row[best]:.2f} times."
-
-
 def _most(found: InterSentence, a: int, b: int) -> str:
     """Which sentence gets most of row ``a``, if one leads; ``b`` is the one spoken of."""
     seen = [b for b in range(len(found.members)) if found.where[a, b, 0] >= 0]

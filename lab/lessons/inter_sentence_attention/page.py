@@ -14,7 +14,6 @@ SCREENS: Screens[SentencesView] = Screens(
         "special-tokens": proven(even.show_specials),
         "pair-or-not": proven(show_pair),
         "check": proven(screens.show_checks),
-        "by-hand": proven(even.show_by_hand),
     },
     look=lambda page, trace: lambda step: look(page, trace),
     again=again.questions,

@@ -15,7 +15,7 @@ from lab.analysis.heads.comparing import head_sum, layer_divergence
 from lab.analysis.heads.values import Values
 from lab.course.heads import head_name, listed
 from lab.course.parking import parked_in
-from lab.course.words import beside, named, percent, quoted, share
+from lab.course.words import named, percent, quoted, share
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
@@ -23,7 +23,6 @@ _ONE = "This layer has one head, so there is nothing to compare it with."
 _ALONE = "A single token can attend to nothing but itself. Write a longer sentence."
 _NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
 _PALE = 0.05  # a change by less than this share of the probability is pale in the map
-_BALANCE = 0.05  # up to this share longer or shorter, a sum is as long as one of vectors at right angles
 
 
 def side_by_side(trace: Trace, layer: int, query: int) -> str:
@@ -109,36 +108,6 @@ def added(trace: Trace, layer: int, token: int) -> str:
         f"up. To {named(trace, token)}, head {long + 1} adds the longest vector ({lengths[long]:.2f}), head "
         f"{short + 1} the shortest ({lengths[short]:.2f})."
     )
-
-
-def lengths(trace: Trace, layer: int, token: int) -> str:
-    """Whether the heads' vectors help or cancel each other, and which of them is least like the others."""
-    parts = head_sum(trace.layer(layer)).parts[:, token].astype(np.float64)
-    if len(parts) < 2:
-        return f"{_ONE} The vector it adds is {np.linalg.norm(parts[0]):.2f} long."
-    each, total = np.linalg.norm(parts, axis=-1), parts.sum(axis=0)
-    whole = float(np.linalg.norm(total))
-    if not whole or not each.all():
-        return f"The lengths add up to {each.sum():.2f}. The sum of the vectors is {whole:.2f} long."
-    right = float(np.linalg.norm(each))
-    others = total - parts
-    along = np.einsum("hd,hd->h", parts, others) / each / np.maximum(np.linalg.norm(others, axis=-1), 1e-12)
-    least = int(along.argmin())
-    also = ", though its vector is the longest" if least == int(each.argmax()) else ""
-    return (
-        f"Head by head, the lengths add up to {each.sum():.2f}. The sum of the vectors has the length {whole:.2f}. At "
-        f"right angles it would have √(Σ length²) = {right:.2f}. {_on_balance(whole, right)} Head {least + 1} is least "
-        f"like the sum of the others{also}: their cosine is {beside(along[least], 0.0)} (0: a right angle)."
-    )
-
-
-def _on_balance(whole: float, right: float) -> str:
-    """What the length of a sum says, beside the one that it would have at right angles."""
-    if abs(whole - right) <= _BALANCE * right:
-        return "So on balance, these vectors neither help nor cancel each other much."
-    if whole > right:
-        return "The sum is longer, so on balance these vectors point partly the same way."
-    return "The sum is shorter, so on balance these vectors cancel each other in part."
 
 
 def through_layers(trace: Trace, token: int) -> str:

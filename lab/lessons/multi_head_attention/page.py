@@ -17,7 +17,6 @@ SCREENS: Screens[OneHead] = Screens(
         "each-head-off": heads_off.show_each,
         "check": screens.show_checks,
         "through-several-layers": show_layers,
-        "lengths": screens.show_norms,
         "how-many": compared.show_count,
     },
     look=at_one_head(look_at_various),

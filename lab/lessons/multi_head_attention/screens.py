@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import comparing as measure
-from lab.analysis.heads.attention import window
 from lab.analysis.heads.comparing import HeadSum
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.words.masking import asked_run
@@ -17,7 +16,7 @@ from lab.course.heads import resting_place
 from lab.course.parking import most_parked_layer
 from lab.course.words import named
 from lab.figures import multi_head as figures
-from lab.figures.multi_head import COLUMNS, head_labels
+from lab.figures.multi_head import head_labels
 from lab.lessons.multi_head_attention import LESSON, meanings, what_if
 from lab.lessons.multi_head_attention import checks as ask
 from lab.models import forward
@@ -208,23 +207,6 @@ def _show_on_the_way(view: OneHead) -> None:
     st.markdown(
         f":material/arrow_downward: **On the way to the feed-forward network.** The attention output, {shape} numbers, "
         f"{middle} and on to the feed-forward network, which takes each token’s {d} numbers to {d_ff:,} and back."
-    )
-
-
-def show_norms(view: OneHead) -> None:
-    """How long the vectors are that the heads add."""
-    choose(view)
-    token = view.query
-    shown = (view.trace, view.layer.index, view.head, token)
-    draw(partial(figures.added_lengths, *shown), "norms")
-    meaning(meanings.lengths(view.trace, view.layer.index, token))
-    draw(partial(figures.added_lengths_by_token, *shown), "norms-by-token")
-    n, drawn = len(view.trace), window(token, len(view.trace), COLUMNS)
-    if n > COLUMNS:
-        st.caption(f"Drawn are tokens {drawn.start + 1} to {drawn.stop} of {n}, around the chosen one.")
-    st.markdown(
-        "How much a head changes a token depends on the values it finds where it looks, and on $W_O$ (Kobayashi et al. "
-        "2020)."
     )
 
 

@@ -94,18 +94,6 @@ def fits(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
     )
 
 
-def added_up(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
-    """Which dimension adds most to a score."""
-    row = _row(trace, layer, head, query)
-    products, score = row.products[key].astype(np.float64), float(row.scores[key])
-    most = int(np.argmax(np.abs(products)))
-    positive = int((products > 0).sum())
-    return (
-        f"Of {len(products)} products {positive} are above 0. The largest in size is dimension {most + 1}: "
-        f"{signed(products[most])}. Together they make the score {signed(score)}."
-    )
-
-
 def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str, str, str]:
     """What a row says as it is built: its scores, the division, its weights, and what arrives."""
     where = trace, layer, head, query
@@ -178,18 +166,6 @@ def unscaled(row: AttentionRow) -> NDArray[np.float64]:
     scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
     exponentials = np.exp(scores - scores.max())
     return np.asarray(exponentials / exponentials.sum())
-
-
-def shared(trace: Trace, layer: int, head: int, query: int) -> str:
-    """How much of the whole the three heaviest keys have."""
-    weights = _row(trace, layer, head, query).weights
-    top = _order(weights)[:3]
-    n = len(weights)
-    if n <= 3:
-        return f"All {n} weights together are {float(weights.sum()):.2f}."
-    together = float(weights[top].sum())
-    rest = float(np.delete(weights, top).sum())
-    return f"The three heaviest of {n} keys share {together:.2f}. All the others together have {rest:.2f}."
 
 
 def brought(trace: Trace, layer: int, head: int, query: int) -> str:

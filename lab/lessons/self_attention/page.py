@@ -16,8 +16,6 @@ SCREENS: Screens[OneHead] = Screens(
         "values": screens.show_values,
         "break-it": break_it,
         "check": screens.show_checks,
-        "scores": screens.show_scores,
-        "softmax": screens.show_softmax,
         "by-hand": by_hand,
     },
     look=at_one_head(),

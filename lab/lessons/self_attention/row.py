@@ -8,12 +8,13 @@ from typing import get_args
 
 import streamlit as st
 
+from lab.course.pages import bench_of
 from lab.course.words import unmarked
 from lab.figures import attention as figures
 from lab.lessons.self_attention import meanings
 from lab.ui.components import mount
 from lab.ui.drawing import draw
-from lab.ui.frame.script import try_this
+from lab.ui.frame.script import try_this, way_to
 from lab.ui.one_head import OneHead, choose_token
 from lab.ui.parameters import TOKEN
 
@@ -33,6 +34,7 @@ def show_built(view: OneHead) -> None:
     if sharpest not in (None, view.query):
         why = f"Of all words, {view.token(sharpest)} has the largest weight in its row. See what softmax makes of it."
         try_this(why, f"Query {sharpest + 1}", {TOKEN: sharpest + 1})
+    way_to("On the bench", bench_of("neuron-view"))
 
 
 def _show_projections(view: OneHead) -> None:

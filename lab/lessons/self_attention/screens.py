@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeVar
 
-import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
@@ -13,7 +12,6 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.pages import step_name
-from lab.course.words import in_tex
 from lab.figures import attention as figures
 from lab.figures.multi_head import unnamed_heads
 from lab.lessons.self_attention import LESSON
@@ -121,21 +119,6 @@ def _show_construction(view: OneHead) -> None:
     )
 
 
-def show_scores(view: OneHead) -> None:
-    """A score is a dot product: multiply dimension by dimension, add up."""
-    _choose(view)
-    row, key = view.row, view.key
-    st.markdown(
-        f"Does the key of {view.token(key)} answer the query of {view.token(view.query)}? Multiply the two vectors "
-        f"dimension by dimension and add up: the score is **{row.scores[key]:.3f}**."
-    )
-    draw(view.figure(figures.products), "products")
-    draw(view.figure(figures.scores), "scores")
-    meaning(means.added_up(view.trace, view.layer.index, view.head, view.query, view.key))
-    st.latex(r"\text{score}_{ij} = q_i \cdot k_j = \sum_{m=1}^{d_k} q_{im}\,k_{jm}")
-    code(forward.attention_scores)
-
-
 def show_scale(view: OneHead) -> None:
     """÷ √d_k, and the mask."""
     row = view.row
@@ -150,7 +133,7 @@ def show_scale(view: OneHead) -> None:
         f"suspect (Vaswani et al. 2017, §3.2.1). So the scores are divided by √{d_k}."
     )
     st.markdown(_about_mask(view))
-    draw(partial(view.figure(figures.scores), scaled=True), "scaled-scores")
+    draw(view.figure(figures.scaled_scores), "scaled-scores")
     if view.layer.weights.window is not None:
         draw(view.figure(figures.local_scores), "window")
     meaning(means.sharper(view.trace, view.layer.index, view.head, view.query))
@@ -192,34 +175,6 @@ def _about_mask(view: OneHead) -> str:
         "and their weight 0. Here it takes none away: every token may see every other. It has work where a text is "
         f"filled up with padding; see **Break it**.{there}"
     )
-
-
-def show_softmax(view: OneHead) -> None:
-    """The weights, written out."""
-    _choose(view)
-    row, key = view.row, view.key
-    table = pd.DataFrame(
-        {
-            "key": view.trace.labels,
-            "scaled score s": row.scaled,
-            "e^s": row.exponentials,
-            "weight": row.weights,
-            "weight on the map": attention_map(view.layer, view.head)[view.query],
-        },
-        index=range(1, len(view.trace) + 1),
-    )
-    st.markdown(f"The softmax turns the scaled scores of {view.token(view.query)} into shares of 1.")
-    st.latex(
-        rf"\text{{weight}} = \frac{{e^{{{row.scaled[key]:.3f}}}}}{{\sum_j e^{{s_j}}}} = "
-        rf"\frac{{{in_tex(row.exponentials[key], 4)}}}{{{in_tex(row.total, 4)}}} = {row.weights[key]:.4f}"
-    )
-    st.dataframe(table, column_config={c: st.column_config.NumberColumn(format="%.4f") for c in table.columns[1:]})
-    st.markdown(
-        f"The weights add up to {row.weights.sum():.4f}. The last column has the weights of the map: they are what "
-        "this table computes."
-    )
-    meaning(means.shared(view.trace, view.layer.index, view.head, view.query))
-    code(forward.attend)
 
 
 def show_values(view: OneHead) -> None:

@@ -15,7 +15,6 @@ from lab.analysis.heads.metric_parts import (
     contrast,
     entropy_of_row,
     metric_parts,
-    shares_below,
     uniform_by_length,
 )
 from lab.analysis.heads.metrics import attention_metrics
@@ -61,16 +60,6 @@ def test_the_entropy_of_a_row_by_hand() -> None:
     assert entropy_of_row(weights, 0, causal=True).weights.tolist() == [1]
     whole = entropy_of_row(weights, 0, causal=False)
     assert (whole.total, len(whole.weights)) == (0, 3)
-
-
-@given(cases())
-def test_shares_below_count_cells(case: Case) -> None:
-    attention, causal = case
-    thresholds = [0.3, 0.001, 0.05]
-    n = attention.shape[1]
-    cells = [float(attention[0, i, j]) for i in range(n) for j in range(i + 1 if causal else n)]
-    expected = [sum(cell < np.float32(limit) for cell in cells) / len(cells) for limit in thresholds]
-    assert shares_below(attention[0], thresholds, causal=causal).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.heads.clustering import FEATURES, HeadSample, accumulate, cluster, standardised, telling
+from lab.analysis.heads.features import FEATURES, HeadSample, features_of
 from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_roles
 from lab.analysis.heads.survey import (
@@ -16,9 +16,8 @@ from lab.analysis.heads.survey import (
     feature,
     mean_features,
     pattern_scores,
-    traits,
 )
-from lab.analysis.heads.values import uniform_attention
+from lab.analysis.heads.values import layer_groups, uniform_attention
 from lab.models.encoding import Encoding
 from lab.models.trace import trace
 from lab.toy.models import random_toy
@@ -41,9 +40,12 @@ def test_steps_give_what_a_loop_gives() -> None:
     survey.step(toy, no_tags, twin)
     assert survey.finished and survey.done == survey.total == len(TEXTS)
     traces = [trace(toy, text) for text in TEXTS]
-    *_, whole = accumulate(HeadSample(each, *no_tags(each.encoding)) for each in traces)
+    own = [features_of(list(layer_groups(each)), HeadSample(each, *no_tags(each.encoding))) for each in traces]
     mean = mean_features([each.features for each in survey.readings()])
-    np.testing.assert_array_equal(mean, whole.mean)
+    for place in range(len(FEATURES)):
+        known = [each[..., place] for each in own if not np.isnan(each[..., place]).any()]
+        expected = np.mean(known, axis=0) if known else np.full(mean.shape[:2], np.nan)
+        np.testing.assert_allclose(mean[..., place], expected)
     patterns = average_patterns(traces)
     for place, pattern in enumerate(PATTERNS):
         np.testing.assert_allclose(pattern_scores(mean)[place], getattr(patterns, pattern.id), atol=1e-6)
@@ -72,15 +74,3 @@ def test_features_by_name() -> None:
     features = np.arange(2.0 * len(FEATURES)).reshape(1, 2, len(FEATURES))
     assert feature(features, "broad").tolist() == feature(features, "spread").tolist()
     assert feature(features, FEATURES[3]).tolist() == [[3.0, 3.0 + len(FEATURES)]]
-
-
-def test_traits_name_what_a_cluster_was_made_with() -> None:
-    """Two groups differ in the second feature only; the third is nan, the first noise."""
-    rng = np.random.default_rng(0)
-    features = np.stack([rng.normal(size=20), np.repeat([0.0, 9.0], 10), np.full(20, np.nan)], axis=-1)
-    assert telling(features).tolist() == [True, True, False]
-    points = standardised(features)
-    made = cluster(points, 2)
-    found = traits(points, ["noise", "made"], made.labels, most=1)
-    assert {name for each in found for name, _ in each} == {"made"}
-    assert sorted(value for each in found for _, value in each) == pytest.approx([-1, 1])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lab.analysis.layers.positions import (
     by_distance,
     frequencies,
-    shift_matrix,
     similarity,
     sinusoids,
     spaced,
@@ -55,29 +54,6 @@ def test_a_wavelength_is_where_its_pair_returns() -> None:
     rows = sinusoids(waves, 8, 10)
     for pair in range(4):
         np.testing.assert_allclose(rows[pair, 2 * pair : 2 * pair + 2], [0, 1], atol=1e-12)
-
-
-@given(width=WIDTHS, base=BASES, shift=st.integers(-40, 40))
-def test_one_matrix_shifts_every_position(width: int, base: float, shift: int) -> None:
-    rows, matrix = sinusoids(np.arange(60), width, base), shift_matrix(shift, width, base)
-    np.testing.assert_allclose(rows @ matrix.T, sinusoids(np.arange(60) + shift, width, base), atol=1e-11)
-    np.testing.assert_allclose(matrix @ matrix.T, np.eye(width), atol=1e-12)  # a rotation
-
-
-def test_the_matrix_of_another_shift_does_not() -> None:
-    rows = sinusoids(np.arange(60), 16)
-    assert np.abs(rows @ shift_matrix(4, 16).T - sinusoids(np.arange(60) + 3, 16)).max() > 0.5
-
-
-def test_shifts_add_up() -> None:
-    np.testing.assert_allclose(shift_matrix(2, 12) @ shift_matrix(5, 12), shift_matrix(7, 12), atol=1e-12)
-    np.testing.assert_allclose(shift_matrix(0, 12), np.eye(12))
-
-
-def test_a_rotation_by_hand() -> None:
-    # d = 2: ω = 1, k = 1.
-    expected = [[math.cos(1), math.sin(1)], [-math.sin(1), math.cos(1)]]
-    np.testing.assert_allclose(shift_matrix(1, 2), expected)
 
 
 @given(width=WIDTHS, base=BASES)

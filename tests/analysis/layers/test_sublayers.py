@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from lab.analysis.layers import sublayers as read
-from lab.analysis.layers.worked import worked_network, worked_norm
 from lab.models.loading import load_model
 from lab.models.reference import reference
 from lab.models.trace import Trace, trace
@@ -75,18 +74,6 @@ def test_layer_norm_by_hand() -> None:
     assert steps.standard == pytest.approx([-1, -1 / 3, -1 / 3, 5 / 3])
     assert steps.output == pytest.approx([-1, 0, -1 / 3, 4])
     assert steps.of(10).output == pytest.approx(steps.output)
-
-
-def test_the_worked_examples_are_what_paper_gives() -> None:
-    network = worked_network()
-    assert network.hidden.tolist() == [1.5, -0.5]
-    phi = [0.5 * (1 + math.erf(z / math.sqrt(2))) for z in (1.5, -0.5)]
-    a, b = 1.5 * phi[0], -0.5 * phi[1]
-    assert network.active.tolist() == pytest.approx([a, b], abs=1e-6)
-    assert network.output.tolist() == pytest.approx([a - 2 * b, 2 * a, 4 * b], abs=1e-6)
-    norm = worked_norm()
-    assert norm.output[0].tolist() == pytest.approx([-1, 0, -1 / 3, 4], abs=1e-5)
-    assert norm.output[1].tolist() == pytest.approx([1 / 3, -4, 1, 0], abs=1e-5)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])

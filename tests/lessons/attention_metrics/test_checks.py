@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
 from lab.analysis.heads.metrics import METRICS, attention_metrics, uniform_metrics
@@ -50,27 +49,6 @@ def test_higher_entropy_and_most_even_layer() -> None:
     assert right(ask.higher_entropy([(1, 0), (1, 4)], [0.3, 0.7])) == "Layer 2, head 5"
     assert ask.higher_entropy([(1, 0), (1, 4)], [0.69, 0.7]) is None
     assert right(ask.most_even_layer(np.array([[0.1, 0.2], [0.9, 0.1], [0.3, 0.3]]))) == "Layer 2"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [(0.5, 0.7, "It rises"), (0.7, 0.5, "It falls"), (0.5, 0.51, "It stays about the same")],
-)
-def test_without_specials(before: float, after: float, expected: str) -> None:
-    assert right(ask.without_specials((0, 0), before, after, "the special tokens")) == expected
-
-
-def test_without_specials_asks_nothing_unclear() -> None:
-    assert ask.without_specials((0, 0), 0.5, 0.53, "the first token") is None
-    assert ask.without_specials((0, 0), math.nan, 0.53, "the first token") is None
-
-
-@given(st.integers(1, 300), st.booleans(), st.sampled_from([0.003, 0.01, 0.1]))
-def test_uniform_below_is_the_raw_sparsity_of_a_uniform_head(n: int, causal: bool, threshold: float) -> None:
-    question = ask.uniform_below(n, causal, threshold)
-    if question is not None:
-        share = uniform_metrics(n, causal, threshold=threshold).raw["sparsity"][0]
-        assert right(question) == f"{share:.0%}"
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -249,26 +249,6 @@ def test_what_a_function_holds_back_is_told_with_the_means_of_both_sides(name: s
     assert "nothing that the function holds back" in meanings.held_back(np.ones(3), np.ones(3))
 
 
-@pytest.mark.parametrize("name", BLANKS)
-def test_where_a_neuron_answers_in_the_text_is_counted(name: str) -> None:
-    run, told = trace(load_model(name), BLANKS[name][0]), set()
-    layer = run.model.config.layers - 1  # the first of lab-minilm is silent but for a few tokens
-    values = run.layer(layer).ffn_activation
-    for neuron in range(values.shape[1]):
-        active = [i for i, value in enumerate(values[:, neuron].tolist()) if value > 0]
-        said = meanings.over_text(run, layer, neuron)
-        kind = {0: "at no token", len(run): f"all {len(run)} tokens"}.get(len(active))
-        if len(active) == len(run) - 1:
-            (silent,) = set(range(len(run))) - set(active)
-            kind = f"all tokens but {quoted(run.labels[silent])}"
-        told.add(kind)
-        assert (kind or f"at {len(active)} of {len(run)} tokens") in said
-        if active:
-            most = int(values[:, neuron].argmax())
-            assert f"({most + 1}): {values[most, neuron].item():.2f}" in said
-    assert len(told) > 2
-
-
 def test_a_neuron_of_its_own_is_one_that_the_token_excites_twice_as_much_as_any_other() -> None:
     layer = trace(load_model("lab-bert"), TEXTS[1]).layer(0)
     for token in range(len(layer.ffn_activation)):

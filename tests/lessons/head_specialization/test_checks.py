@@ -117,10 +117,3 @@ def test_same_names() -> None:
     assert right(ask.same_names(5, 10)) == "Between one and two thirds"
     assert right(ask.same_names(1, 10)) == "Fewer than a third"
     assert ask.same_names(2, 3) is None
-
-
-def test_same_clusters() -> None:
-    assert right(ask.same_clusters(np.array([0.9, 1.0]), 3)) == "Almost the same clusters"
-    assert right(ask.same_clusters(np.array([0.5, 0.7]), 3)) == "Partly the same"
-    assert right(ask.same_clusters(np.array([0.1, 0.0]), 3)) == "Mostly others"
-    assert ask.same_clusters(np.array([0.8]), 3) is None

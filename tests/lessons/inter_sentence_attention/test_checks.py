@@ -87,14 +87,6 @@ def test_left_out_asks_on_which_side_of_1_a_value_ends(before: float, after: flo
     assert (None if question is None else right(question)) == text
 
 
-@pytest.mark.parametrize(("value", "said"), [(1.3, "1.30 is above 1: more than"), (0.7, "0.70 is below 1: less than")])
-def test_a_corrected_value_says_what_1_means(value: float, said: str) -> None:
-    found = replace(made([[1.0]], [[0.5]], [0.4]), relative=np.array([[value]]))
-    assert ask.above_or_below(found, 0, 0, "the 5 tokens that stay") == (
-        f"{said} an even spread over the 5 tokens that stay sends."
-    )
-
-
 def test_even_share_and_its_correction(trace: Trace) -> None:
     found, n, causal = sentences_of(trace), len(trace), is_causal(trace)
     sentence_of = split(trace).of_token

@@ -106,22 +106,6 @@ def test_sent_compares_a_mass_with_an_even_spread(model: str, text: str, pair: s
 
 @every_case
 @pytest.mark.parametrize("left_out", [False, True])
-def test_per_length_divides_by_an_even_spread(model: str, text: str, pair: str, left_out: bool) -> None:
-    trace = run(model, text, pair)
-    mass, even = masses(trace, left_out)
-    for a, b in pairs_seen(trace):
-        said, seen = meanings.per_length(trace, a, b, left_out), [d for c, d in pairs_seen(trace) if c == a]
-        row = {each: mass[a, each] / even[a, each] for each in seen}
-        best = max(row, key=lambda each: row[each])
-        assert numbers(said)[0] == pytest.approx(row[b], abs=0.0051) and ("keeps" in said) == (a == b)
-        if "Most for its length" in said:
-            assert f"goes to {'itself' if best == a else f'sentence {best + 1}'}, {row[best]:.2f} times" in said
-        else:
-            assert row[best] - row[b] < meanings.SEEN and ("No sentence gets more" in said) == (len(seen) > 1)
-
-
-@every_case
-@pytest.mark.parametrize("left_out", [False, True])
 def test_reading_is_true_of_the_matrix(model: str, text: str, pair: str, left_out: bool) -> None:
     trace = run(model, text, pair)
     mass, even = masses(trace, left_out)

@@ -89,28 +89,6 @@ def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_co
     assert "No single head" in meanings.each_off("cat", 0.2, np.full((2, 2), 0.2005))
 
 
-def test_lengths_say_whether_heads_cancel_and_which_is_least_like_the_others(trace: Trace) -> None:
-    for layer, token in ((0, 1), (1, len(trace) - 1), (3, 0)):
-        at = trace.layer(layer)
-        rows = at.weights.w_o.unflatten(0, (len(at.context), -1))
-        parts = torch.einsum("hk,hkd->hd", at.context[:, token], rows).double()
-        said = meanings.lengths(trace, layer, token)
-        summed, whole = float(parts.norm(dim=-1).sum()), float(parts.sum(0).norm())
-        # |Σv|² = Σ|v|² + Σ v·w over pairs: what the pairs add is all that is not a right angle.
-        pairs = float((parts @ parts.T).fill_diagonal_(0).sum())
-        right = float(np.sqrt(whole**2 - pairs))
-        assert f"add up to {summed:.2f}" in said and f"has the length {whole:.2f}" in said and f"= {right:.2f}." in said
-        apart = whole / right - 1
-        assert ("cancel each other in part" in said) == (apart < -0.05)
-        assert ("partly the same way" in said) == (apart > 0.05)
-        assert ("neither help nor cancel" in said) == (abs(apart) <= 0.05)
-        against = torch.cosine_similarity(parts, parts.sum(0) - parts, dim=-1)
-        assert f"Head {int(against.argmin()) + 1} is least like" in said
-        told = re.search(r"their cosine is (−?[\d.]+) ", said)
-        assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(float(against.min()), abs=0.006)
-        assert ("though its vector is the longest" in said) == (against.argmin() == parts.norm(dim=-1).argmax())
-
-
 def test_two_heads_stand_among_the_pairs_of_their_layer(trace: Trace) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         pairs = apart(trace, 2)
@@ -165,7 +143,6 @@ def test_every_family_and_a_single_token(family: Family, tiny_checkpoint: TinyCh
         traced = lab.trace(model, text)
         for said in (
             meanings.side_by_side(traced, 0, 0),
-            meanings.lengths(traced, 0, 0),
             meanings.two(traced, 0, 0, 1),
             meanings.put_together(traced, 0, 0),
             meanings.added(traced, 0, 0),

@@ -55,3 +55,22 @@ def test_no_docstring_needs_the_one_above_it() -> None:
         if isinstance(node, described) and (text := ast.get_docstring(node) or "").startswith("The same")
     ]
     assert leaning == []
+
+
+def test_no_module_has_another_name_for_its_sound() -> None:
+    """A module is imported under its own name, unless something else in the file is called so."""
+    renamed = []
+    for path in MODULES.values():
+        tree = ast.parse(path.read_text("utf-8"))
+        lines = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        bound = [each.asname or each.name for line in lines for each in line.names]
+        bound += [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        bound += [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
+        bound += [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        renamed += [
+            f"{path.relative_to(ROOT)}: {each.name} as {each.asname}"
+            for line in lines
+            for each in line.names
+            if each.asname and f"{line.module}.{each.name}" in MODULES and each.name not in bound
+        ]
+    assert renamed == []

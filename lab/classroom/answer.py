@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.classroom import question as shown
+from lab.classroom import question_view
 from lab.course.words import escaped
 from lab.rooms.forms import Picks
 from lab.rooms.questions import Hidden, Posed
@@ -17,7 +17,7 @@ _MOST_BUTTONS = 60
 
 def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
     """The widget; it begins with ``mine``, the answer that is in."""
-    bounds, picks = shown.bounds_of(question), shown.picks_of(question)
+    bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
     if picks is not None:
         _draw_picks(picks, key, None if mine is None else int(mine))
         return
@@ -29,12 +29,16 @@ def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
         st.caption(wanted(bounds))
         return
     places = range(len(question.options))
-    st.radio("Your answer", places, None, lambda place: shown.option_named(question, place), key=key)
+    st.radio("Your answer", places, None, lambda place: question_view.option_named(question, place), key=key)
 
 
 def read(question: Posed | Hidden, key: str) -> float | None:
     """What the widget has; None where nothing is in it. Raises NotANumber."""
-    given, bounds, picks = st.session_state.get(key), shown.bounds_of(question), shown.picks_of(question)
+    given, bounds, picks = (
+        st.session_state.get(key),
+        question_view.bounds_of(question),
+        question_view.picks_of(question),
+    )
     if isinstance(given, str) and bounds is not None:
         return read_number(given, bounds) if given.strip() else None
     if picks is not None and picks.layers > 1:
@@ -45,11 +49,11 @@ def read(question: Posed | Hidden, key: str) -> float | None:
 
 def said(question: Posed | Hidden, value: float) -> str:
     """An answer in words."""
-    bounds, picks = shown.bounds_of(question), shown.picks_of(question)
+    bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
     if picks is not None:
         return f"**{escaped(picks.name(int(value)))}**"
     if bounds is None:
-        return shown.option_named(question, int(value))
+        return question_view.option_named(question, int(value))
     return f"**{written(value)}** {bounds.unit}".rstrip()
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.classroom import answer
-from lab.classroom import question as shown
+from lab.classroom import answer, question_view
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import CONFIDENCES, RoomError
@@ -50,18 +49,18 @@ def show(code: str, seat: str) -> Seen:
     phase = seen.state.phase
     question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
     if question is not None:
-        shown.ask(question)
+        question_view.ask(question)
     if phase in ROUND and question is not None:
         if phase is Phase.OPEN_AGAIN:
             st.markdown("Round 2: answer again, after the discussion.")
         st.fragment(_form)(seen, question, seat)
     elif isinstance(question, Posed):
-        shown.explain(question)
-        shown.rounds(seen.rounds, seen, "room")
-        shown.see(question, "room.see")
+        question_view.explain(question)
+        question_view.rounds(seen.rounds, seen, "room")
+        question_view.see(question, "room.see")
     else:
         if question is not None:
-            shown.list_options(question)
+            question_view.list_options(question)
         st.info(_waits(seen), icon=":material/hourglass_empty:")
     _say()
     return seen
@@ -129,7 +128,7 @@ def _send(state: State, turn: int, name: str, seat: str, question: Posed | Hidde
         st.session_state[_SAID] = str(refused)
         return
     if value is None or sure is None:
-        give = "Choose" if shown.bounds_of(question) is None else "Type"
+        give = "Choose" if question_view.bounds_of(question) is None else "Type"
         st.session_state[_SAID] = f"{give} an answer, and how sure you are."
         return
     st.session_state[_PENDING] = _Vote(state.code, state.version, state.number, turn, value, sure)

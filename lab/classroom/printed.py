@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from lab.classroom import question as shown
-from lab.classroom import summary
+from lab.classroom import question_view, summary
 from lab.course.words import stopped
 from lab.rooms.seen import Taught, Told
 from lab.rooms.server import server
@@ -57,7 +56,7 @@ def show(code: str, key: str) -> Taught:
 def _question(told: Told) -> None:
     st.header(f"{told.number}. {told.question.prompt}", anchor=False)
     st.caption(stopped(told.question.about))
-    shown.explain(told.question)
+    question_view.explain(told.question)
     st.markdown(summary.said(told))
     summary.commonest_error(told)
     for each in told.rounds:
@@ -65,4 +64,4 @@ def _question(told: Told) -> None:
             if each.turn == 3 and told.third is not None:
                 st.markdown(f"**{told.third.prompt}**")
                 st.caption(stopped(told.third.about))
-            shown.one_round(each, told, f"printed.{told.number}")
+            question_view.one_round(each, told, f"printed.{told.number}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.classroom import door
-from lab.classroom import question as shown
+from lab.classroom import door, question_view
 from lab.rooms.questions import Posed
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
@@ -25,12 +24,12 @@ def show(code: str) -> Seen:
     if question is None:
         door.show_way_in(code, 360)
         return seen
-    shown.ask(question)
+    question_view.ask(question)
     if isinstance(question, Posed):
-        shown.rounds(seen.rounds, seen, "room.wall")
-        shown.explain(question)
+        question_view.rounds(seen.rounds, seen, "room.wall")
+        question_view.explain(question)
     else:
-        shown.list_options(question)
+        question_view.list_options(question)
         if phase in _SAYS:
             st.info(_SAYS[phase], icon=":material/forum:")
     return seen

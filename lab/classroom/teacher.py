@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from lab.classroom import door, people, printed, summary, third
-from lab.classroom import question as shown
+from lab.classroom import door, people, printed, question_view, summary, third
 from lab.course.pages import LESSONS, number, script
 from lab.questions.returning import Returning
 from lab.rooms.database import Unreachable
@@ -101,14 +100,14 @@ def _go(code: str, key: str, now: Phase, then: Phase, told: Told | None, again: 
 def _question(told: Told, phase: Phase) -> None:
     question = told.third if phase in _THIRD and told.third is not None else told.question
     revealed = phase in (Phase.REVEALED, Phase.THIRD_REVEALED)
-    shown.ask(question)
-    shown.list_options(question)
+    question_view.ask(question)
+    question_view.list_options(question)
     if phase not in (Phase.OPEN, Phase.OPEN_AGAIN, Phase.THIRD):
-        shown.rounds(told.rounds, told, "room.taught", revealed=revealed)
+        question_view.rounds(told.rounds, told, "room.taught", revealed=revealed)
         _hint(told, phase)
     if revealed:
-        shown.explain(question)
-        shown.see(question, "room.see")
+        question_view.explain(question)
+        question_view.see(question, "room.see")
 
 
 def _hint(told: Told, phase: Phase) -> None:

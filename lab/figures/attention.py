@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from lab.analysis.heads import attention as analysis
+from lab.analysis.heads import attention
 from lab.analysis.heads.attention import heaviest, window
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
@@ -43,7 +43,7 @@ def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
 def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "") -> Heatmap:
     """The weights of ``head``: rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
     rows, columns = shown(traced, query, key)
-    weights = analysis.attention_map(traced.layer(layer), head)[rows, columns]
+    weights = attention.attention_map(traced.layer(layer), head)[rows, columns]
     title, outlined = title or f"Attention weights, {place(layer, head)}", (query - rows.start, key - columns.start)
     masked = traced.model.config.causal and not traced.interventions.no_causal_mask and len(traced) <= MAP_TOKENS
     axes = queries_and_keys(traced, rows, columns)
@@ -52,7 +52,7 @@ def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int
 
 def one_row(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
     """The weights of one query, one bar a key; of a long text the heaviest keys."""
-    row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
+    row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, BARS)
     part = "" if n <= BARS else f", the {len(seen)} heaviest of {n} keys"
     title = f"What {traced.labels[query]} collects, {place(layer, head)}{part}"
@@ -62,7 +62,7 @@ def one_row(traced: Trace, layer: int, head: int, query: int, key: int) -> Figur
 
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
     """One query's row, built stage by stage; of a long text the heaviest keys."""
-    row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
+    row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, min(n, ROWS))
     return RowBuilt(
         traced.labels[query],
@@ -94,7 +94,7 @@ def projections(
 
 def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """The query of one token, and the key and the value of another."""
-    row, tokens = analysis.attention_row(traced.layer(layer), head, query), traced.labels
+    row, tokens = attention.attention_row(traced.layer(layer), head, query), traced.labels
     names = [f"query of {tokens[query]}", f"key of {tokens[key]}", f"value of {tokens[key]}"]
     title = f"Three vectors of {len(row.query)} dimensions, {place(layer, head)}"
     return strips([row.query, row.keys[key], row.values[key]], names, title=title)
@@ -102,7 +102,7 @@ def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) 
 
 def scaled_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
     """The scores of one query, divided by √d_k; of a long text the keys with the largest weights."""
-    row, n = analysis.attention_row(traced.layer(layer), head, query), len(traced)
+    row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(row.scaled[i])]
     part = "" if n <= BARS else f", the {len(seen)} keys of {n} with the largest weights"
     title = f"Scaled scores of query {traced.labels[query]}{part}"
@@ -130,7 +130,7 @@ def local_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> 
 
 def weighted_values(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
     """Each value times its weight, and their sum, the context; of a long text the heaviest rows."""
-    row = analysis.attention_row(traced.layer(layer), head, query)
+    row = attention.attention_row(traced.layer(layer), head, query)
     drawn = heaviest(row.weights, key, min(len(traced), ROWS))
     vectors = [*(row.weighted_values[i] for i in drawn), row.context]
     names = [*(f"{row.weights[i]:.3f} × {traced.labels[i]}" for i in drawn), "context"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lab.analysis.heads import comparing as analysis
+from lab.analysis.heads import comparing
 from lab.analysis.heads.attention import attention_map, window
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
@@ -32,7 +32,7 @@ def maps_of(
 ) -> tuple[SmallMaps, int]:
     """All heads of a layer, or some, as small maps on one scale; of how many tokens a cell is the largest weight."""
     attention = traced.layer(layer).attention
-    maps, block = analysis.small_maps(attention if heads is None else attention[list(heads)], CELLS)
+    maps, block = comparing.small_maps(attention if heads is None else attention[list(heads)], CELLS)
     names = block_names(traced.labels, block)
     return small_maps(maps, names, captions, WEIGHT, title=title, causal=is_causal(traced)), block
 
@@ -65,7 +65,7 @@ def concatenation(traced: Trace, layer: int, token: int) -> Heatmap:
 
 def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
     """What each head adds to one token, the bias if there is one, their sum, and the layer's own attention output."""
-    added = analysis.head_sum(traced.layer(layer))
+    added = comparing.head_sum(traced.layer(layer))
     bias = {"bias": added.bias} if traced.model.config.biases else {}
     vectors = [*added.parts[:, token], *bias.values(), added.total[token], added.output[token]]
     names = [*(name.lower() for name in head_labels(traced)), *bias, "sum", "layer"]
@@ -85,7 +85,7 @@ def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0,
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
     """How far the heads of a layer are apart, in nats. Raises ValueError for a single token, which has no choice."""
-    apart, title = analysis.layer_divergence(traced, layer), f"How far the heads of layer {layer + 1} are apart"
+    apart, title = comparing.layer_divergence(traced, layer), f"How far the heads of layer {layer + 1} are apart"
     axes = counted("Head", len(apart)), counted("Other head", len(apart))
-    scale = Scale("Divergence in nats", (0.0, analysis.MOST_APART), ".2f")
+    scale = Scale("Divergence in nats", (0.0, comparing.MOST_APART), ".2f")
     return heatmap(apart, axes, scale, title=title, highlight=(head, other))

@@ -8,12 +8,12 @@ from types import ModuleType
 
 from lab.course.pages import LESSONS, lesson_of, number
 from lab.questions.returning import Returning
-from lab.ui import play as ui
+from lab.ui.play import play as play_page
 
 
 def play(id: str) -> None:
     """Run the page of the lesson with this id. The page's file calls this and nothing else."""
-    ui.play(id, part(id, "page").SCREENS, {before: part(before, "again").questions for before in asked_again(id)})
+    play_page(id, part(id, "page").SCREENS, {before: part(before, "again").questions for before in asked_again(id)})
 
 
 def part(id: str, name: str) -> ModuleType:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.analysis.heads import ablation as measure
+from lab.analysis.heads import ablation
 from lab.analysis.words.predictions import Candidate
 from lab.charts.base.labels import visible
 from lab.course.heads import listed
@@ -102,7 +102,7 @@ def _followed(asked: PredictionView) -> Candidate:
 
 def may_run(now: Scene) -> bool:
     """Whether every head can be switched off in turn here; if not, why, or the button that allows it."""
-    config, n, most = now.trace.model.config, len(now.trace), measure.longest(now.trace.model.config, _NUMBERS)
+    config, n, most = now.trace.model.config, len(now.trace), ablation.longest(now.trace.model.config, _NUMBERS)
     if n > most:
         st.info(
             f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
@@ -110,7 +110,7 @@ def may_run(now: Scene) -> bool:
             icon=":material/content_cut:",
         )
         return False
-    work = measure.multiplications(config, n)
+    work = ablation.multiplications(config, n)
     asked = f"_each.{now.trace.model.id}.{hash(now.trace.token_ids)}"
     if work > _UNASKED and not st.session_state.get(asked):
         st.markdown(

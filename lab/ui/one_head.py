@@ -12,7 +12,7 @@ import streamlit as st
 from lab.analysis.heads.attention import AttentionRow, attention_row
 from lab.charts.base.figure import Figure
 from lab.course.words import quoted
-from lab.figures import attention as figures
+from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
@@ -48,7 +48,7 @@ class OneHead(OneLayer):
     @property
     def place(self) -> str:
         """Where we are, for chart titles; with the index a notebook would use."""
-        return figures.place(self.layer.index, self.head)
+        return attention.place(self.layer.index, self.head)
 
     def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
         """The figure ``of`` what the learner looks at."""
@@ -81,8 +81,8 @@ def choose_token(trace: Trace, label: str, chosen: int, place: PlaceParameter = 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
     """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
-    call = partial(figures.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
-    rows, columns = figures.shown(traced, view.query, view.key)
+    call = partial(attention.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
+    rows, columns = attention.shown(traced, view.query, view.key)
     clicked = None
     if clickable:
         clicked = draw_cells(call, key)

@@ -38,7 +38,7 @@ from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teach
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
-from lab.ui.frame.header import Header, draw_header, meanings, say_time
+from lab.ui.frame.header import Header, defined, draw_header, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.script import offer_back, papers, way_to
 from lab.ui.quiz.before_and_after import offer_after, offer_before
@@ -211,7 +211,7 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = next((each.idea for each in self.lesson.steps if each.name == chosen), "")
         if about:
-            st.markdown(about, help=meanings(terms_in(about)))
+            st.markdown(about, help=defined(terms_in(about)))
         if story is not None:
             offer_before(self.lesson, self.again)
         if not self.selection.teach:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
@@ -49,10 +49,10 @@ class PredictionView:
 
     @property
     def truth(self) -> Candidate | None:
-        return read.true_word(self.prediction, self.model.tokenizer)
+        return predictions.true_word(self.prediction, self.model.tokenizer)
 
     def best(self, k: int) -> tuple[Candidate, ...]:
-        return read.candidates(self.prediction, k, self.model.tokenizer)
+        return predictions.candidates(self.prediction, k, self.model.tokenizer)
 
     @property
     def where(self) -> str:
@@ -98,7 +98,7 @@ def look(page: OpenPage, plain: Trace, *, first: bool) -> PredictionView | None:
     trace = masked_run(plain, chosen) if chosen else plain
     st.markdown(f"The model reads: {masking.reading(trace, place)}")
     return PredictionView(
-        page, plain, trace, hidden, chosen, place, read.masked_prediction(trace, plain.encoding, place)
+        page, plain, trace, hidden, chosen, place, predictions.masked_prediction(trace, plain.encoding, place)
     )
 
 
@@ -114,4 +114,4 @@ def _look_ahead(page: OpenPage, plain: Trace) -> PredictionView:
             f"{quoted(word_of(plain.model.tokenizer, plain.token_ids[-1]))} the model expects a new sentence or the "
             "end. Choose another token to ask after it."
         )
-    return PredictionView(page, plain, plain, (), (), place, read.next_prediction(plain, place))
+    return PredictionView(page, plain, plain, (), (), place, predictions.next_prediction(plain, place))

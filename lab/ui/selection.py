@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
-from lab.ui import parameters as p
+from lab.ui import parameters
 from lab.ui.address import renamed, toy_without_weights
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
@@ -22,122 +22,122 @@ _NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
 class Selection:
     """The state of the lab: a field for each of the parameters, under its name in the URL."""
 
-    mode: str = p.MODE.default
-    text: str = p.TEXT.default
-    pair: str = p.PAIR.default
-    model: str = p.MODEL.default
-    weights: str = p.TRAINING.default
-    twin_seed: int = p.TWIN_SEED.default
-    toy_vocabulary: int = p.TOY_VOCABULARY.default
-    toy_length: int = p.TOY_LENGTH.default
-    toy_count: int = p.TOY_COUNT.default
-    toy_seed: int = p.TOY_SEED.default
-    toy_sentence: int = p.TOY_SENTENCE.default
-    toy_own: str = p.TOY_OWN.default
-    toy_weights: str = p.TOY_WEIGHTS.default
-    toy_heads: int = p.TOY_HEADS.default
-    toy_trained_heads: int = p.TOY_TRAINED_HEADS.default
-    toy_task: str = p.TOY_TASK.default
-    toy_layers: int = p.TOY_LAYERS.default
-    toy_rule: str = p.TOY_RULE.default
-    toy_trainer: str = p.TOY_TRAINER.default
-    toy_merges: int = p.TOY_MERGES.default
-    toy_word: str = p.TOY_WORD.default
-    step: str = p.STEP.default
-    layer: int = p.LAYER.default
-    head: int = p.HEAD.default
-    other_head: int = p.OTHER_HEAD.default
-    sentence: int = p.FROM_SENTENCE.default
-    other_sentence: int = p.TO_SENTENCE.default
-    token: int = p.TOKEN.default
-    key_token: int = p.KEY_TOKEN.default
-    place: int = p.PLACE.default
-    first_token: int = p.FIRST_TOKEN.default
-    dimension: int = p.DIMENSION.default
-    first_dimension: int = p.FIRST_DIMENSION.default
-    neuron: int = p.NEURON.default
-    first_neuron: int = p.FIRST_NEURON.default
-    masked: str = p.MASKED.default
-    heads: str = p.HEADS.default
-    word: str = p.WORD.default
-    card: str = p.CARD.default
-    part: str = p.PART.default
-    sense: str = p.SENSE.default
-    word_sum: str = p.WORD_SUM.default
-    segments: str = p.SEGMENTS.default
-    order: str = p.ORDER.default
-    pe_length: int = p.PE_LENGTH.default
-    pe_width: int = p.PE_WIDTH.default
-    pe_base: int = p.PE_BASE.default
-    metric: str = p.METRIC.default
-    version: str = p.VERSION.default
-    sinks: str = p.SINKS.default
-    tau: str = p.TAU.default
-    source: str = p.SOURCE.default
-    measure: str = p.MEASURE.default
-    behind: str = p.BEHIND.default
-    off: str = p.OFF.default
-    neurons_drawn: int = p.NEURONS_DRAWN.default
-    residual: str = p.RESIDUAL.default
-    norm: str = p.NORM.default
-    top: int = p.TOP.default
-    temperature: float = p.TEMPERATURE.default
-    top_k: str = p.TOP_K.default
-    top_p: str = p.TOP_P.default
-    more: str = p.MORE.default
-    draw_seed: int = p.DRAW_SEED.default
-    score: str = p.SCORE.default
-    lens: str = p.LENS.default
-    read_with: str = p.READ_WITH.default
-    lens_tokens: str = p.LENS_TOKENS.default
-    units: str = p.UNITS.default
-    colour: str = p.COLOUR.default
-    keys: str = p.KEYS.default
-    pattern: str = p.PATTERN.default
-    dimensions: int = p.DIMENSIONS.default
-    flow_heads: str = p.FLOW_HEADS.default
-    flow_reading: str = p.FLOW_READING.default
-    flow_residual: str = p.FLOW_RESIDUAL.default
-    flow_tokens: str = p.FLOW_TOKENS.default
-    flow_threshold: str = p.FLOW_THRESHOLD.default
-    flow_links: str = p.FLOW_LINKS.default
-    follow: int = p.FOLLOW.default
-    flow_layer: int = p.FLOW_LAYER.default
-    tree: str = p.TREE.default
-    tree_k: int = p.TREE_K.default
-    tree_depth: int = p.TREE_DEPTH.default
-    tensor: str = p.TENSOR.default
-    state: int = p.STATE.default
-    tensor_rows: str = p.TENSOR_ROWS.default
-    tensor_columns: str = p.TENSOR_COLUMNS.default
-    variant: str = p.VARIANT.default
-    word_cut: str = p.WORD_CUT.default
-    compare: str = p.COMPARE.default
-    other_text: str = p.OTHER_TEXT.default
-    other_pair: str = p.OTHER_PAIR.default
-    other_model: str = p.OTHER_MODEL.default
-    other_toy: str = p.OTHER_TOY.default
-    toy_other: int = p.TOY_OTHER.default
-    change: str = p.CHANGE.default
-    figure: str = p.FIGURE.default
-    patch: str = p.PATCH.default
-    patch_way: str = p.PATCH_WAY.default
-    clean_text: str = p.CLEAN_TEXT.default
-    corrupt_text: str = p.CORRUPT_TEXT.default
-    good_word: str = p.GOOD_WORD.default
-    bad_word: str = p.BAD_WORD.default
-    watch: int = p.WATCH.default
-    cut: str = p.CUT.default
-    blank: str = p.BLANK_TEXT.default
-    look_up: str = p.LOOK_UP.default
-    seed: int = p.SEED.default
-    teach: int = p.TEACH.default
-    room: str = p.ROOM.default
-    projector: int = p.PROJECTOR.default
-    summary: int = p.SUMMARY.default
+    mode: str = parameters.MODE.default
+    text: str = parameters.TEXT.default
+    pair: str = parameters.PAIR.default
+    model: str = parameters.MODEL.default
+    weights: str = parameters.TRAINING.default
+    twin_seed: int = parameters.TWIN_SEED.default
+    toy_vocabulary: int = parameters.TOY_VOCABULARY.default
+    toy_length: int = parameters.TOY_LENGTH.default
+    toy_count: int = parameters.TOY_COUNT.default
+    toy_seed: int = parameters.TOY_SEED.default
+    toy_sentence: int = parameters.TOY_SENTENCE.default
+    toy_own: str = parameters.TOY_OWN.default
+    toy_weights: str = parameters.TOY_WEIGHTS.default
+    toy_heads: int = parameters.TOY_HEADS.default
+    toy_trained_heads: int = parameters.TOY_TRAINED_HEADS.default
+    toy_task: str = parameters.TOY_TASK.default
+    toy_layers: int = parameters.TOY_LAYERS.default
+    toy_rule: str = parameters.TOY_RULE.default
+    toy_trainer: str = parameters.TOY_TRAINER.default
+    toy_merges: int = parameters.TOY_MERGES.default
+    toy_word: str = parameters.TOY_WORD.default
+    step: str = parameters.STEP.default
+    layer: int = parameters.LAYER.default
+    head: int = parameters.HEAD.default
+    other_head: int = parameters.OTHER_HEAD.default
+    sentence: int = parameters.FROM_SENTENCE.default
+    other_sentence: int = parameters.TO_SENTENCE.default
+    token: int = parameters.TOKEN.default
+    key_token: int = parameters.KEY_TOKEN.default
+    place: int = parameters.PLACE.default
+    first_token: int = parameters.FIRST_TOKEN.default
+    dimension: int = parameters.DIMENSION.default
+    first_dimension: int = parameters.FIRST_DIMENSION.default
+    neuron: int = parameters.NEURON.default
+    first_neuron: int = parameters.FIRST_NEURON.default
+    masked: str = parameters.MASKED.default
+    heads: str = parameters.HEADS.default
+    word: str = parameters.WORD.default
+    card: str = parameters.CARD.default
+    part: str = parameters.PART.default
+    sense: str = parameters.SENSE.default
+    word_sum: str = parameters.WORD_SUM.default
+    segments: str = parameters.SEGMENTS.default
+    order: str = parameters.ORDER.default
+    pe_length: int = parameters.PE_LENGTH.default
+    pe_width: int = parameters.PE_WIDTH.default
+    pe_base: int = parameters.PE_BASE.default
+    metric: str = parameters.METRIC.default
+    version: str = parameters.VERSION.default
+    sinks: str = parameters.SINKS.default
+    tau: str = parameters.TAU.default
+    source: str = parameters.SOURCE.default
+    measure: str = parameters.MEASURE.default
+    behind: str = parameters.BEHIND.default
+    off: str = parameters.OFF.default
+    neurons_drawn: int = parameters.NEURONS_DRAWN.default
+    residual: str = parameters.RESIDUAL.default
+    norm: str = parameters.NORM.default
+    top: int = parameters.TOP.default
+    temperature: float = parameters.TEMPERATURE.default
+    top_k: str = parameters.TOP_K.default
+    top_p: str = parameters.TOP_P.default
+    more: str = parameters.MORE.default
+    draw_seed: int = parameters.DRAW_SEED.default
+    score: str = parameters.SCORE.default
+    lens: str = parameters.LENS.default
+    read_with: str = parameters.READ_WITH.default
+    lens_tokens: str = parameters.LENS_TOKENS.default
+    units: str = parameters.UNITS.default
+    colour: str = parameters.COLOUR.default
+    keys: str = parameters.KEYS.default
+    pattern: str = parameters.PATTERN.default
+    dimensions: int = parameters.DIMENSIONS.default
+    flow_heads: str = parameters.FLOW_HEADS.default
+    flow_reading: str = parameters.FLOW_READING.default
+    flow_residual: str = parameters.FLOW_RESIDUAL.default
+    flow_tokens: str = parameters.FLOW_TOKENS.default
+    flow_threshold: str = parameters.FLOW_THRESHOLD.default
+    flow_links: str = parameters.FLOW_LINKS.default
+    follow: int = parameters.FOLLOW.default
+    flow_layer: int = parameters.FLOW_LAYER.default
+    tree: str = parameters.TREE.default
+    tree_k: int = parameters.TREE_K.default
+    tree_depth: int = parameters.TREE_DEPTH.default
+    tensor: str = parameters.TENSOR.default
+    state: int = parameters.STATE.default
+    tensor_rows: str = parameters.TENSOR_ROWS.default
+    tensor_columns: str = parameters.TENSOR_COLUMNS.default
+    variant: str = parameters.VARIANT.default
+    word_cut: str = parameters.WORD_CUT.default
+    compare: str = parameters.COMPARE.default
+    other_text: str = parameters.OTHER_TEXT.default
+    other_pair: str = parameters.OTHER_PAIR.default
+    other_model: str = parameters.OTHER_MODEL.default
+    other_toy: str = parameters.OTHER_TOY.default
+    toy_other: int = parameters.TOY_OTHER.default
+    change: str = parameters.CHANGE.default
+    figure: str = parameters.FIGURE.default
+    patch: str = parameters.PATCH.default
+    patch_way: str = parameters.PATCH_WAY.default
+    clean_text: str = parameters.CLEAN_TEXT.default
+    corrupt_text: str = parameters.CORRUPT_TEXT.default
+    good_word: str = parameters.GOOD_WORD.default
+    bad_word: str = parameters.BAD_WORD.default
+    watch: int = parameters.WATCH.default
+    cut: str = parameters.CUT.default
+    blank: str = parameters.BLANK_TEXT.default
+    look_up: str = parameters.LOOK_UP.default
+    seed: int = parameters.SEED.default
+    teach: int = parameters.TEACH.default
+    room: str = parameters.ROOM.default
+    projector: int = parameters.PROJECTOR.default
+    summary: int = parameters.SUMMARY.default
 
 
-_BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in p.PARAMETERS}
+_BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
 
 
 def current() -> Selection:
@@ -153,12 +153,12 @@ def current() -> Selection:
 
 def what_runs(now: Selection) -> tuple[object, ...]:
     """What decides the run of a selection: the sentence and the model, without what is looked at in it."""
-    if now.mode == p.TOY:
-        task = (now.toy_task, now.toy_layers, now.toy_trained_heads) if now.toy_weights == p.TRAINED else ()
+    if now.mode == parameters.TOY:
+        task = (now.toy_task, now.toy_layers, now.toy_trained_heads) if now.toy_weights == parameters.TRAINED else ()
         own = (now.toy_rule, now.toy_trainer)  # of single lessons
-        numbers = (getattr(now, each.name) for each in (*p.TOY_NUMBERS, p.TOY_OTHER))
+        numbers = (getattr(now, each.name) for each in (*parameters.TOY_NUMBERS, parameters.TOY_OTHER))
         return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, now.toy_own, *own)
-    twin = (now.weights, now.twin_seed) if now.weights == p.RANDOM else ()
+    twin = (now.weights, now.twin_seed) if now.weights == parameters.RANDOM else ()
     return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
 
 
@@ -214,7 +214,7 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
     """What a link means, on a server that has these ``models``; None if it cannot mean anything."""
     if isinstance(parameter, Model) and raw not in models:
         return None
-    return parameter.meant(p.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
+    return parameter.meant(parameters.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
 
 
 def link() -> dict[str, str]:
@@ -222,7 +222,7 @@ def link() -> dict[str, str]:
     now = current()
     return {
         each.name: str(value)
-        for each in p.PARAMETERS
+        for each in parameters.PARAMETERS
         if each.kept
         and ((value := getattr(now, each.name)) != each.default or (each.named and each.name in st.session_state))
     }
@@ -241,7 +241,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 
     To be called before the sidebar is drawn, that is from a callback.
     """
-    for parameter in p.PARAMETERS:
+    for parameter in parameters.PARAMETERS:
         if parameter.kept:
             raw = params.get(parameter.name)
             wanted = None if raw is None else _meant(parameter, raw, models)
@@ -249,7 +249,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
             if raw is not None or wanted != st.session_state.get(parameter.name, parameter.default):
                 parameter.set(wanted)
     if toy_without_weights(params):
-        p.TOY_WEIGHTS.set(p.BEFORE_WEIGHTS)
+        parameters.TOY_WEIGHTS.set(parameters.BEFORE_WEIGHTS)
 
 
 def note(message: str) -> None:

@@ -14,7 +14,7 @@ from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
 from lab.ui import parameters, runs, selection, teaching
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
-from lab.ui.toys.runs import ask_for_training
+from lab.ui.toys.toy_runs import ask_for_training
 
 if TYPE_CHECKING:
     from lab.evidence.notable import Notable

@@ -10,7 +10,7 @@ import pytest
 
 from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, terms_in
 from lab.course.pages import LESSONS, Lesson
-from lab.ui.frame.header import meanings
+from lab.ui.frame.header import defined
 
 NAMES = {term.name: term for term in GLOSSARY}
 SPELT = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
@@ -62,7 +62,7 @@ def test_the_terms_of_a_text_are_its_words_the_longest_first() -> None:
 def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: Lesson) -> None:
     """No term before its definition: the words of an idea bring their meanings with them."""
     for step in lesson.steps:
-        shown = meanings(terms_in(step.idea)) or ""
+        shown = defined(terms_in(step.idea)) or ""
         bold = re.findall(r"\*\*(.+?)\*\*", step.idea)
         known = [word for word in bold if word.casefold() in SPELT]
         assert all(SPELT[word.casefold()].meaning in shown for word in known), step
@@ -81,4 +81,4 @@ def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: Lesson) -> None
 )
 def test_the_names_of_attention_atlas_are_found_and_shown(old: str, term: str) -> None:
     assert search(old)[0].name == term
-    assert f"Also called {old}" in str(meanings([NAMES[term]])).replace("\\", "")
+    assert f"Also called {old}" in str(defined([NAMES[term]])).replace("\\", "")

@@ -122,7 +122,7 @@ def test_the_sidebar_s_button_leads_to_the_step_and_starts() -> None:
 
 
 def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lab.ui.toys import runs as toy_runs
+    from lab.ui.toys import toy_runs
 
     # Stop is a rerun that interrupts the loop; what is remembered is what the last stage left.
     at = reveal(visit(PAGE, step=STEP, **TOY))

@@ -19,11 +19,11 @@ import torch
 
 from lab.evidence import shipped
 from lab.evidence.code_hash import code_hash
-from lab.evidence.copying import replication as copying_replication
+from lab.evidence.copying import replication
 from lab.evidence.explanation import replication as explanation_replication
 from lab.evidence.grammar import replication as grammar_replication
 from lab.evidence.needed_heads import replication as needed_heads_replication
-from lab.evidence.needed_heads import result as needed_result
+from lab.evidence.needed_heads import result
 from lab.evidence.patching import replication as patching_replication
 from lab.evidence.patching import tables as patching_tables
 from lab.models.catalogue import CATALOGUE, ships
@@ -72,7 +72,7 @@ MEASURED = {
     ),
     needed_heads_replication.EXPERIMENT: Measured(
         needed_heads_replication.__name__,
-        lambda model: needed_result.as_tables(needed_heads_replication.replicate(model)),
+        lambda model: result.as_tables(needed_heads_replication.replicate(model)),
         needed_heads_replication.data_hash,
         needed_heads_replication.untestable,
     ),
@@ -89,11 +89,11 @@ MEASURED = {
         patching_replication.data_hash,
         patching_replication.untestable,
     ),
-    copying_replication.EXPERIMENT: Measured(
-        copying_replication.__name__,
-        lambda model: copying_replication.as_tables(copying_replication.replicate(model)),
-        copying_replication.data_hash,
-        copying_replication.untestable,
+    replication.EXPERIMENT: Measured(
+        replication.__name__,
+        lambda model: replication.as_tables(replication.replicate(model)),
+        replication.data_hash,
+        replication.untestable,
         seconds=120,
     ),
 }

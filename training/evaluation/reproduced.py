@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from lab.course.pages import disclosed
-from lab.evidence.copying import replication as copying_replication
+from lab.evidence.copying import replication
 from lab.evidence.explanation import agreement
 from lab.evidence.explanation import replication as explanation_replication
 from lab.evidence.grammar import replication as grammar_replication
@@ -137,14 +137,14 @@ def copying_table(model: LoadedModel) -> Lines:
     """Olsson et al. 2022: a line an absence."""
     lines = [
         (
-            f"{copying_replication.AWAY[row.kind]}, {row.name}",
+            f"{replication.AWAY[row.kind]}, {row.name}",
             *(_with_ends(each.rise, each.low, each.high) for each in (row.zero, row.mean)),
             _with_ends(row.effect, row.low, row.high),
             NOTHING if row.twin is None else _two(row.twin),
             f"{len(row.zero.run.second)}",
             row.judged.verdict.value,
         )
-        for row in _known(copying_replication.known(model), model).rows
+        for row in _known(replication.known(model), model).rows
     ]
     return _table(
         ("away", "loss rises by, at 0", "at their mean", "beyond random heads", "twin", "n", "verdict"), lines
@@ -197,7 +197,7 @@ def page() -> str:
     for title, table in TABLES:
         parts.append(f"## {title}")
         for model in models:
-            if table is copying_table and copying_replication.untestable(model):
+            if table is copying_table and replication.untestable(model):
                 continue
             parts += [f"### {model.id}", *_told(table, model), "\n".join(table(model))]
     return "\n\n".join(parts) + "\n"
@@ -207,7 +207,7 @@ def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
     """What a reader must know of the model before this table."""
     of: dict[Callable[[LoadedModel], Lines], str] = {
         grammar_table: grammar_replication.EXPERIMENT,
-        copying_table: copying_replication.EXPERIMENT,
+        copying_table: replication.EXPERIMENT,
     }
     return [told] if table in of and (told := disclosed(of[table], model.id)) else []
 

@@ -38,7 +38,7 @@ from lab.ui.parameters import (
     ZERO_HEAD,
 )
 from lab.ui.sidebar import untouched
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 
 # Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
 EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")

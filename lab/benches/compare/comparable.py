@@ -23,7 +23,7 @@ from lab.analysis.heads.values import is_causal
 from lab.analysis.layers.embeddings import parts
 from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.analysis.sentences.attention import MASS
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run
 from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Folded, Labels, Names, ShownComparison
 from lab.charts.cells.small_maps import block_names
@@ -183,9 +183,12 @@ def _neurons(traced: Trace, at: At) -> ShownComparison:
 def _predictions(traced: Trace, at: At) -> ShownComparison:
     """How probable every word is at a token that is hidden, or after it in a causal model."""
     asked = hidden(traced, at.token)
-    found = read.predictions(asked, [at.token], [None])[0]
+    found = predictions.predictions(asked, [at.token], [None])[0]
     where = "after" if traced.model.config.causal else "at"
-    title, word = f"Most probable words {where} token {at.token + 1}", partial(read.word_of, traced.model.tokenizer)
+    title, word = (
+        f"Most probable words {where} token {at.token + 1}",
+        partial(predictions.word_of, traced.model.tokenizer),
+    )
     return ComparedWords(title, found.probabilities, word, _vocabulary(traced.model))
 
 

@@ -9,8 +9,7 @@ import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.layers.compared import apart, same_tokens
-from lab.benches.compare import comparable, meanings
-from lab.benches.compare import differences as compared
+from lab.benches.compare import comparable, differences, meanings
 from lab.benches.compare.choice import Pair, tokens
 from lab.benches.compare.comparable import At, NothingToShow
 from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Names, ShownComparison
@@ -83,7 +82,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
     if figure == comparable.PREDICTIONS:
         st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
     _summary(a, b, reason)
-    calls = (compared.figure_a, compared.figure_b)
+    calls = (differences.figure_a, differences.figure_b)
     for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
@@ -93,7 +92,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
     left, right = st.columns(2)
     with left:
         if reason is None:
-            draw(partial(compared.difference, pair.a, pair.b, figure, at), "compare-difference")
+            draw(partial(differences.difference, pair.a, pair.b, figure, at), "compare-difference")
         else:
             _no_difference(figure)
     with right:
@@ -160,7 +159,7 @@ def _show_streams(pair: Pair) -> None:
     if not same.any():
         st.caption("A and B have no token in common at the same place, so no vectors are compared.")
         return
-    draw(partial(compared.streams, a, b), "compare-streams")
+    draw(partial(differences.streams, a, b), "compare-streams")
     found = apart(a, b)
     cosine = found.cosine[:, same].mean(axis=1)
     first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))

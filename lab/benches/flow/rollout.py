@@ -13,7 +13,7 @@ from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Weights
 from lab.benches.flow.view import FlowView
 from lab.course.pages import experiment_of
-from lab.figures import flow as figures
+from lab.figures import flow
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import way_to
 from lab.ui.one_head import choose_token
@@ -29,12 +29,12 @@ def show_rollout(view: FlowView) -> None:
     top = float(max(raw.max(), rolled.max()))
     left, right = st.columns(2)
     with left:
-        draw(partial(figures.layer_alone, trace, layer, token, top, norms), "flow-raw")
+        draw(partial(flow.layer_alone, trace, layer, token, top, norms), "flow-raw")
     with right:
-        draw(partial(figures.rolled_out, trace, layer, token, top, norms), "flow-rollout")
+        draw(partial(flow.rolled_out, trace, layer, token, top, norms), "flow-rollout")
     n = len(trace)
-    shown = window(token, n, figures.TOKENS)
-    if n > figures.TOKENS:
+    shown = window(token, n, flow.TOKENS)
+    if n > flow.TOKENS:
         st.caption(
             f"The maps are {n} × {n}. Drawn are tokens {shown.start + 1} to {shown.stop}, around the chosen one."
         )

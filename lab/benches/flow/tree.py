@@ -13,7 +13,7 @@ from lab.analysis.flow.maps import layer_map
 from lab.analysis.flow.reading import Reading, tree_down, tree_within
 from lab.analysis.heads.values import Weights
 from lab.benches.flow.view import FlowView, choose_residual, choose_words
-from lab.figures import flow as figures
+from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
@@ -43,7 +43,7 @@ def _show_layers(view: FlowView) -> None:
     if len(tree) == 1:
         _say_alone(view, "has no target")
         return
-    draw_tree(partial(figures.influence, *asked_for))
+    draw_tree(partial(flow.influence, *asked_for))
     _say_layers(view, tree, depth, asked)
     code(influence.influence_tree, rollout.rollout)
 
@@ -60,7 +60,7 @@ def _show_repeated(view: FlowView) -> None:
     if len(tree) == 1:
         _say_alone(view, "has no other token to attend to")
         return
-    draw_tree(partial(figures.influence_within, *asked_for))
+    draw_tree(partial(flow.influence_within, *asked_for))
     _say_repeated(view, tree, layer_map(view.trace.layer(view.layer), view.head, norms=view.norms))
     code(influence.repeated_tree)
 

@@ -8,11 +8,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.flow import maps as flow
-from lab.analysis.flow.maps import Links
+from lab.analysis.flow.maps import Links, strongest_links
 from lab.analysis.flow.reading import Reading, links
 from lab.course.words import escaped, named
-from lab.figures import flow as figures
+from lab.figures import flow
 from lab.models.trace import Trace
 from lab.ui import parameters, selection, sidebar
 from lab.ui.drawing import code, draw_sankey
@@ -36,12 +35,12 @@ class FlowView:
     @property
     def heads(self) -> str:
         """Which heads, for titles."""
-        return figures.heads_in_words(self.head)
+        return flow.heads_in_words(self.head)
 
     @property
     def value(self) -> str:
         """What a number is, for axes and tooltips."""
-        return figures.value_name(self.norms)
+        return flow.value_name(self.norms)
 
 
 def choose_heads() -> bool:
@@ -120,9 +119,9 @@ def show_sankey(view: FlowView) -> None:
     if len(found) == 0:
         _say_none(view, read, threshold, source)
         return
-    draw_sankey(partial(figures.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
+    draw_sankey(partial(flow.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
     _say_links(view, found, threshold, source)
-    code(flow.strongest_links)
+    code(strongest_links)
 
 
 def _controls() -> tuple[float, int, bool, bool]:

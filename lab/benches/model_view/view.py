@@ -15,7 +15,7 @@ from lab.analysis.heads.values import as_heads, is_causal
 from lab.benches.model_view import figures
 from lab.charts.components.model_view import Frames, ModelView
 from lab.evidence import notable
-from lab.figures import attention as maps
+from lab.figures import attention
 from lab.models.trace import Trace
 from lab.ui import runs, selection, sidebar
 from lab.ui.components import mount
@@ -132,8 +132,8 @@ def _beside_chance(trace: Trace, colour: str) -> str:
 
 def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:
     """The exact weights of one head, or of a long text those around the chosen pair."""
-    draw(partial(maps.attention_map, trace, layer, head, query, key), "opened-head")
-    rows, columns = maps.shown(trace, query, key)
+    draw(partial(attention.attention_map, trace, layer, head, query, key), "opened-head")
+    rows, columns = attention.shown(trace, query, key)
     n = len(trace)
     part = (
         ""

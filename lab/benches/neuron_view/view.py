@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import neurons as measure
+from lab.analysis.heads import neurons
 from lab.analysis.heads.neurons import DECIDED, Decision, Kept, NeuronRow, neuron_row
 from lab.analysis.heads.pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
@@ -74,7 +74,7 @@ def show_neurons(view: NeuronView) -> None:
         "Hover a cell, or use the arrow keys on a key, for its dimension in every strip. Click a key, or press "
         "Enter, for its written-out sum."
     )
-    code(measure.neuron_row)
+    code(neurons.neuron_row)
 
 
 def _choose_keys() -> bool:
@@ -102,8 +102,8 @@ def show_deciding(view: NeuronView) -> None:
     """The score difference between a pattern's keys and the others, by dimension."""
     pattern, count = _choose_pattern(view)
     _say_best(view, pattern)
-    found = measure.decide(view.trace, *view.at, pattern.id)
-    kept = measure.kept_of(view.trace, view.at, pattern.id, count)
+    found = neurons.decide(view.trace, *view.at, pattern.id)
+    kept = neurons.kept_of(view.trace, view.at, pattern.id, count)
     if found is None or kept is None:
         _say_no_case(view, pattern)
         return
@@ -118,7 +118,7 @@ def show_deciding(view: NeuronView) -> None:
         r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
         r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
     )
-    code(measure.pattern_keys, measure.decide, measure.attention_of)
+    code(neurons.pattern_keys, neurons.decide, neurons.attention_of)
 
 
 def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.analysis.heads.variants import LINSCALE, NOSEP, RAW, REDUCED, SOFTMAX_SCALE, Variant, variant
 from lab.analysis.words.cuts import CutError, cut_words, default_cut, separator
-from lab.benches.tensors import variant_figures as figures
+from lab.benches.tensors import variant_figures
 from lab.course.words import escaped, quoted
 from lab.figures.attention import MAP_TOKENS
 from lab.models.trace import Trace
@@ -33,9 +33,9 @@ _MEANING = {
 def show_variants(trace: Trace, layer: int, head: int) -> None:
     """The chosen head, as it is and in the chosen variant, on one colour scale; or every head of its layer."""
     chosen, maps = _controls()
-    st.markdown(f"**{figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
+    st.markdown(f"**{variant_figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
     cut = _choose_words(trace) if chosen == REDUCED else None
-    raw, found = (figures.of_head(trace, layer, head, name, cut) for name in (RAW, chosen))
+    raw, found = (variant_figures.of_head(trace, layer, head, name, cut) for name in (RAW, chosen))
     if maps == _ALL:
         _draw_all(trace, (layer, head), chosen, cut)
     else:
@@ -52,7 +52,7 @@ def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cu
     for column, each in zip(st.columns(len(shown)), shown, strict=True):
         with column:
             name, beside = each.name, each is not shown[-1]
-            call = partial(figures.variant_map, trace, *place, name, cut if name == REDUCED else None, highest)
+            call = partial(variant_figures.variant_map, trace, *place, name, cut if name == REDUCED else None, highest)
             draw(call, "variant-beside" if beside else f"variant-{name}")
     largest = max(len(each.matrix) for each in shown)
     if largest > MAP_TOKENS:
@@ -61,7 +61,7 @@ def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cu
 
 def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) -> None:
     """Every head of the layer in one variant; a click chooses the head."""
-    draw(partial(figures.variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
+    draw(partial(variant_figures.variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
     st.caption("All on one scale. Above each map: its head, and the share of its attention that is left out.")
 
 
@@ -124,9 +124,9 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
     marked = zip(trace.labels, trace.encoding.special, strict=True)
     special = ", ".join(dict.fromkeys(quoted(token) for token, is_special in marked if is_special))
     worst = int(found.removed.argmax())
-    name = figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
+    name = variant_figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
     st.markdown(
         f"**Removed mass: {found.removed.mean():.1%}** of the attention on average went to {special} and is not on the "
         f"map. {quoted(name)} gave most: {found.removed[worst]:.1%}."
     )
-    draw(partial(figures.removed_mass, trace, *place, found.name, cut), "removed-mass")
+    draw(partial(variant_figures.removed_mass, trace, *place, found.name, cut), "removed-mass")

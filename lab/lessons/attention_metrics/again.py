@@ -10,7 +10,7 @@ from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
 from lab.analysis.heads.values import is_causal
 from lab.course.words import named
-from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import checks
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -21,12 +21,12 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     """What a maximum does not say, and how wide a row is spread."""
     weights, causal = attention_map(spot.traced, spot.head), is_causal(spot.trace)
     parts = metric_parts(weights, causal=causal, threshold=_THRESHOLD)
-    yield ask.maximum_is_one_row((spot.layer, spot.head), parts)
-    yield ask.effective_keys(named(spot.trace, spot.query), entropy_of_row(weights, spot.query, causal=causal))
-    yield ask.uniform_average(len(spot.trace), causal)
+    yield checks.maximum_is_one_row((spot.layer, spot.head), parts)
+    yield checks.effective_keys(named(spot.trace, spot.query), entropy_of_row(weights, spot.query, causal=causal))
+    yield checks.uniform_average(len(spot.trace), causal)
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
     """What a class can be asked to pick from all heads of the layer, for another sentence."""
     heads = range(spot.trace.model.config.heads)
-    yield ask.most_confident(spot.layer, np.array([attention_map(spot.traced, h).max(axis=1).mean() for h in heads]))
+    yield checks.most_confident(spot.layer, np.array([attention_map(spot.traced, h).max(axis=1).mean() for h in heads]))

@@ -7,13 +7,12 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import parked as measure
+from lab.analysis.heads import parked
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import keep_others
 from lab.course.heads import head_name, resting_place
 from lab.figures.parked import parked_and_worth, parked_shares
-from lab.lessons.attention_metrics import LESSON, meanings
-from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
@@ -42,7 +41,7 @@ def show_parked(view: OneHead) -> Trace:
 def _show(view: OneHead, now: Scene) -> None:
     place, word = (None, None) if now.word is None else (now.place, now.word.token_id)
     rho, band = meanings.correlation(now.trace, place, word, now.to_mean)
-    question = ask.goes_together(rho, band)
+    question = checks.goes_together(rho, band)
     if not predict(LESSON, question):
         return
     at = (now.layer, now.head)
@@ -58,7 +57,7 @@ def _show(view: OneHead, now: Scene) -> None:
     _try_a_head(now)
     draw(partial(parked_shares, now.trace, *at), SHARES, clickable=True)
     draw_map(view, now.trace, f"The chosen head: {view.place}", "chosen-head")
-    code(measure.parked_share, measure.effect_sizes, measure.rank_correlation)
+    code(parked.parked_share, parked.effect_sizes, parked.rank_correlation)
 
 
 def _try_a_head(now: Scene) -> None:

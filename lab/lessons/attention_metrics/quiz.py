@@ -6,13 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads import metric_parts as take
+from lab.analysis.heads import metric_parts
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import is_causal
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
-from lab.lessons.attention_metrics import LESSON, what_if
-from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import LESSON, checks, what_if
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
 from lab.questions.question import Question
@@ -20,7 +19,7 @@ from lab.ui import runs
 from lab.ui.metric_choice import found, threshold, uniform
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import TOY
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 
 
 def show_checks(view: OneHead) -> None:
@@ -29,20 +28,20 @@ def show_checks(view: OneHead) -> None:
     weights = attention_map(view.layer, view.head)
     # “By hand” asks about the chosen row itself.
     query = view.query + 1 if view.query + 1 < len(trace) else max(view.query - 1, 0)
-    row, token = take.entropy_of_row(weights, query, causal=causal), named(trace, query)
-    checks(
+    row, token = metric_parts.entropy_of_row(weights, query, causal=causal), named(trace, query)
+    draw_checks(
         LESSON,
         (
             *_really_run(view),
             what_if.why_divided(len(trace)),
-            ask.maximum_is_one_row(
-                (layer, view.head), take.metric_parts(weights, causal=causal, threshold=threshold())
+            checks.maximum_is_one_row(
+                (layer, view.head), metric_parts.metric_parts(weights, causal=causal, threshold=threshold())
             ),
-            ask.row_share(token, row),
-            ask.most_even_layer(spread) if not np.isnan(spread := found(trace).corrected["spread"]).any() else None,
-            ask.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
-            ask.effective_keys(token, row),
-            ask.uniform_average(len(trace), causal),
+            checks.row_share(token, row),
+            checks.most_even_layer(spread) if not np.isnan(spread := found(trace).corrected["spread"]).any() else None,
+            checks.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
+            checks.effective_keys(token, row),
+            checks.uniform_average(len(trace), causal),
         ),
         most=4,
     )

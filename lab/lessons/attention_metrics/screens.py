@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import metric_parts as take
-from lab.analysis.heads import metrics as measure
+from lab.analysis.heads import metric_parts, metrics
 from lab.analysis.heads.attention import attention_map, heaviest
 from lab.analysis.heads.comparing import block_size
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics
@@ -21,8 +20,7 @@ from lab.course.pages import bench_of
 from lab.figures import metrics as figures
 from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
-from lab.lessons.attention_metrics import LESSON, meanings
-from lab.lessons.attention_metrics import checks as ask
+from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
@@ -40,7 +38,7 @@ def show_two(view: OneHead) -> None:
     """Two maps, a prediction, then their numbers."""
     layer, trace = view.layer.index, view.trace
     spread = found(view.trace).corrected["spread"][layer]
-    other = take.contrast(spread, view.head)
+    other = metric_parts.contrast(spread, view.head)
     if other is None:
         st.info("There is no second head with a value to compare with here.", icon=":material/info:")
         return
@@ -55,7 +53,7 @@ def show_two(view: OneHead) -> None:
     block = block_size(len(trace), CELLS)
     if block > 1:
         st.caption(f"{len(trace)} tokens: each cell is the largest weight of a block of {block} × {block}.")
-    question = ask.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
+    question = checks.higher_entropy(heads, [float(spread[view.head]), float(spread[other])])
     with asked:
         known = predict(LESSON, question)
     if not known:
@@ -89,7 +87,7 @@ def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) 
         {
             "metric": list(rows),
             **{
-                ask.head_name((layer, head)): [float(every.values(m.id, how)[layer, head]) for m, how in rows.values()]
+                head_name((layer, head)): [float(every.values(m.id, how)[layer, head]) for m, how in rows.values()]
                 for layer, head in heads
             },
             "uniform head": [float(even.values(metric.id, how)[0]) for metric, how in rows.values()],
@@ -108,14 +106,14 @@ def show_six(view: OneHead) -> None:
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key"
         + (_keys_seen(n, causal) if corrected else ".")
     )
-    parts = take.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
+    parts = metric_parts.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
     every, even = found(view.trace), uniform(view.trace)
     for start in range(0, len(METRICS), 2):
         for column, metric in zip(st.columns(2), METRICS[start : start + 2], strict=False):
             with column, st.container(border=True, height="stretch"):
                 _card(view, metric, corrected, parts, every, even)
     meaning(meanings.stands_out(every, (view.layer.index, view.head)))
-    code(measure.attention_metrics)
+    code(metrics.attention_metrics)
 
 
 def _keys_seen(n: int, causal: bool) -> str:
@@ -125,7 +123,7 @@ def _keys_seen(n: int, causal: bool) -> str:
 
 
 def _card(
-    view: OneHead, metric: Metric, corrected: bool, parts: take.MetricParts, every: Metrics, even: Metrics
+    view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.MetricParts, every: Metrics, even: Metrics
 ) -> None:
     values = every.values(metric.id, corrected)
     own = float(values[view.layer.index, view.head])
@@ -150,7 +148,7 @@ def show_by_hand(view: OneHead) -> None:
     """The entropy of one row, term by term."""
     choose_token(view.trace, "Query: whose row", view.query)
     weights = attention_map(view.layer, view.head)
-    row = take.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
+    row = metric_parts.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
     count = len(row.weights)
     if count < 2:
         st.info(
@@ -165,10 +163,10 @@ def show_by_hand(view: OneHead) -> None:
     _show_terms(view, row)
     if _own_share(view, row):
         meaning(meanings.row(view.trace, view.query, row))
-    code(take.entropy_of_row)
+    code(metric_parts.entropy_of_row)
 
 
-def _show_terms(view: OneHead, row: take.RowEntropy) -> None:
+def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
     """The terms of the sum, and the sum."""
     count = len(row.weights)
     shown = heaviest(row.weights.astype(np.float32), int(row.weights.argmax()), _ROWS)
@@ -201,7 +199,7 @@ def _show_terms(view: OneHead, row: take.RowEntropy) -> None:
     )
 
 
-def _own_share(view: OneHead, row: take.RowEntropy) -> bool:
+def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
     """Asks for the row's share of the largest entropy it could have; whether that is known."""
     count = len(row.weights)
     st.markdown(f"Now you: what share of its maximum, ln {count}, is this row’s entropy?")
@@ -251,7 +249,7 @@ def show_all(view: OneHead) -> None:
         "numbers. Its weights go on to the values, as in lesson 3."
     )
     way_to("On the bench", bench_of("model-view"))
-    code(measure.trace_metrics)
+    code(metrics.trace_metrics)
 
 
 def _try_an_end(view: OneHead, metric: Metric, values: Values) -> None:

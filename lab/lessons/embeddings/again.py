@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import word_checks
+from lab.lessons.embeddings import checks, word_checks
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -16,5 +15,5 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     """Which rows of the table are alike, and what sinusoids say about a distance."""
     width = spot.trace.model.config.width // 2 * 2
     yield word_checks.nearest_word(spot.trace, spot.query)
-    yield ask.same_distance(width, _BASE, 1 + spot.query % 9)
-    yield ask.turns_fastest(width, _BASE)
+    yield checks.same_distance(width, _BASE, 1 + spot.query % 9)
+    yield checks.turns_fastest(width, _BASE)

@@ -9,8 +9,7 @@ import streamlit as st
 
 from lab.analysis.words.neighbours import cosine_by_state, nearest_in_table, token_twice
 from lab.course.sentences.two_meanings import TWO_MEANINGS, TwoMeanings
-from lab.lessons.embeddings import meanings
-from lab.lessons.embeddings import word_figures as figures
+from lab.lessons.embeddings import meanings, word_figures
 from lab.lessons.embeddings.meanings import Use
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import Encoding, encode
@@ -23,7 +22,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.masking import reading
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import SENSE, TEXT, TOKEN, TOY
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 
 _DAYS = "He came on Monday with three friends."
 _DAY, _NUMBER = "Monday", "three"
@@ -47,14 +46,14 @@ def show_like_words(view: EmbeddingView) -> None:
 
 def _draw_in_table(view: EmbeddingView) -> None:
     """The bars of the nearest words; none for a vocabulary of one word."""
-    if figures.in_table(view.trace, view.token).nearest:
-        draw(partial(figures.near_in_table, view.trace, view.token), "near-in-table")
+    if word_figures.in_table(view.trace, view.token).nearest:
+        draw(partial(word_figures.near_in_table, view.trace, view.token), "near-in-table")
 
 
 def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
     """The nearest vectors after the layers, in texts where there is another word in them."""
-    if figures.after_layers(use.trace, use.token, texts).nearest:
-        draw(partial(figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
+    if word_figures.after_layers(use.trace, use.token, texts).nearest:
+        draw(partial(word_figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
     else:
         st.markdown("No other word stands in these texts.")
 
@@ -103,7 +102,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
     texts = _texts(view)
     with st.spinner("Reading short texts to compare with …"):
         for use in uses:
-            figures.after_layers(use.trace, use.token, texts)
+            word_figures.after_layers(use.trace, use.token, texts)
     places = st.columns(2)
     for place, use in zip(places, uses, strict=False):
         with place:
@@ -129,7 +128,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
 def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
     """How far the layers take the two uses apart, beside another sentence with the first one's meaning."""
     first, second = uses
-    shown = partial(figures.apart_by_state, first.trace, first.token, second.trace, second.token)
+    shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:
         st.markdown(f"The first meaning in another sentence: {reading(alike.trace, alike.token)}")
         shown = partial(shown, alike.trace, alike.token)

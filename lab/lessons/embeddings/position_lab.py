@@ -8,9 +8,7 @@ import streamlit as st
 
 from lab.analysis.layers.embeddings import Gap, Order, new_order, permutation_gap, reordered
 from lab.course.words import quoted
-from lab.lessons.embeddings import LESSON, meanings
-from lab.lessons.embeddings import change_figures as figures
-from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import LESSON, change_figures, checks, meanings
 from lab.lessons.embeddings.change_figures import WITHOUT
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import word_of
@@ -37,8 +35,8 @@ def show_position_lab(view: EmbeddingView) -> None:
     if (moved.token_ids, moved.segment_ids) == (trace.token_ids, trace.segment_ids):
         st.info("In this order the row of tokens is the same as before. Choose another.", icon=":material/edit:")
         return
-    ways = figures.ways_to_run(trace)
-    if not predict(LESSON, ask.after_reordering(order, permutation_gap(trace, order, ways[WITHOUT]), view.learned)):
+    ways = change_figures.ways_to_run(trace)
+    if not predict(LESSON, checks.after_reordering(order, permutation_gap(trace, order, ways[WITHOUT]), view.learned)):
         return
     gaps = {name: permutation_gap(trace, order, way) for name, way in ways.items()}
     _draw(view, gaps, order)
@@ -59,7 +57,7 @@ def _draw(view: EmbeddingView, gaps: dict[str, Gap], order: Order) -> None:
         for name, gap in gaps.items():
             what = f"Largest difference after the last layer, {name}"
             st.metric(what, f"{gap.layers[-1]:.2g}", border=True, width="content")
-    draw(partial(figures.reordering, view.trace, order), "position-lab")
+    draw(partial(change_figures.reordering, view.trace, order), "position-lab")
     segment = "; its segment goes with it" if view.trace.model.config.segments > 1 else ""
     st.markdown(
         f"Each token is compared with itself, at its old and at its new place{segment}, in all numbers of its vector. "

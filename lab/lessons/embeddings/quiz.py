@@ -6,14 +6,13 @@ import numpy as np
 
 from lab.analysis.layers.embeddings import worked_dimension
 from lab.course.sentences.two_meanings import TwoMeanings
-from lab.lessons.embeddings import LESSON, word_checks
-from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import LESSON, checks, word_checks
 from lab.lessons.embeddings.like_words import offered, uses_of
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.interventions import Interventions
 from lab.questions.question import Question
 from lab.ui.parameters import PE_BASE, PE_WIDTH, SENSE, TOY
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 
 _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")
 
@@ -27,13 +26,13 @@ def show_checks(view: EmbeddingView) -> None:
     candidates = (
         word_checks.nearest_word(trace, token),
         *(_of_sentences(view) if view.page.selection.mode != TOY else ()),
-        ask.turns_fastest(width, base),
-        ask.added_up(trace, token, first, worked_dimension(trace, token, first)),
-        ask.same_distance(width, base),
+        checks.turns_fastest(width, base),
+        checks.added_up(trace, token, first, worked_dimension(trace, token, first)),
+        checks.same_distance(width, base),
         *_of_table(view),
-        ask.normalized(trace, token, second, worked_dimension(trace, token, second)),
+        checks.normalized(trace, token, second, worked_dimension(trace, token, second)),
     )
-    checks(LESSON, candidates, most=4)
+    draw_checks(LESSON, candidates, most=4)
 
 
 def _of_sentences(view: EmbeddingView) -> tuple[Question | None, ...]:
@@ -53,4 +52,4 @@ def _of_table(view: EmbeddingView) -> tuple[Question | None, ...]:
     table = view.trace.model.weights.embeddings.position
     if table is None:
         return ()
-    return (ask.learned_numbers(view.trace.model.config, len(table), view.width, len(view.trace)),)
+    return (checks.learned_numbers(view.trace.model.config, len(table), view.width, len(view.trace)),)

@@ -9,13 +9,11 @@ import streamlit as st
 from lab.analysis.layers import rotary
 from lab.course.glossary import terms_in
 from lab.course.words import named
-from lab.lessons.embeddings import LESSON, meanings
-from lab.lessons.embeddings import checks as ask
-from lab.lessons.embeddings import rotary_figures as figures
+from lab.lessons.embeddings import LESSON, checks, meanings, rotary_figures
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models import forward
 from lab.ui.drawing import code, draw
-from lab.ui.frame.header import meanings as defined
+from lab.ui.frame.header import defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
@@ -36,13 +34,13 @@ def show_rotary(view: EmbeddingView) -> None:
     st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))
     count, base = _settings(view)
-    draw(partial(figures.turned, view.trace, view.token, count, base), "turned")
+    draw(partial(rotary_figures.turned, view.trace, view.token, count, base), "turned")
     st.markdown(
         f"Row p is the vector of {view.word} at position p; position 0 leaves it as it is. The pairs on the left turn "
         "fast, those on the right slowly. Turning changes no hand’s length."
     )
     turned = rotary.cosines(view.trace, (view.token, view.key), "rotary", count, base)
-    question = ask.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))
+    question = checks.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))
     if not predict(LESSON, question):
         return
     _compare(view, count, base)
@@ -92,8 +90,8 @@ def _compare(view: EmbeddingView, count: int, base: float) -> None:
     places = st.columns(2)
     for place, way in zip(places, (added, "rotary"), strict=True):
         with place:
-            draw(partial(figures.cosines, view.trace, *tokens, way, count, base), f"cosines-{way}")
-    draw(partial(figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
+            draw(partial(rotary_figures.cosines, view.trace, *tokens, way, count, base), f"cosines-{way}")
+    draw(partial(rotary_figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
     meaning(meanings.turned(view.trace, tokens, count, base))
     st.caption(
         "Here the words’ own vectors stand for query and key. A layer multiplies them by two matrices first, W_Q and "

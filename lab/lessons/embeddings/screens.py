@@ -12,10 +12,9 @@ from lab.analysis.heads.attention import window
 from lab.analysis.layers.embeddings import Array, parts
 from lab.analysis.words.neighbours import token_twice
 from lab.course.words import quoted
-from lab.figures import embeddings as figures
+from lab.figures import embeddings
 from lab.figures.embeddings import DIMENSIONS, TOKENS
-from lab.lessons.embeddings import LESSON, meanings
-from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import LESSON, checks, meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -94,7 +93,7 @@ def show_vectors(view: EmbeddingView) -> None:
         f"the id {trace.token_ids[view.token]}, so it gets that row. Such a row of numbers is a **vector**, here also "
         f"called an **embedding**; each of its numbers is a **dimension**. {_what_is_added(view)}"
     )
-    question = ask.same_word(trace, view.parts)
+    question = checks.same_word(trace, view.parts)
     if not predict(LESSON, question):
         return
     left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -135,7 +134,7 @@ def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
     """One strip a token; of a long text those around the chosen one."""
     n = len(view.trace)
     rows = window(view.token, n, TOKENS)
-    draw(partial(figures.vectors, view.trace, part, view.token, first), "vectors")
+    draw(partial(embeddings.vectors, view.trace, part, view.token, first), "vectors")
     if n > TOKENS:
         st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     names = {"LayerNorm": "norm"}
@@ -148,7 +147,7 @@ def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
 def _beyond(view: EmbeddingView, part: str) -> str:
     """How many numbers lie beyond the last colour, and how far."""
     values = view.parts[part]
-    end, sizes = figures.colours_end(values), np.abs(values)
+    end, sizes = embeddings.colours_end(values), np.abs(values)
     count = int((sizes > end).sum())
     if not count:
         return ""

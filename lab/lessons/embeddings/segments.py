@@ -10,9 +10,7 @@ import streamlit as st
 from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
-from lab.lessons.embeddings import LESSON, meanings
-from lab.lessons.embeddings import change_figures as figures
-from lab.lessons.embeddings import checks as ask
+from lab.lessons.embeddings import LESSON, change_figures, checks, meanings
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import Encoding
 from lab.ui.drawing import code, draw
@@ -50,7 +48,7 @@ def show_segments(view: EmbeddingView) -> None:
             st.button("Show a pair of sentences", icon=":material/dynamic_feed:", on_click=_take_pair)
     change = _choose_change(segments, pair=len(set(trace.segment_ids)) > 1)
     movement = segment_movement(trace, change)
-    question = ask.first_text_too(movement, trace.encoding) if change == "all 0" else None
+    question = checks.first_text_too(movement, trace.encoding) if change == "all 0" else None
     if not predict(LESSON, question):
         return
     _show_movement(view, movement, change)
@@ -89,9 +87,9 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
     if not movement.distance.any():
         meaning(meanings.other_segments(trace, movement, change))
         return
-    draw(partial(figures.segment_movement_by_layer, trace, change), "segment-layers")
-    draw(partial(figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
-    told = [f"{float(line[-1]):.3f} in {name}" for name, line in figures.segment_means(trace, movement).items()]
+    draw(partial(change_figures.segment_movement_by_layer, trace, change), "segment-layers")
+    draw(partial(change_figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
+    told = [f"{float(line[-1]):.3f} in {name}" for name, line in change_figures.segment_means(trace, movement).items()]
     st.markdown(
         f"With {_CHANGES[change]}, the vectors of the last layer move by {' and '.join(told)}, on average. A distance "
         "of 1 means that a vector moved as far as it is long."

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
-from lab.figures import embeddings as figures
+from lab.figures import embeddings
 from lab.figures.embeddings import stretch
 from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
@@ -31,7 +31,7 @@ def show_sum(view: EmbeddingView) -> Trace:
         _say_what_segments_are_for(view)
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
-    call = partial(figures.summands, view.trace, view.token, first, dimension)
+    call = partial(embeddings.summands, view.trace, view.token, first, dimension)
     clicked = draw_cells(call, "summands")
     if clicked is not None and clicked != st.session_state.get("_clicked_dimension"):
         st.session_state["_clicked_dimension"] = clicked
@@ -109,7 +109,7 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
             else f"; it is learned and the same for all tokens. {view.model} adds no β: here it is 0."
         )
     )
-    draw(partial(figures.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
+    draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])

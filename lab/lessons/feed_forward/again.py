@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from lab.analysis.layers.feed_forward import most_active
 from lab.analysis.layers.sublayers import sublayer_changes
-from lab.lessons.feed_forward import blank_checks, residual_figures
-from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import blank_checks, checks, residual_figures
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -15,12 +14,12 @@ from lab.questions.returning import Spot
 def questions(spot: Spot) -> Iterator[Question | None]:
     """What the network reads, what LayerNorm takes away, and which sublayer adds more."""
     norms = residual_figures.norms(spot.trace, spot.layer, spot.query)
-    yield ask.scaled_input(list(norms.values())[-1])
+    yield checks.scaled_input(list(norms.values())[-1])
     yield blank_checks.another_word(spot.trace, spot.layer, spot.query)
-    yield ask.larger_change(spot.trace, sublayer_changes(spot.trace), spot.layer, spot.query)
+    yield checks.larger_change(spot.trace, sublayer_changes(spot.trace), spot.layer, spot.query)
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
     """What a class can be asked to pick from all tokens of another sentence."""
-    yield ask.most_changed(spot.trace, sublayer_changes(spot.trace), spot.layer)
-    yield ask.most_exciting_token(spot.trace, spot.traced, most_active(spot.traced, spot.query, 1)[0])
+    yield checks.most_changed(spot.trace, sublayer_changes(spot.trace), spot.layer)
+    yield checks.most_exciting_token(spot.trace, spot.traced, most_active(spot.traced, spot.query, 1)[0])

@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
-from lab.lessons.feed_forward import blank_figures as figures
-from lab.lessons.feed_forward import meanings
+from lab.lessons.feed_forward import blank_figures, meanings
 from lab.lessons.feed_forward.neurons import strongest_tokens
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.ablation import ablate_each_neuron
@@ -40,11 +39,11 @@ def show_blank(view: FeedForwardView) -> Trace | None:
     active = (each for each in found if each.activation > 0)
     neuron = view.neuron if NEURON.chosen() else next(active, found[0]).neuron
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", neuron + 1, view.config.ffn_width)
-    draw(partial(figures.words, trace, place, layer, neuron), "words-without")
+    draw(partial(blank_figures.words, trace, place, layer, neuron), "words-without")
     st.caption("Full colour: with the neuron. Pale, “off”: without it.")
-    draw(partial(figures.changes, trace, place, layer, neuron), "neurons-off")
+    draw(partial(blank_figures.changes, trace, place, layer, neuron), "neurons-off")
     meaning(meanings.neuron_in_blank(trace, place, layer, neuron))
-    told, how = meanings.words_aimed_at(trace, place, layer, neuron, figures.WORDS)
+    told, how = meanings.words_aimed_at(trace, place, layer, neuron, blank_figures.WORDS)
     st.markdown(told)
     with st.expander("The numbers behind it", icon=":material/calculate:"):
         st.markdown(how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.analysis.layers import neurons_off as analysis
+from lab.analysis.layers import neurons_off
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.bars import bars
@@ -17,11 +17,11 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
 
     ``neuron`` keeps its full colour; where it is none of them, it comes last.
     """
-    found = list(analysis.neurons_off(traced, place, layer)[:_NEURONS])
+    found = list(neurons_off.neurons_off(traced, place, layer)[:_NEURONS])
     if neuron not in [each.neuron for each in found]:
-        found.append(analysis.neuron_off(traced, place, layer, neuron))
+        found.append(neurons_off.neuron_off(traced, place, layer, neuron))
     names, values = [f"neuron {each.neuron + 1:,}" for each in found], [each.change for each in found]
-    word = word_of(traced.model.tokenizer, analysis.best_word(traced, place))
+    word = word_of(traced.model.tokenizer, neurons_off.best_word(traced, place))
     scale = Scale("Change of the probability", format="+.3f")
     title = f"The probability of {word} without one neuron of layer {layer + 1}"
     return bars(names, values, scale, title=title, highlight=[each.neuron for each in found].index(neuron))
@@ -29,7 +29,7 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
 
 def words(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     """The most probable words, each with the neuron, in full colour, and without it."""
-    found = analysis.words_without(traced, place, layer, neuron, WORDS)
+    found = neurons_off.words_without(traced, place, layer, neuron, WORDS)
     names = [name for each in found for name in (each.word, f"{each.word}, off")]
     values = [value for each in found for value in (each.before, each.after)]
     title = f"The word in the blank, with neuron {neuron + 1:,} of layer {layer + 1} and without it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lab.analysis.heads.attention import window
-from lab.analysis.layers import feed_forward as analysis
+from lab.analysis.layers import feed_forward
 from lab.analysis.layers.sublayers import stages
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
@@ -67,18 +67,18 @@ def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
     """The non-linearity, and where on it each neuron of a layer lies at ``token``; ``neuron`` has a ring."""
     of, name = traced.layer(layer), traced.model.config.activation
-    hidden, active = of.ffn_hidden[token].numpy(), analysis.bent(of, name, token)
+    hidden, active = of.ffn_hidden[token].numpy(), feed_forward.bent(of, name, token)
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
     at = f"the {len(hidden):,} neurons of {traced.labels[token]}, layer {layer + 1}"
     bent = "Activation" if of.ffn_gate is None else "Before the gate"
-    title, titles = f"{analysis.activation_name(name)} at {at}", ("Before the activation", bent, "Neuron")
-    return curve(analysis.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
+    title, titles = f"{feed_forward.activation_name(name)} at {at}", ("Before the activation", bent, "Neuron")
+    return curve(feed_forward.curve(name, low, high), (hidden, active), titles, title=title, highlight=neuron)
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:
     """The neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
     of = traced.layer(layer)
-    best = analysis.most_active(of, token, MOST_ACTIVE)
+    best = feed_forward.most_active(of, token, MOST_ACTIVE)
     names, values = [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best]
     title = f"The {len(best)} most active neurons of {traced.labels[token]}, layer {layer + 1}"
     marked = best.index(neuron) if neuron is not None and neuron in best else None

@@ -11,8 +11,7 @@ import streamlit as st
 from lab.analysis.layers.excitation import SELDOM, Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import most_active
 from lab.course.words import quoted, signed
-from lab.lessons.feed_forward import LESSON, figures, meanings
-from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.view import FeedForwardView, choose
 from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
@@ -21,7 +20,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import NEURON, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -48,9 +47,9 @@ def show_excited(view: FeedForwardView) -> None:
     often = survey.share_positive(view.layer.index, view.neuron)
     token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
     question = (
-        ask.only_there(common, view.neuron, token)
+        checks.only_there(common, view.neuron, token)
         if 2 * common.repeats >= common.strongest
-        else ask.how_often(often, view.neuron, survey.tokens)
+        else checks.how_often(often, view.neuron, survey.tokens)
     )
     if not predict(LESSON, question):
         return

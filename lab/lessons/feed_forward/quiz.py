@@ -12,15 +12,12 @@ from lab.analysis.layers.sublayers import sublayer_changes
 from lab.analysis.words.masking import asked_run
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
-from lab.lessons.feed_forward import LESSON
-from lab.lessons.feed_forward import blank_checks as doing
-from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import residual_figures as residual
+from lab.lessons.feed_forward import LESSON, blank_checks, checks, residual_figures
 from lab.lessons.feed_forward.residual import untrained
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.questions.question import Question
 from lab.ui.prediction import cannot_predict
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
 
@@ -36,19 +33,19 @@ def show_checks(view: FeedForwardView) -> None:
     share = share_below_zero(layer, token)
     candidates = (
         *_about_the_blank(view),
-        doing.another_word(trace, layer.index, token),
-        next(filter(None, (ask.neuron_activation(trace, view.steps_of(i), token, i) for i in near)), None),
-        ask.parameter_share(view.config),
+        blank_checks.another_word(trace, layer.index, token),
+        next(filter(None, (checks.neuron_activation(trace, view.steps_of(i), token, i) for i in near)), None),
+        checks.parameter_share(view.config),
         _trained(view),
-        None if silent(layer) else ask.below_zero(share, named(trace, token), view.config.ffn_width),
-        next(filter(None, (ask.normalized_value(steps, int(i)) for i in largest[:8])), None),
-        ask.most_changed(trace, changes, layer.index),
-        ask.larger_change(trace, changes, layer.index, token),
-        ask.most_exciting_token(trace, layer, view.neuron),
-        ask.shapes(view.config),
+        None if silent(layer) else checks.below_zero(share, named(trace, token), view.config.ffn_width),
+        next(filter(None, (checks.normalized_value(steps, int(i)) for i in largest[:8])), None),
+        checks.most_changed(trace, changes, layer.index),
+        checks.larger_change(trace, changes, layer.index, token),
+        checks.most_exciting_token(trace, layer, view.neuron),
+        checks.shapes(view.config),
     )
-    changed = partial(residual.changes, trace, CHANGE_LENGTH, token)
-    checks(LESSON, candidates, most=4, figures={"most-changed": changed})
+    changed = partial(residual_figures.changes, trace, CHANGE_LENGTH, token)
+    draw_checks(LESSON, candidates, most=4, figures={"most-changed": changed})
 
 
 def _about_the_blank(view: FeedForwardView) -> tuple[Question | None, ...]:
@@ -58,7 +55,7 @@ def _about_the_blank(view: FeedForwardView) -> tuple[Question | None, ...]:
         return ()
     trace, place = blank
     found: tuple[NeuronOff, ...] = neurons_off(trace, place, view.layer.index)
-    return (doing.one_neuron_off(trace, place, view.layer.index, found[0]),)
+    return (blank_checks.one_neuron_off(trace, place, view.layer.index, found[0]),)
 
 
 def _trained(view: FeedForwardView) -> Question | None:
@@ -67,4 +64,4 @@ def _trained(view: FeedForwardView) -> Question | None:
     if twin is None:
         return None
     after, before = (sublayer_changes(each).relative[:, 1, view.token] for each in (view.trace, twin))
-    return ask.more_than_untrained(view.name, after, before)
+    return checks.more_than_untrained(view.name, after, before)

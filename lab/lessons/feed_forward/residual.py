@@ -12,9 +12,7 @@ from lab.analysis.layers.feed_forward import active_on_words
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
 from lab.course.words import signed
 from lab.figures.choices import CHANGE_COSINE
-from lab.lessons.feed_forward import LESSON, meanings
-from lab.lessons.feed_forward import checks as ask
-from lab.lessons.feed_forward import residual_figures as figures
+from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
 from lab.lessons.feed_forward.view import FeedForwardView, beside_token
 from lab.models import forward
@@ -48,7 +46,7 @@ def show_residual(view: FeedForwardView) -> None:
     )
     _draw_changes(view, measure)
     if view.config.layers > 1:  # one layer is no line
-        draw(partial(figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
+        draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
     meaning(meanings.beside_untrained(name, after_network, before_network))
     said = (
         meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
@@ -84,7 +82,7 @@ def untrained(view: FeedForwardView) -> Trace | None:
 
 def _draw_changes(view: FeedForwardView, measure: str) -> None:
     """Layers and sublayers down, tokens across."""
-    draw(partial(figures.changes, view.trace, measure, view.token), "changes")
+    draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
     if n > TOKENS:
         st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
@@ -107,7 +105,7 @@ def show_norm(view: FeedForwardView) -> None:
     norms = view.norms
     where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
-    question = ask.scaled_input(steps)
+    question = checks.scaled_input(steps)
     if not predict(LESSON, question):
         return
     with beside_token(view):
@@ -137,7 +135,9 @@ def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
 
 def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
     stages = steps.stages
-    draw(partial(figures.norm_stages, view.trace, view.layer.index, where, view.token, dimension), "layer-norm")
+    draw(
+        partial(residual_figures.norm_stages, view.trace, view.layer.index, where, view.token, dimension), "layer-norm"
+    )
     table = pd.DataFrame(
         {
             "stage": list(stages),
@@ -176,7 +176,7 @@ def _written_out(steps: NormSteps, dimension: int) -> str:
 def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
     """γ over the dimensions; it belongs to the model, not to the text."""
     gamma, beta = steps.gamma, steps.beta
-    draw(partial(figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
+    draw(partial(residual_figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
     shifted = view.config.biases
     shift = f", β from {signed(beta.min(), 3)} to {signed(beta.max(), 3)}" if shifted else ""
     st.markdown(

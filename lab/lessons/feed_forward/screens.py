@@ -17,12 +17,11 @@ from lab.analysis.layers.feed_forward import (
     silent,
 )
 from lab.course.words import named, quoted, signed
-from lab.lessons.feed_forward import LESSON, figures, meanings
-from lab.lessons.feed_forward import checks as ask
+from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.projection import show_projection
 from lab.lessons.feed_forward.view import FeedForwardView, choose, first_neuron
 from lab.models import forward
-from lab.ui import parameters as p
+from lab.ui import parameters
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
@@ -58,7 +57,9 @@ def _other_layer(view: FeedForwardView) -> None:
     layers = view.config.layers
     if layers > 1:
         other = 1 if view.layer.index + 1 == layers else layers
-        try_this("another layer. Does the network add more there, or less?", f"Take layer {other}", {p.LAYER: other})
+        try_this(
+            "another layer. Does the network add more there, or less?", f"Take layer {other}", {parameters.LAYER: other}
+        )
 
 
 def _no_first_norm(view: FeedForwardView) -> str:
@@ -97,15 +98,17 @@ def _say_silence(view: FeedForwardView) -> None:
 def show_neurons(view: FeedForwardView) -> None:
     """The hidden layer: tokens × neurons."""
     config = view.config
-    question = ask.hidden_numbers(len(view.trace), config)
+    question = checks.hidden_numbers(len(view.trace), config)
     if not predict(LESSON, question):
         return
     left, right = st.columns(2)
     with right:
-        drawn = int(p.NEURONS_DRAWN.choose("Neurons drawn"))
+        drawn = int(parameters.NEURONS_DRAWN.choose("Neurons drawn"))
     first = first_neuron(view, drawn)
     with left:
-        p.FIRST_NEURON.type_in("First neuron drawn", first + 1, config.ffn_width, p.NEURONS_DRAWN.default)
+        parameters.FIRST_NEURON.type_in(
+            "First neuron drawn", first + 1, config.ffn_width, parameters.NEURONS_DRAWN.default
+        )
     columns = slice(first, min(first + drawn, config.ffn_width))
     _draw_neurons(view, columns)
     _say_silence(view)
@@ -139,11 +142,11 @@ def _try_others(view: FeedForwardView, columns: slice) -> None:
     if own is not None and own not in range(columns.start, columns.stop):
         why = f"a neuron that {view.name} excites at least twice as much as any other token. Look down its column."
         first = own - own % drawn + 1
-        try_this(why, f"Take neuron {own + 1:,}", {p.NEURON: own + 1, p.FIRST_NEURON: first})
+        try_this(why, f"Take neuron {own + 1:,}", {parameters.NEURON: own + 1, parameters.FIRST_NEURON: first})
     elif columns.stop < view.config.ffn_width or columns.start:
         first = columns.stop + 1 if columns.stop < view.config.ffn_width else 1
         why = f"other neurons. Which of them does {view.name} excite?"
-        try_this(why, f"From neuron {first:,} on", {p.FIRST_NEURON: first})
+        try_this(why, f"From neuron {first:,} on", {parameters.FIRST_NEURON: first})
 
 
 def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
@@ -156,15 +159,15 @@ def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
         "_clicked_neuron"
     ):
         st.session_state["_clicked_neuron"] = here
-        p.TOKEN.set(clicked[0] + rows.start + 1)
-        p.NEURON.set(clicked[1] + columns.start + 1)
+        parameters.TOKEN.set(clicked[0] + rows.start + 1)
+        parameters.NEURON.set(clicked[1] + columns.start + 1)
         st.rerun()
 
 
 def show_activation(view: FeedForwardView) -> None:
     """The non-linearity, and where on it this token's neurons lie."""
     hidden_values = view.layer.ffn_hidden[view.token].numpy()
-    if not p.NEURON.chosen():
+    if not parameters.NEURON.chosen():
         view = replace(view, neuron=int(np.abs(hidden_values - _BENT).argmin()))
     choose(view)
     share = share_below_zero(view.layer, view.token)

@@ -14,7 +14,7 @@ from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_
 from lab.analysis.layers.sublayers import NormSteps
 from lab.charts.base.figure import Figure
 from lab.course.words import escaped, quoted
-from lab.lessons.feed_forward import residual_figures as residual
+from lab.lessons.feed_forward import residual_figures
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -50,7 +50,7 @@ class FeedForwardView(OneLayer):
     @property
     def norms(self) -> dict[str, NormSteps]:
         """The layer's two LayerNorms at the chosen token, written out, by where they stand."""
-        return residual.norms(self.trace, self.layer.index, self.token)
+        return residual_figures.norms(self.trace, self.layer.index, self.token)
 
     def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
         """The figure ``of`` what the learner looks at."""

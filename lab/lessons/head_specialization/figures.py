@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads import attention as analysis
+from lab.analysis.heads import attention
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Axis, Scale
@@ -46,7 +46,7 @@ def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
     owner = [-1 if at is None else at for at in encoding_tags(traced.encoding, spans)]
     seen = sorted({at for at in owner if at >= 0})
     of_token = np.array([seen.index(at) if at >= 0 else -1 for at in owner])
-    weights = analysis.attention_map(traced.layer(layer), head)[None]
+    weights = attention.attention_map(traced.layer(layer), head)[None]
     given = between_words(weights, of_token, len(seen))[0].astype(np.float64)
     np.fill_diagonal(given, 0)
     return ToOthers(given, of_token, tuple(found[at].text for at in seen))

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import named as naming
-from lab.analysis.heads import patterns as measure
+from lab.analysis.heads import named, patterns
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.named import (
     CLEARLY,
@@ -31,8 +30,7 @@ from lab.course.heads import aside
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
 from lab.figures.attention import attention_map as map_of
-from lab.lessons.head_specialization import LESSON, meanings
-from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization import LESSON, checks, meanings
 from lab.lessons.head_specialization.view import (
     dimension,
     kept_others,
@@ -45,7 +43,7 @@ from lab.text.tags.tokens import Tags
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import OneHead
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 
 NAMED = "named-heads"
 RULE = (
@@ -85,13 +83,13 @@ def show_patterns(view: OneHead) -> None:
             r"$\ell_i$ keys a query may see, $k_i$ places of a word, $D$ the delimiters, $s(i)$ the words of the "
             "token’s segment. A model that never had a second segment sees one segment: the whole text."
         )
-    code(measure.head_patterns, naming.clearly_above, naming.above_chance)
+    code(patterns.head_patterns, named.clearly_above, named.above_chance)
 
 
 def _say_few(view: OneHead) -> None:
     """A score for the same word that rests on a token or two is no finding."""
-    cases = measure.same_word_cases(view.trace)
-    if 0 < cases < ask.FEW_CASES:
+    cases = patterns.same_word_cases(view.trace)
+    if 0 < cases < checks.FEW_CASES:
         st.caption(
             f"In this text only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same "
             "word to look at. So the scores for “Same or related word” say little here: try a text that repeats words."
@@ -162,8 +160,8 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
     if name == MIXED:
         said = "No score of it is clearly above chance."
     else:
-        said = ask.told_score(float(scores[order.index(name)]), chance, order.index(name))
-    st.markdown(f"{place} is **{ask.pattern_name(name)}**. {said} Click a head to choose it.")
+        said = checks.told_score(float(scores[order.index(name)]), chance, order.index(name))
+    st.markdown(f"{place} is **{checks.pattern_name(name)}**. {said} Click a head to choose it.")
     if name == "delimiter":
         at = order.index(name)
         _say_delimiter(view, float(scores[at]), float(chance.needed[at]))
@@ -212,18 +210,18 @@ def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame
 def show_checks(view: OneHead) -> None:
     """Questions on this text and this head."""
     scores, chance = scores_of(trace_patterns(view.trace)), trace_chance(view.trace)
-    name = ask.name_of(view.place, scores[:, view.layer.index, view.head], chance)
+    name = checks.name_of(view.place, scores[:, view.layer.index, view.head], chance)
     passing = clearly_above(scores, chance)
     order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
-    few = measure.same_word_cases(view.trace) < ask.FEW_CASES
+    few = patterns.same_word_cases(view.trace) < checks.FEW_CASES
     asked = (place for place in order if not (few and PATTERNS[place].id == "same_word"))
-    best = [ask.best_head(PATTERNS[place], scores[place]) for place in asked]
+    best = [checks.best_head(PATTERNS[place], scores[place]) for place in asked]
     tags = tags_of(view)
     tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
-    most = ask.most_common_name([str(each) for each in trace_names(view.trace).ravel()])
+    most = checks.most_common_name([str(each) for each in trace_names(view.trace).ravel()])
     questions = (*tagged, name, *(question for question in best if question is not None), most)
     own = partial(map_of, view.trace, view.layer.index, view.head)
-    checks(LESSON, questions, most=5 if tagged else 4, of=view.place, figures={"name-of": own})
+    draw_checks(LESSON, questions, most=5 if tagged else 4, of=view.place, figures={"name-of": own})
 
 
 def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
@@ -234,12 +232,12 @@ def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
     by_id = {part.id: part for part in parts}
     without = aside(view.trace) if keep is not None else None
     rim = (
-        ask.rim_of_radar(layer, dimension(id), (every.values(id, False)[layer], every.values(id, True)[layer]))
+        checks.rim_of_radar(layer, dimension(id), (every.values(id, False)[layer], every.values(id, True)[layer]))
         for id in ("self", "punctuation", "cls")
     )
     return [
-        ask.base_rate(by_id["content_words"], n, causal, without),
-        ask.corrected_value(view.place, by_id["function_words"], without),
+        checks.base_rate(by_id["content_words"], n, causal, without),
+        checks.corrected_value(view.place, by_id["function_words"], without),
         next((question for question in rim if question is not None), None),
         _looks_most(view, every.raw[layer]),
     ]
@@ -253,7 +251,7 @@ def _looks_most(view: OneHead, raw: Values) -> Question | None:
     order = [known.id for known in SPECIALIZATIONS]
     without = aside(view.trace) if left_out(view) else None
     asked = (
-        ask.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without)
+        checks.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without)
         for id in ("content_words", "function_words", "entities")
     )
     return next((question for question in asked if question is not None), None)

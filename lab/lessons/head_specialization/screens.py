@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import specialization_parts as take
+from lab.analysis.heads import specialization_parts
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
@@ -69,7 +69,9 @@ def show_seven(view: OneHead) -> None:
         f"tokens of a kind. {which}"
     )
     _say_sinks(view, every.removed)
-    parts = take.specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
+    parts = specialization_parts.specialization_parts(
+        attention_map(view.layer, view.head), *tags, causal=causal, keep=keep
+    )
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
     missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
     if is_toy(view.trace.model):
@@ -91,7 +93,7 @@ def show_seven(view: OneHead) -> None:
     if missing:
         names = ", ".join(name_of(each, view.trace) for each in missing)
         st.caption(f"{names}: no card, because it is left out.")
-    code(take.specialization_parts, take.cells_of, trace_specialization)
+    code(specialization_parts.specialization_parts, specialization_parts.cells_of, trace_specialization)
 
 
 def _say_untagged(view: OneHead) -> None:

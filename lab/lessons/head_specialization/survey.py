@@ -8,11 +8,20 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import survey as measure
 from lab.analysis.heads.features import FEATURES
 from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
 from lab.analysis.heads.specialization import SPECIALIZATIONS
-from lab.analysis.heads.survey import HeadSurvey, SurveyedText
+from lab.analysis.heads.survey import (
+    TWIN_READS,
+    HeadSurvey,
+    SurveyedText,
+    chance_over,
+    feature,
+    head_survey,
+    mean_features,
+    no_tags,
+    pattern_scores,
+)
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import heatmap
@@ -20,8 +29,7 @@ from lab.course.heads import aside
 from lab.course.words import escaped
 from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
-from lab.lessons.head_specialization import LESSON
-from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization import LESSON, checks
 from lab.lessons.head_specialization.patterns import show_best_heads
 from lab.lessons.head_specialization.view import choose_part, left_out
 from lab.text.bundled import bundled_sentences
@@ -33,7 +41,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, SOURCE, TOY
 from lab.ui.quiz.predictions import predict
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 
 AVERAGED = "named-on-average"
 MOST_LINES = 200
@@ -53,7 +61,7 @@ class Surveyed:
         return tuple(each.others if left_out else each.features for each in self.readings)
 
     def mean(self, left_out: bool = False) -> Values:
-        return measure.mean_features(self.features(left_out))
+        return mean_features(self.features(left_out))
 
 
 def show_many(view: OneHead) -> None:
@@ -69,33 +77,33 @@ def show_many(view: OneHead) -> None:
         _show_names(view, found)
     else:
         _show_dimension(view, found, options.index(shown) - 1)
-    code(measure.HeadSurvey.step, measure.mean_features)
+    code(HeadSurvey.step, mean_features)
 
 
 def _show_names(view: OneHead, found: Surveyed) -> None:
-    scores, chance = measure.pattern_scores(found.mean()), measure.chance_over(found.readings)
+    scores, chance = pattern_scores(found.mean()), chance_over(found.readings)
     names = name_scores(scores, chance)
     here = trace_names(view.trace)
-    question = ask.same_names(int(np.count_nonzero(names == here)), names.size)
+    question = checks.same_names(int(np.count_nonzero(names == here)), names.size)
     if not predict(LESSON, question):
         return
     show_best_heads(scores, chance)
-    st.caption(f"The untrained heads read one sentence in {measure.TWIN_READS}, the others all.")
+    st.caption(f"The untrained heads read one sentence in {TWIN_READS}, the others all.")
     layer, head = view.layer.index, view.head
     drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences")
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     st.markdown(
         f"**{changed} of {names.size}** heads have another name here than on your text alone. "
-        f"{view.place[0].upper()}{view.place[1:]}: {ask.pattern_name(str(names[layer, head]))} on average, "
-        f"{ask.pattern_name(str(here[layer, head]))} on your text."
+        f"{view.place[0].upper()}{view.place[1:]}: {checks.pattern_name(str(names[layer, head]))} on average, "
+        f"{checks.pattern_name(str(here[layer, head]))} on your text."
     )
 
 
 def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     shown, count = SPECIALIZATIONS[place], len(found.readings)
     choose_part(view)
-    values, kept = (measure.feature(found.mean(each), shown.id) for each in (left_out(view), False))
+    values, kept = (feature(found.mean(each), shown.id) for each in (left_out(view), False))
     name = axis_name(view.trace, shown)
     if shown.id == "cls" and left_out(view):
         st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
@@ -139,7 +147,7 @@ def survey_of(view: OneHead) -> Surveyed | None:
         return None
     tagged = _tagger_there(view)
     model = view.trace.model
-    survey = measure.head_survey(model, texts, tagged)
+    survey = head_survey(model, texts, tagged)
     wanted = hash((survey.texts, tagged, model.id))
     if not survey.finished:
         if st.session_state.get(_READING) == wanted:
@@ -170,7 +178,7 @@ def _read(survey: HeadSurvey, view: OneHead, tagged: bool) -> None:
         bar = st.progress(survey.done / survey.total, words)
         st.button("Cancel", icon=":material/stop:", key="_cancel_heads", on_click=_want, args=(None,))
         while not survey.finished:
-            survey.step(model, tagged_tokens if tagged else measure.no_tags, untrained_twin(model))
+            survey.step(model, tagged_tokens if tagged else no_tags, untrained_twin(model))
             bar.progress(survey.done / survey.total, words)
     place.empty()
 

@@ -13,12 +13,10 @@ from lab.charts.base.labels import visible
 from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
 from lab.course.words import quoted
-from lab.lessons.head_specialization import LESSON, meanings
-from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization import LESSON, checks, meanings
 from lab.lessons.head_specialization.view import tags_of
-from lab.text.tags import tokens as carrying
 from lab.text.tags.pipeline import pipeline, spelled_out
-from lab.text.tags.tokens import Tags
+from lab.text.tags.tokens import Tags, encoding_tags
 from lab.ui.drawing import code
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import OneHead
@@ -27,7 +25,7 @@ from lab.ui.quiz.predictions import predict
 _MANY = 120  # chips, before they scroll in a box
 _BOX = 420  # pixels
 _EXAMPLES = 4
-_HUES = {ask.FUNCTION: 0, ask.CONTENT: 1, ask.MARKS: 2, ask.OTHER: 3, ask.SPECIAL: 4}
+_HUES = {checks.FUNCTION: 0, checks.CONTENT: 1, checks.MARKS: 2, checks.OTHER: 3, checks.SPECIAL: 4}
 
 
 def show_tags(view: OneHead) -> None:
@@ -36,8 +34,8 @@ def show_tags(view: OneHead) -> None:
     if tags is None:
         return
     encoding = view.trace.encoding
-    kinds = [ask.kind_of(tag, special) for tag, special in zip(tags[0], encoding.special, strict=True)]
-    question = ask.most_common_kind(kinds)
+    kinds = [checks.kind_of(tag, special) for tag, special in zip(tags[0], encoding.special, strict=True)]
+    question = checks.most_common_kind(kinds)
     if not predict(LESSON, question):
         return
     st.markdown(
@@ -59,7 +57,7 @@ def show_tags(view: OneHead) -> None:
         "the tag of the word with which it shares most characters. The model never sees a tag. Tags only sort the "
         f"columns of its {layers * heads} maps of {n} × {n} weights, and the next step adds those columns up."
     )
-    code(carrying.encoding_tags)
+    code(encoding_tags)
 
 
 def _label(tags: Tags, place: int) -> str:
@@ -77,7 +75,7 @@ def _show_kinds(view: OneHead, kinds: list[str]) -> None:
     """How many tokens of each kind, and what a head without preference gives them."""
     counts, n = Counter(kinds), len(kinds)
     exact = not is_causal(view.trace)
-    here = [kind for kind in ask.KINDS if counts[kind]]
+    here = [kind for kind in checks.KINDS if counts[kind]]
     tokens = {kind: [t for t, own in zip(view.trace.labels, kinds, strict=True) if own == kind] for kind in here}
     table = pd.DataFrame(
         {

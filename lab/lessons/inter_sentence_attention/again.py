@@ -10,7 +10,7 @@ from lab.analysis.sentences.split import expected, split
 from lab.course.heads import aside
 from lab.course.words import escaped
 from lab.figures.sentences import apart, read
-from lab.lessons.inter_sentence_attention import checks as ask
+from lab.lessons.inter_sentence_attention import checks
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 from lab.text.sentences.unavailable import SentencesUnavailable
@@ -28,11 +28,11 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     a, b = len(sentences) - 1, 0
     found, what = read(trace, sentences, left_out=False), escaped(aside(trace))
     even = expected(found, len(trace), causal, a, b)
-    counting = partial(ask.counting, what=what, left_out=False)
-    yield counting(ask.keeps_or_sends(found, a))
-    yield counting(ask.why_less(found))
-    yield counting(ask.one_weight(found))
-    yield counting(ask.even_share(found, len(trace), even, a, b))
-    yield counting(ask.corrected(found, even, a, b))
-    yield ask.where_it_goes(apart(trace, sentences), a, what)
-    yield ask.to_specials(apart(trace, sentences), a, what)
+    counting = partial(checks.counting, what=what, left_out=False)
+    yield counting(checks.keeps_or_sends(found, a))
+    yield counting(checks.why_less(found))
+    yield counting(checks.one_weight(found))
+    yield counting(checks.even_share(found, len(trace), even, a, b))
+    yield counting(checks.corrected(found, even, a, b))
+    yield checks.where_it_goes(apart(trace, sentences), a, what)
+    yield checks.to_specials(apart(trace, sentences), a, what)

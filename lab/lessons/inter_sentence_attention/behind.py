@@ -11,7 +11,7 @@ import streamlit as st
 from lab.analysis.sentences.attention import AVERAGE, LARGEST, MAXIMUM, SentenceCells
 from lab.charts.base.labels import visible
 from lab.course.words import named
-from lab.figures import sentences as figures
+from lab.figures import sentences
 from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
 from lab.ui.drawing import draw
 from lab.ui.parameters import BEHIND, HEAD, LAYER, ONE_HEAD, STRONGEST
@@ -24,9 +24,9 @@ def show_tokens(view: SentencesView, measure: str) -> None:
     # A maximum is one weight of one head, so no mean is behind it.
     chosen = BEHIND.choose("Heads", (STRONGEST, LARGEST, ONE_HEAD) if measure == MAXIMUM else ())
     heads = _heads(view, chosen)
-    draw(partial(figures.block, view.trace, a, b, heads, view.left_out), "block")
+    draw(partial(sentences.block, view.trace, a, b, heads, view.left_out), "block")
     sides = [len(view.found.members[sentence]) for sentence in (a, b)]
-    if max(sides) > figures.TOKENS:
+    if max(sides) > sentences.TOKENS:
         st.caption(f"The block is {sides[0]} × {sides[1]}; the figure shows the part around its largest weight.")
     if chosen in (AVERAGE, ONE_HEAD):
         _say_sent(view, heads)
@@ -55,7 +55,7 @@ def _heads(view: SentencesView, chosen: str) -> str | tuple[int, int]:
 def _say_sent(view: SentencesView, heads: str | tuple[int, int]) -> None:
     """What all rows send, in one head or in the mean of all, and the largest weight."""
     a, b, mass = view.a, view.b, float(view.found.mass[view.a, view.b])
-    cells = figures.behind(view.trace, view.sentences, a, b, heads, view.left_out)
+    cells = sentences.behind(view.trace, view.sentences, a, b, heads, view.left_out)
     sent = float(cells.weights.sum(axis=1, dtype=np.float64).mean())
     each = f"Each row adds up to what one token of sentence {a + 1} sends to sentence {b + 1}"
     if isinstance(heads, str):

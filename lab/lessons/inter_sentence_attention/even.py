@@ -9,10 +9,8 @@ import streamlit as st
 
 from lab.analysis.sentences.attention import MASS, RELATIVE
 from lab.course.pages import step_name
-from lab.figures import sentences as figures
-from lab.lessons.inter_sentence_attention import LESSON
-from lab.lessons.inter_sentence_attention import checks as ask
-from lab.lessons.inter_sentence_attention import meanings as means
+from lab.figures import sentences
+from lab.lessons.inter_sentence_attention import LESSON, checks, meanings
 from lab.lessons.inter_sentence_attention.view import SentencesView, choose_measure
 from lab.ui.drawing import draw
 from lab.ui.frame.script import meaning, try_this
@@ -25,13 +23,13 @@ def show_specials(view: SentencesView) -> None:
     if not view.can_leave_out:
         st.info(f"Sentence 1 would have no token without {view.outside}. Write a longer one.", icon=":material/edit:")
         return
-    question = ask.where_it_goes(view.apart, view.a, view.outside)
+    question = checks.where_it_goes(view.apart, view.a, view.outside)
     if not predict(LESSON, question):
         return
-    draw(partial(figures.everywhere, view.trace, view.a), "with-specials")
+    draw(partial(sentences.everywhere, view.trace, view.a), "with-specials")
     above = " Cells above the diagonal are 0: the model cannot look there." if view.causal else ""
     st.markdown(f"Each row adds up to 1. The last column is what goes to {view.outside}.{above}")
-    meaning(means.taken(view.trace, view.a, view.outside))
+    meaning(meanings.taken(view.trace, view.a, view.outside))
     _say_why(view)
     st.markdown(f"Now leave {view.outside} out, and divide what is left of each token’s row by its sum:")
     measure = choose_measure(view)
@@ -57,8 +55,8 @@ def show_specials(view: SentencesView) -> None:
 
 def _say_why(view: SentencesView) -> None:
     """What the papers say about attention to such tokens, where it is much."""
-    share, even = means.taken_and_even(view.trace, view.a)
-    if share < means.MUCH * even:
+    share, even = meanings.taken_and_even(view.trace, view.a)
+    if share < meanings.MUCH * even:
         return
     if any(view.trace.encoding.special):
         st.markdown(
@@ -81,6 +79,6 @@ def _draw_both(view: SentencesView, measure: str) -> tuple[float, float]:
     for column, left_out, name in zip(st.columns(2), (False, True), ("all tokens", "left out"), strict=True):
         with column:
             title = f"{measure}, {name}"
-            draw(partial(figures.matrix, view.trace, measure, cell, title, top, left_out), f"matrix-{name[:3]}")
+            draw(partial(sentences.matrix, view.trace, measure, cell, title, top, left_out), f"matrix-{name[:3]}")
     before, after = (float(values[cell]) for values in both)
     return before, after

@@ -10,9 +10,7 @@ import streamlit as st
 from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, split
 from lab.course.sentences.examples import EXAMPLES
 from lab.figures import sentences as figures
-from lab.lessons.inter_sentence_attention import LESSON, what_if
-from lab.lessons.inter_sentence_attention import checks as ask
-from lab.lessons.inter_sentence_attention import meanings as means
+from lab.lessons.inter_sentence_attention import LESSON, checks, meanings, what_if
 from lab.lessons.inter_sentence_attention.view import SentencesView, choose_part, counted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
@@ -69,7 +67,7 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     in_pair = view.sentences.in_pair
     apart = crossing(view.found, in_pair)
     together = crossing(figures.read(one, sentences, view.left_out), in_pair)
-    question = None if view.causal else ask.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS)
+    question = None if view.causal else checks.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS)
     if not predict(LESSON, counted(view, question) or question):
         return
     choose_part(view)
@@ -84,7 +82,7 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
             if view.left_out
             else f"All tokens are counted, {view.outside} included."
         )
-    meaning(means.paired(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
+    meaning(meanings.paired(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
     _try_another(view)
 
 

@@ -10,14 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.values import Values
-from lab.analysis.sentences import attention as measure_of
+from lab.analysis.sentences import attention
 from lab.analysis.sentences.attention import MAXIMUM
 from lab.analysis.sentences.split import MOST, expected
 from lab.course.words import quoted
 from lab.figures import sentences as figures
-from lab.lessons.inter_sentence_attention import LESSON, what_if
-from lab.lessons.inter_sentence_attention import checks as ask
-from lab.lessons.inter_sentence_attention import meanings as means
+from lab.lessons.inter_sentence_attention import LESSON, checks, meanings, what_if
 from lab.lessons.inter_sentence_attention.behind import show_tokens
 from lab.lessons.inter_sentence_attention.view import (
     MATRIX,
@@ -33,7 +31,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import FROM_SENTENCE, MEASURE, PAIR, TEXT, TO_SENTENCE
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 
 # A sentence to add, and the length of a text, in characters, to which it is.
@@ -66,7 +64,7 @@ def show_sentences(view: SentencesView) -> None:
         + ("as two texts, a pair." if pair else "as one text. No extra input tells it where a sentence ends.")
         + _in_no_sentence(view)
     )
-    meaning(means.lengths(view.trace))
+    meaning(meanings.lengths(view.trace))
     _try_longer(view)
     maps = config.layers * config.heads
     st.markdown(
@@ -98,8 +96,8 @@ def _in_no_sentence(view: SentencesView) -> str:
 
 def show_matrix(view: SentencesView) -> None:
     """Sentence by sentence; a click shows the tokens behind a number."""
-    seen_before = ask.BOTH_HEADS if view.trace.model.id == PAIRED else ask.NEARBY
-    question = counted(view, ask.keeps_or_sends(view.found, view.a, seen_before))
+    seen_before = checks.BOTH_HEADS if view.trace.model.id == PAIRED else checks.NEARBY
+    question = counted(view, checks.keeps_or_sends(view.found, view.a, seen_before))
     if not predict(LESSON, question):
         return
     choose_part(view)
@@ -113,12 +111,12 @@ def show_matrix(view: SentencesView) -> None:
         "Click a cell to choose another pair."
     )
     say_sinks(view, measure)
-    meaning(means.sent(view.trace, view.a, view.b, view.left_out))
+    meaning(meanings.sent(view.trace, view.a, view.b, view.left_out))
     _try_strongest(view, measure)
     st.markdown("**How to read the matrix**")
-    st.markdown("\n".join(f"- {each}" for each in means.reading(view.trace, view.left_out)))
+    st.markdown("\n".join(f"- {each}" for each in meanings.reading(view.trace, view.left_out)))
     show_tokens(view, measure)
-    code(measure_of.between_sentences)
+    code(attention.between_sentences)
 
 
 def _way_back(view: SentencesView, values: Values) -> str:
@@ -144,7 +142,7 @@ def _try_strongest(view: SentencesView, measure: str) -> None:
 def show_checks(view: SentencesView) -> None:
     """Questions on these sentences."""
     if view.trace.model.id == PAIRED:
-        checks(LESSON, pair_checks(*(text.split() for text in view.sentences.texts)), most=4)
+        draw_checks(LESSON, pair_checks(*(text.split() for text in view.sentences.texts)), most=4)
         return
     found, a, b = view.found, view.a, view.b
     if a == b:
@@ -153,19 +151,19 @@ def show_checks(view: SentencesView) -> None:
     # Within a sentence, as the even share from one to the other is asked for beside it.
     within = expected(found, len(view.trace), view.causal, a, a)
     trace, out, counting = view.trace, view.left_out, partial(counted, view)
-    turned = ask.other_order(found, what_if.exchanged(trace, out), view.sentences.texts)
-    checks(
+    turned = checks.other_order(found, what_if.exchanged(trace, out), view.sentences.texts)
+    draw_checks(
         LESSON,
         (
-            counting(ask.why_less(found)),
+            counting(checks.why_less(found)),
             turned if view.causal else counting(turned),
-            counting(ask.one_weight(found)),
-            ask.into_the_future(found, view.causal),
-            ask.left_out(view.kept, view.without, a, view.outside),
-            counting(ask.without_positions(found, what_if.unplaced(trace, out))),
-            counting(ask.even_share(found, view.counted, even, a, b)),
-            counting(ask.corrected(found, within, a, a)),
-            ask.to_specials(view.apart, a, view.outside),
+            counting(checks.one_weight(found)),
+            checks.into_the_future(found, view.causal),
+            checks.left_out(view.kept, view.without, a, view.outside),
+            counting(checks.without_positions(found, what_if.unplaced(trace, out))),
+            counting(checks.even_share(found, view.counted, even, a, b)),
+            counting(checks.corrected(found, within, a, a)),
+            checks.to_specials(view.apart, a, view.outside),
         ),
         most=4,
         text="" if trace.text == view.page.selection.text else trace.text,

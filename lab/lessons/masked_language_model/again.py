@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lab.analysis.words.masking import asked_run
 from lab.analysis.words.predictions import candidate, candidates, prediction_at
 from lab.course.words import named
-from lab.lessons.masked_language_model import checks as ask
+from lab.lessons.masked_language_model import checks
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -28,13 +28,13 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     prompt = f"{where}. Which word does the model find most probable {what}?"
     if truth is not None and truth.rank == 1:  # the prompt has it
         before = f"{where}. The model finds that word most probable there, too."
-        yield ask.next_best_word(before, best, model.config.vocabulary)
+        yield checks.next_best_word(before, best, model.config.vocabulary)
     else:
-        yield ask.best_word(prompt, best[:4], truth, model.config.vocabulary)
-    yield ask.odds(best[0], best[1])
-    yield ask.quotient(best[1], prediction)
+        yield checks.best_word(prompt, best[:4], truth, model.config.vocabulary)
+    yield checks.odds(best[0], best[1])
+    yield checks.quotient(best[1], prediction)
     if truth is not None:
-        yield ask.shown_word(truth, candidate(prediction_at(trace, place, None), truth.token_id, model.tokenizer))
-    yield ask.shifted(best[3])
+        yield checks.shown_word(truth, candidate(prediction_at(trace, place, None), truth.token_id, model.tokenizer))
+    yield checks.shifted(best[3])
     if model.config.causal:
-        yield ask.tempered(prediction, best[0])
+        yield checks.tempered(prediction, best[0])

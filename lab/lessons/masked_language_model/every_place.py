@@ -6,11 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.predictions import candidates, likeliest, word_of
 from lab.course.words import named, percent, quoted
-from lab.lessons.masked_language_model import figures
-from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model import figures, meanings
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw_cells
@@ -37,11 +36,11 @@ def show_every_place(trace: Trace) -> Trace:
     if rows.stop - rows.start < len(trace):
         st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
     found = likeliest(trace, figures.ranks(trace))
-    meaning(means.copied(trace, found.ids[:, 0].tolist()))
+    meaning(meanings.copied(trace, found.ids[:, 0].tolist()))
     if not causal and any(trace.encoding.special):
         st.caption("In training only words are hidden, never a special token. So read nothing into the rows of those.")
     _write_out(trace, place, rank)
-    code(likeliest, read.Prediction)
+    code(likeliest, predictions.Prediction)
     return trace
 
 
@@ -57,7 +56,7 @@ def _cell(trace: Trace) -> tuple[int, int]:
 
 def _write_out(trace: Trace, place: int, rank: int) -> None:
     """One word's probability: its logit, the exponential, the sum, the share."""
-    found = read.prediction_at(trace, place, None)
+    found = predictions.prediction_at(trace, place, None)
     shown = candidates(found, figures.ranks(trace), trace.model.tokenizer)
     st.header("From logits to a share")
     left, right = st.columns(2)

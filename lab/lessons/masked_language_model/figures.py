@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lab.analysis.heads.attention import window
-from lab.analysis.layers import lens as measure
+from lab.analysis.layers import lens
 from lab.analysis.words.likelihood import scored
 from lab.analysis.words.predictions import Prediction, candidates, likeliest, prediction_at, word_of
 from lab.charts.base.axes import Axis, AxisPlaces, Scale
@@ -92,7 +92,7 @@ def lens_grid(
     traced: Trace, places: tuple[int, ...], truths: Truths, shown: str, cell: tuple[int, int], *, fitted: bool = False
 ) -> Heatmap:
     """The head on each hidden state: best words, ranks of the true ones, or entropies."""
-    found = measure.lens(traced, places, truths, fitted=fitted)
+    found = lens.lens(traced, places, truths, fitted=fitted)
     tokenizer, last = traced.model.tokenizer, len(found.best) - 1
     rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last + 1))]
     names = [f"{place + 1} {word_of(tokenizer, traced.token_ids[place])}" for place in found.places]
@@ -113,7 +113,7 @@ def lens_grid(
 def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int, *, fitted: bool = False) -> Figure:
     """The most probable words that the head reads after ``layer`` (0: the embeddings)."""
     after = f", read after {'the embeddings' if layer == 0 else f'layer {layer}'}"
-    return _best_words(traced, measure.lens_prediction(traced, layer, place, truth, fitted=fitted), count, after)
+    return _best_words(traced, lens.lens_prediction(traced, layer, place, truth, fitted=fitted), count, after)
 
 
 def lens_agreement(traced: Trace) -> Figure:

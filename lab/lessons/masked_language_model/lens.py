@@ -6,15 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.layers import lens as measure
+from lab.analysis.layers import lens
 from lab.analysis.layers.lens import Lens
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.predictions import word_of
 from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted
 from lab.figures.choices import FITTED
-from lab.lessons.masked_language_model import LESSON, figures, tries
-from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model import LESSON, figures, meanings, tries
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
 from lab.ui import masking, selection
@@ -48,19 +47,19 @@ def show_lens(view: PredictionView) -> None:
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
-    meaning(means.arrived(view.trace, places[at], found.truths[at], fitted=fitted))
+    meaning(meanings.arrived(view.trace, places[at], found.truths[at], fitted=fitted))
     if found.truths[at] is not None:
         tries.ranks()
     _say_limits(view, found, record if fitted else None)
     _show_cell(view, found, (layer, column), fitted)
     if record is not None:
-        st.markdown(means.agreed(record, view.causal))
+        st.markdown(meanings.agreed(record, view.causal))
         draw(partial(figures.lens_agreement, view.trace), "lens-agreement")
     st.markdown(
         "The lens shows what can be read where. Which vector the answer hangs on shows only when it is changed:"
     )
     way_to("The experiment", experiment_of("patching"))
-    code(measure.lens_rows, measure.lens_prediction, *([FittedLens.guess] if fitted else []))
+    code(lens.lens_rows, lens.lens_prediction, *([FittedLens.guess] if fitted else []))
 
 
 def _of_its_own(view: PredictionView) -> MeasuredLens | None:
@@ -76,28 +75,28 @@ def _of_its_own(view: PredictionView) -> MeasuredLens | None:
 
 
 def _say_what(view: PredictionView, fitted: bool) -> None:
-    through, read = ("output embeddings", "read") if view.causal else ("vocabulary head", "reads")
+    through, predictions = ("output embeddings", "read") if view.causal else ("vocabulary head", "reads")
     if view.trace.model.weights.final_norm is not None:
-        through, read = f"final LayerNorm and {through}", "read"
+        through, predictions = f"final LayerNorm and {through}", "read"
     if fitted:
         told = (
             "The fitted lens has a map for each layer. From the hidden state after the layer, the map guesses the last "
-            f"hidden state, and the {through} of the model {read} the guess."
+            f"hidden state, and the {through} of the model {predictions} the guess."
         )
     else:
-        told = f"Here the {through} of the model {read} the hidden state after each layer."
+        told = f"Here the {through} of the model {predictions} the hidden state after each layer."
     after = " A column shows what would be predicted to come after its token." if view.causal else ""
     st.markdown(f"{told}{after}")
 
 
 def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:
     """The row that is the model's own output, and what the rows above it can and cannot say; ``record``: if fitted."""
-    difference = measure.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
+    difference = lens.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
     if record is not None:
         limits = (
             "Each row further up is a guess at it. So the fitted lens may find a word in a layer although the model "
-            f"itself does not use it there (Belrose et al. 2023). {means.fitted_where(record, view.causal)}"
+            f"itself does not use it there (Belrose et al. 2023). {meanings.fitted_where(record, view.causal)}"
         )
     else:
         limits = (
@@ -109,7 +108,7 @@ def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) 
 
 def lens_at(view: PredictionView, places: tuple[int, ...], fitted: bool = False) -> Lens:
     """The lens at some places of the text on screen."""
-    return measure.lens(view.trace, places, tuple(_truth(view, place) for place in places), fitted=fitted)
+    return lens.lens(view.trace, places, tuple(_truth(view, place) for place in places), fitted=fitted)
 
 
 def _truth(view: PredictionView, place: int) -> int | None:
@@ -178,8 +177,8 @@ def _show_cell(view: PredictionView, found: Lens, cell: tuple[int, int], fitted:
     label, tokens = "After token" if view.causal else "At token", [masking.label(view.trace, i) for i in found.places]
     right.selectbox(label, range(len(tokens)), key="_lens_column", on_change=take, format_func=lambda i: tokens[i])
     place, truth = found.places[column], found.truths[column]
-    prediction = measure.lens_prediction(view.trace, layer, place, truth, fitted=fitted)
+    prediction = lens.lens_prediction(view.trace, layer, place, truth, fitted=fitted)
     draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP, fitted=fitted), "lens-cell")
-    true = read.true_word(prediction, view.model.tokenizer)
+    true = predictions.true_word(prediction, view.model.tokenizer)
     if true is not None:
         st.markdown(f"The true one, {quoted(true.word)}, has rank **{true.rank:,}** here.")

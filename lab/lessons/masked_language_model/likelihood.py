@@ -8,13 +8,11 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words import likelihood as measure
+from lab.analysis.words import likelihood
 from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
-from lab.lessons.masked_language_model import LESSON, figures, tries
-from lab.lessons.masked_language_model import likelihood_checks as ask
-from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model import LESSON, figures, likelihood_checks, meanings, tries
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
@@ -34,7 +32,7 @@ def show_likelihood(trace: Trace) -> Trace:
 
 
 def _show_likelihood(trace: Trace) -> None:
-    places = measure.scored_places(trace.model, trace.encoding)
+    places = likelihood.scored_places(trace.model, trace.encoding)
     st.markdown(_what(trace, len(places)))
     if not places:
         st.info("There is no token to score here. Write a longer text.", icon=":material/edit:")
@@ -42,15 +40,15 @@ def _show_likelihood(trace: Trace) -> None:
     found = _found(trace, len(places))
     if found is None:
         return
-    question = ask.most_surprising(found, [_named(trace, score) for score in found.scores])
+    question = likelihood_checks.most_surprising(found, [_named(trace, score) for score in found.scores])
     if not predict(LESSON, question):
         return
     _show_sum(found)
-    meaning(means.unsure(found, trace.model.config.causal))
+    meaning(meanings.unsure(found, trace.model.config.causal))
     tries.two_words_swapped(trace)
     _show_tokens(trace, found)
     _show_limits(trace, found)
-    code(measure.likelihood, Likelihood)
+    code(likelihood.likelihood, Likelihood)
 
 
 def _what(trace: Trace, count: int) -> str:
@@ -70,8 +68,8 @@ def _what(trace: Trace, count: int) -> str:
 
 def known(trace: Trace) -> Likelihood | None:
     """The whole likelihood, if it is there or quickly made."""
-    places = measure.scored_places(trace.model, trace.encoding)
-    scoring = measure.scoring(trace)
+    places = likelihood.scored_places(trace.model, trace.encoding)
+    scoring = likelihood.scoring(trace)
     if places and _quick(trace, len(places)):
         _score(trace, scoring)
     return scoring.latest if scoring.finished else None
@@ -89,7 +87,7 @@ def _score(trace: Trace, scoring: Scoring) -> None:
 
 def _found(trace: Trace, count: int) -> Likelihood | None:
     """The likelihood as far as it has come; of a long text its button, progress and Stop."""
-    scoring = measure.scoring(trace)
+    scoring = likelihood.scoring(trace)
     if scoring.finished:
         return scoring.latest
     wanted = hash((id(trace.model), trace.token_ids, trace.segment_ids))

@@ -11,9 +11,7 @@ from lab.analysis.words.next_sentence import NextSentence, next_sentence, try_pa
 from lab.analysis.words.predictions import follows
 from lab.course.sentences.examples import FOLLOWING
 from lab.course.words import in_tex, quoted, share
-from lab.lessons.masked_language_model import LESSON
-from lab.lessons.masked_language_model import likelihood_checks as ask
-from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model import LESSON, likelihood_checks, meanings
 from lab.lessons.masked_language_model.view import numbers_table
 from lab.models import forward
 from lab.models.catalogue import DEFAULT_MODEL, twin_of
@@ -59,7 +57,7 @@ def show_next_sentence(trace: Trace) -> Trace:
     if found is None:
         return trace
     st.markdown(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")
-    question = ask.follows_band(found.follows)
+    question = likelihood_checks.follows_band(found.follows)
     if predict(LESSON, question):
         _show(trace, found)
     return trace
@@ -97,7 +95,7 @@ def _show(trace: Trace, found: NextSentence) -> None:
         }
     )
     numbers_table(table)
-    meaning(means.both_orders(found))
+    meaning(meanings.both_orders(found))
     _show_many(trace)
     code(forward.pair_logits, follows)
 
@@ -117,7 +115,7 @@ def _show_many(trace: Trace) -> None:
         values = dict(zip(columns, (tried.follows, tried.swapped, tried.mixed), strict=True))
         texts = {"A": [first for first, _ in FOLLOWING], "B": [second for _, second in FOLLOWING]}
         numbers_table(pd.DataFrame(texts | values))
-        st.markdown(means.topic_or_order(tried))
+        st.markdown(meanings.topic_or_order(tried))
 
 
 def _written_out(found: NextSentence) -> str:

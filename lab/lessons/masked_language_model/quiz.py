@@ -13,10 +13,7 @@ from lab.analysis.words.predictions import restored_words, word_of
 from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.course.sentences.blanks import BLANKS
 from lab.course.telling import telling
-from lab.lessons.masked_language_model import LESSON
-from lab.lessons.masked_language_model import checks as ask
-from lab.lessons.masked_language_model import likelihood_checks as more
-from lab.lessons.masked_language_model import what_if as ask_why
+from lab.lessons.masked_language_model import LESSON, checks, likelihood_checks, what_if
 from lab.lessons.masked_language_model.lens import lens_at, name_of, offered
 from lab.lessons.masked_language_model.likelihood import known
 from lab.models.interventions import Interventions
@@ -24,7 +21,7 @@ from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.parameters import TOY
 from lab.ui.prediction import PredictionView
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 
 _AT_MOST = 5
 _HIDDEN_TOO = 4  # words of which one is hidden, too: a run each
@@ -42,19 +39,19 @@ def show_checks(view: PredictionView) -> None:
     run = partial(runs.run, view.model.id, pair="", changes=Interventions())
     toy = view.page.selection.mode == TOY
     questions: list[Question | None] = [
-        ask_why.why_hidden(view.causal),
-        None if toy else ask_why.other_subject(run, view.model, telling(run, view.model)),
-        None if toy else ask_why.other_sentence(run, view.model, BLANKS[2]),
+        what_if.why_hidden(view.causal),
+        None if toy else what_if.other_subject(run, view.model, telling(run, view.model)),
+        None if toy else what_if.other_sentence(run, view.model, BLANKS[2]),
         None if view.causal else _one_more_hidden(view),
         _settled(view),
-        next(filter(None, (ask.quotient(each, view.prediction) for each in divided)), None),
+        next(filter(None, (checks.quotient(each, view.prediction) for each in divided)), None),
         None if toy else _perplexity(view),  # the toy has no step that teaches it
         _nucleus(view) if view.causal else _pair(view),
         _least_certain(view),
-        next(filter(None, (ask.shifted(each) for each in others[2:])), None),
-        ask.tempered(view.prediction, first) if view.causal else _easiest_word(view),
+        next(filter(None, (checks.shifted(each) for each in others[2:])), None),
+        checks.tempered(view.prediction, first) if view.causal else _easiest_word(view),
     ]
-    checks(LESSON, questions, most=_AT_MOST)
+    draw_checks(LESSON, questions, most=_AT_MOST)
 
 
 def _truth(view: PredictionView) -> int | None:
@@ -64,7 +61,9 @@ def _truth(view: PredictionView) -> int | None:
 def _settled(view: PredictionView) -> Question | None:
     """From which row of the plain lens on the answer stays: its rows need no second model to be explained."""
     best = lens(view.trace, (view.place,), (_truth(view),)).best[:, 0]
-    return more.settled([word_of(view.model.tokenizer, int(each)) for each in best], name_of(view, view.place))
+    return likelihood_checks.settled(
+        [word_of(view.model.tokenizer, int(each)) for each in best], name_of(view, view.place)
+    )
 
 
 def _one_more_hidden(view: PredictionView) -> Question | None:
@@ -73,23 +72,23 @@ def _one_more_hidden(view: PredictionView) -> Question | None:
     if mask is None:
         return None
     open_to = maskable(encoding, mask[1])
-    return ask_why.one_more_hidden(view.trace, view.place, spread(whole_words(encoding, open_to), _HIDDEN_TOO))
+    return what_if.one_more_hidden(view.trace, view.place, spread(whole_words(encoding, open_to), _HIDDEN_TOO))
 
 
 def _perplexity(view: PredictionView) -> Question | None:
     found = known(view.plain)
-    return None if found is None else more.perplexity(found)
+    return None if found is None else likelihood_checks.perplexity(found)
 
 
 def _nucleus(view: PredictionView) -> Question | None:
     """How many tokens top-p keeps, for the first of a few values of it that the listed probabilities decide."""
-    asked = (more.nucleus(sample(view.prediction, SamplingSettings(top_p=p)), p) for p in _NUCLEI)
+    asked = (likelihood_checks.nucleus(sample(view.prediction, SamplingSettings(top_p=p)), p) for p in _NUCLEI)
     return next(filter(None, asked), None)
 
 
 def _pair(view: PredictionView) -> Question | None:
     found = next_sentence(view.plain)
-    return None if found is None else more.pair_softmax(found) or more.swapped(found)
+    return None if found is None else likelihood_checks.pair_softmax(found) or likelihood_checks.swapped(found)
 
 
 def _least_certain(view: PredictionView) -> Question | None:
@@ -101,7 +100,7 @@ def _least_certain(view: PredictionView) -> Question | None:
     if len(places) < 2:
         return None
     found = lens_at(view, places)
-    return more.least_certain(found.entropy[-1].tolist(), [name_of(view, place) for place in places])
+    return likelihood_checks.least_certain(found.entropy[-1].tolist(), [name_of(view, place) for place in places])
 
 
 def _easiest_word(view: PredictionView) -> Question | None:
@@ -115,4 +114,4 @@ def _easiest_word(view: PredictionView) -> Question | None:
     with st.spinner("Hiding one word at a time …"):
         found = restored_words(view.plain, places)
     prompt = "If you hide just one of these words, which does the model restore with the highest probability?"
-    return ask.easiest_word(prompt, found)
+    return checks.easiest_word(prompt, found)

@@ -9,15 +9,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words import sampling as draws
+from lab.analysis.words import sampling
 from lab.analysis.words.predictions import Prediction, word_of
 from lab.analysis.words.sampling import Sampling, SamplingSettings
 from lab.charts.base.axes import Scale
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted, share
-from lab.lessons.masked_language_model import LESSON
-from lab.lessons.masked_language_model import likelihood_checks as ask
-from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model import LESSON, likelihood_checks, meanings
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui import masking
@@ -36,19 +34,19 @@ _DRAWN = "_drawn"
 def show_sampling(view: PredictionView) -> None:
     """From the distribution after a token to one token drawn from it, and to a few more."""
     trace, prediction, settings = view.trace, view.prediction, _settings()
-    found = draws.sample(prediction, settings)
+    found = sampling.sample(prediction, settings)
     vocabulary = trace.model.config.vocabulary
-    question = ask.kept_tokens(found, vocabulary, "tokens")
+    question = likelihood_checks.kept_tokens(found, vocabulary, "tokens")
     if not predict(LESSON, question):
         return
     _show_removed(trace, prediction, found, settings)
-    meaning(means.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
+    meaning(meanings.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
     why = "only the most probable tokens that hold one half together. How many are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
     seed = _seed()
     _show_draw(trace, found, seed)
     _show_continuation(view, settings, seed)
-    code(draws.sample, Sampling.drawn)
+    code(sampling.sample, Sampling.drawn)
 
 
 def _settings() -> SamplingSettings:
@@ -155,7 +153,7 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
 def _draw_on(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
     """Draw token after token. Whatever ends this run of the page, what was drawn by then stays."""
     begun, line, trace = time.monotonic(), st.empty(), view.trace
-    tokens = draws.continue_text(trace.model, draws.begun(trace.encoding, view.place + 1), count, settings, seed)
+    tokens = sampling.continue_text(trace.model, sampling.begun(trace.encoding, view.place + 1), count, settings, seed)
     for done, step in enumerate(tokens, start=1):
         told = f"{masking.reading(trace, view.place, until=view.place)} **\u2068{escaped(step.drawn)}\u2069**"
         ended = step.token_id == trace.model.tokenizer.token_to_id("<|endoftext|>")

@@ -10,16 +10,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.masking import masked_run, unknown_of
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.base.axes import Scale
 from lab.charts.cells.strips import VALUE, strips
 from lab.charts.marks.bars import bars
 from lab.course.words import quoted, share
-from lab.lessons.masked_language_model import LESSON, figures, tries
-from lab.lessons.masked_language_model import checks as ask
-from lab.lessons.masked_language_model import meanings as means
+from lab.lessons.masked_language_model import LESSON, checks, figures, meanings, tries
 from lab.lessons.masked_language_model.onward import on_the_way
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.lessons.masked_language_model.view import numbers_table, temperature
@@ -31,7 +29,7 @@ from lab.ui.frame.script import meaning
 from lab.ui.parameters import TOP, TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz.predictions import predict
-from lab.ui.toys.runs import TRAIN_STEP, link_to_toy
+from lab.ui.toys.toy_runs import TRAIN_STEP, link_to_toy
 
 _BESIDE = 5  # words of each of two inputs
 _WHY_HIDE = (
@@ -46,7 +44,7 @@ def show_hidden(view: PredictionView) -> None:
     prompt = f"Which word does the model find most probable at token {view.place + 1}?"
     if _predict_best(view, prompt):
         _show_best(view, view.prediction)
-        meaning(means.answered(view.trace, view.prediction))
+        meaning(meanings.answered(view.trace, view.prediction))
         _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
         tries.one_word_changed(view)
         if view.page.selection.mode != TOY:
@@ -65,7 +63,7 @@ def show_next(view: PredictionView) -> None:
     ):
         prediction = view.prediction.at(temperature())
         _show_best(view, prediction)
-        meaning(means.answered(view.trace, prediction))
+        meaning(meanings.answered(view.trace, prediction))
         _show_truth(view, prediction, f"In your text, token {view.place + 2} is")
         st.markdown(
             "At temperature 1 this is the model’s own distribution. A lower temperature sharpens it, a higher one "
@@ -75,15 +73,15 @@ def show_next(view: PredictionView) -> None:
 
 
 def _predict_best(view: PredictionView, prompt: str) -> bool:
-    if means.random_weights(view.model):
+    if meanings.random_weights(view.model):
         return True
     best, truth = view.best(5), view.truth
     if truth is not None and truth.rank == 1:
         # The sidebar has that word, so it is no question. The next one is.
         before = f"Your text has {quoted(truth.word)} there, and the model finds it most probable, too."
-        question = ask.next_best_word(before, best, view.model.config.vocabulary)
+        question = checks.next_best_word(before, best, view.model.config.vocabulary)
     else:
-        question = ask.best_word(prompt, best[:4], truth, view.model.config.vocabulary)
+        question = checks.best_word(prompt, best[:4], truth, view.model.config.vocabulary)
     return predict(LESSON, question)
 
 
@@ -97,7 +95,7 @@ def _show_best(view: PredictionView, prediction: Prediction) -> None:
 
 
 def _show_truth(view: PredictionView, prediction: Prediction, lead: str) -> None:
-    truth = read.true_word(prediction, view.model.tokenizer)
+    truth = predictions.true_word(prediction, view.model.tokenizer)
     if truth is None:
         return
     st.markdown(
@@ -111,10 +109,10 @@ def _show_truth(view: PredictionView, prediction: Prediction, lead: str) -> None
 def show_vector(view: PredictionView) -> None:
     """Hidden state -> transform -> dot product with every word."""
     config = view.model.config
-    steps = read.head_steps(view.trace, view.place)
+    steps = predictions.head_steps(view.trace, view.place)
     _show_steps(view, steps)
     _show_parts(view, steps)
-    meaning(means.compared(view.trace, view.place))
+    meaning(meanings.compared(view.trace, view.place))
     left, right = st.columns(2)
     left.metric("Logits computed for this token", f"{config.vocabulary:,}", border=True)
     right.metric(
@@ -126,7 +124,7 @@ def show_vector(view: PredictionView) -> None:
     code(forward.vocabulary_logits)
 
 
-def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
+def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
     """The vectors of the head, each on a scale of its own: LayerNorm can make numbers ten times as large."""
     head = view.model.weights.vocabulary_head
     normed = steps.dense is not None and view.model.weights.final_norm is not None
@@ -149,10 +147,10 @@ def _show_steps(view: PredictionView, steps: read.HeadSteps) -> None:
     st.caption(f"Each row is divided by its largest number: {sizes}.")
 
 
-def _show_parts(view: PredictionView, steps: read.HeadSteps) -> None:
+def _show_parts(view: PredictionView, steps: predictions.HeadSteps) -> None:
     """A few logits taken apart."""
     shown = _with_truth(view, view.best(5))
-    parts = read.logit_parts(view.trace, steps, [each.token_id for each in shown])
+    parts = predictions.logit_parts(view.trace, steps, [each.token_id for each in shown])
     biased = any(part.bias for part in parts)
     st.markdown(
         "The logit of a word is the dot product of the last of these vectors with the word’s embedding"
@@ -178,22 +176,22 @@ def _with_truth(view: PredictionView, best: Sequence[Candidate]) -> list[Candida
 def show_softmax(view: PredictionView) -> None:
     """One candidate's probability, written out."""
     first, second = view.best(2)
-    question = ask.odds(first, second)
+    question = checks.odds(first, second)
     if not predict(LESSON, question):
         return
     prediction = view.prediction.at(temperature()) if view.causal else view.prediction
     tokenizer = view.model.tokenizer
-    shown = [read.candidate(prediction, each.token_id, tokenizer) for each in _with_truth(view, view.best(10))]
+    shown = [predictions.candidate(prediction, each.token_id, tokenizer) for each in _with_truth(view, view.best(10))]
     names = {each.token_id: f"{each.word} (rank {each.rank:,})" for each in shown}
     chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
-    chosen = read.candidate(prediction, chosen_id, tokenizer)
+    chosen = predictions.candidate(prediction, chosen_id, tokenizer)
     st.latex(written_out(chosen, prediction))
     st.markdown(
         f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**. "
         "Subtracting the largest logit changes no probability; it keeps the numbers small."
     )
     show_sum(shown, prediction)
-    meaning(means.turned(view.trace, prediction))
+    meaning(meanings.turned(view.trace, prediction))
     tries.colder(view)
     code(Prediction)
 
@@ -208,10 +206,10 @@ def show_unmasked(view: PredictionView) -> None:
         return
     others = tuple(place for place in view.chosen if place != view.place)
     seen = masked_run(view.plain, others) if others else view.plain
-    in_sight = read.masked_prediction(seen, view.plain.encoding, view.place)
-    visible = read.candidate(in_sight, truth.token_id, tokenizer)
+    in_sight = predictions.masked_prediction(seen, view.plain.encoding, view.place)
+    visible = predictions.candidate(in_sight, truth.token_id, tokenizer)
     st.markdown(f"In plain sight it reads: {masking.reading(seen, view.place)}")
-    question = ask.shown_word(truth, visible)
+    question = checks.shown_word(truth, visible)
     if predict(LESSON, question):
         title, values = (
             f"Probability of the true word at token {view.place + 1}",
@@ -220,7 +218,7 @@ def show_unmasked(view: PredictionView) -> None:
         scale = Scale("Probability", (0.0, 1.0))
         draw(bars(["hidden", "in plain sight"], values, scale, title=title), "in-plain-sight")
         _show_both({"Hidden": view.trace, "In plain sight": seen}, view.place, truth)
-        meaning(means.in_sight(truth, visible))
+        meaning(meanings.in_sight(truth, visible))
         st.markdown(_WHY_HIDE)
         tries.nothing_hidden(view)
 

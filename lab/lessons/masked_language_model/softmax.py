@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.words import in_tex
 from lab.lessons.masked_language_model.view import numbers_table
@@ -49,7 +49,7 @@ def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
             f"**{prediction.total:.3f}**."
         )
         return
-    rest = read.rest(prediction, [each.token_id for each in shown])
+    rest = predictions.rest(prediction, [each.token_id for each in shown])
     st.markdown(
         f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
         f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together that is the divisor, "

@@ -24,9 +24,9 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.quiz.predictions import predict
-from lab.ui.toys import runs as toy_runs
-from lab.ui.toys.runs import TRAIN_STEP
+from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import say_trained, show_validation
+from lab.ui.toys.toy_runs import TRAIN_STEP
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 _PURPOSE = (

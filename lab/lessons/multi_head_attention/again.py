@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.heads.comparing import head_sum
-from lab.lessons.multi_head_attention import checks as ask
-from lab.lessons.multi_head_attention import what_if
+from lab.lessons.multi_head_attention import checks, what_if
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -17,4 +16,4 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     yield what_if.after_w_o(config, spot.head)
     yield what_if.together(spot.trace, head_sum(spot.traced), spot.query)
     yield what_if.why_several(config)
-    yield ask.whose_dimension(spot.trace)
+    yield checks.whose_dimension(spot.trace)

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import comparing as measure
+from lab.analysis.heads import comparing
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import Values
 from lab.course.words import escaped
-from lab.figures import multi_head as figures
-from lab.lessons.multi_head_attention import LESSON, meanings
-from lab.lessons.multi_head_attention import checks as ask
+from lab.figures import multi_head
+from lab.lessons.multi_head_attention import LESSON, checks, meanings
 from lab.lessons.multi_head_attention.screens import choose, draw_all
 from lab.toy.recut import recut
 from lab.ui import selection
@@ -47,7 +46,7 @@ def show_two(view: OneHead) -> None:
         return
     choose(view)
     other = _other_head(view)
-    apart = measure.layer_divergence(trace, layer.index)
+    apart = comparing.layer_divergence(trace, layer.index)
     for column, head in zip(st.columns(2), (view.head, other), strict=True):
         with column:
             draw_map(
@@ -55,21 +54,21 @@ def show_two(view: OneHead) -> None:
             )
     left, right = st.columns(2)
     with left:
-        draw(partial(figures.difference, trace, layer.index, view.head, other, view.query, view.key), "difference")
+        draw(partial(multi_head.difference, trace, layer.index, view.head, other, view.query, view.key), "difference")
     if np.isnan(apart).any():
         st.info("A single token has no other to attend to. Write a longer sentence.", icon=":material/edit:")
     else:
         with right:
-            draw(partial(figures.divergence, trace, layer.index, view.head, other), "divergence")
+            draw(partial(multi_head.divergence, trace, layer.index, view.head, other), "divergence")
         _show_divergence(view, other, apart)
         meaning(meanings.two(trace, layer.index, view.head, other))
         _try_another(view, other)
-    code(measure.row_divergence, measure.head_divergence)
+    code(comparing.row_divergence, comparing.head_divergence)
 
 
 def _try_another(view: OneHead, other: int) -> None:
     """The head that differs most from the chosen one; beside that, the one that is most like it."""
-    apart = measure.layer_divergence(view.trace, view.layer.index)[view.head]
+    apart = comparing.layer_divergence(view.trace, view.layer.index)[view.head]
     if len(apart) < 3:
         return
     far = meanings.least_like(view.trace, view.layer.index, view.head)
@@ -84,7 +83,7 @@ def _try_another(view: OneHead, other: int) -> None:
 
 def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
     layer = view.layer
-    rows = measure.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
+    rows = comparing.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
     st.markdown(
         "How far apart are the maps of two heads? The **Jensen–Shannon divergence** of their rows p and q says it. It "
         "is 0 for equal rows. The less weight two rows have on the same keys, the nearer it comes to ln 2 ≈ 0.69. For "
@@ -108,11 +107,11 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
 def show_count(view: OneHead) -> None:
     """A layer has one number of parameters, into however many heads it is cut."""
     trace, config = view.trace, view.trace.model.config
-    question = ask.parameters(config, 1)
+    question = checks.parameters(config, 1)
     if not predict(LESSON, question):
         return
-    d, counted = config.width, measure.counted_parameters(view.layer, config)
-    number = f"{measure.attention_parameters(config):,}".replace(",", "{,}")
+    d, counted = config.width, comparing.counted_parameters(view.layer, config)
+    number = f"{comparing.attention_parameters(config):,}".replace(",", "{,}")
     each, own = ("(d + 1)", d + 1) if config.biases else ("d", d)
     st.latex(rf"4 \cdot d\,{each} = 4 \cdot {d} \cdot {own} = {number}")
     with_biases = " with their biases" if config.biases else ""
@@ -147,7 +146,7 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
 def _show_cuts(view: OneHead) -> None:
     config, n = view.trace.model.config, len(view.trace)
     d, own = config.width, config.heads
-    cuts = measure.divisors(d)
+    cuts = comparing.divisors(d)
     near = sorted(cuts, key=lambda cut: max(cut / own, own / cut))[:_CUTS]
     table = pd.DataFrame(
         [
@@ -157,7 +156,7 @@ def _show_cuts(view: OneHead) -> None:
                 "width d_k = d / H": d // cut,
                 "a head’s W_Q": f"{d} × {d // cut}",
                 "a head’s rows of W_O": f"{d // cut} × {d}",
-                "parameters": measure.attention_parameters(config),
+                "parameters": comparing.attention_parameters(config),
                 "attention weights": cut * n * n,
             }
             for cut in sorted({1, *near})

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import ablation as measure
+from lab.analysis.heads import ablation
 from lab.analysis.heads.ablation import EachHeadOff, HeadOff
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.values import Values
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.heads import head_name, percent, resting_place
 from lab.course.pages import experiment_of, step_name
@@ -21,8 +21,7 @@ from lab.course.parking import worth
 from lab.course.words import escaped, quoted, share
 from lab.figures.mistakes import moved_by_layer
 from lab.figures.multi_head import COLUMNS
-from lab.lessons.multi_head_attention import LESSON, figures, meanings
-from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention import LESSON, checks, figures, meanings
 from lab.lessons.multi_head_attention.figures import TOP
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
@@ -47,9 +46,9 @@ def show_one(view: OneHead) -> Trace:
 
 def _show_one(now: Scene) -> None:
     st.markdown("What the layers hand on, one vector for each token, is called the **residual stream**.")
-    found = measure.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
+    found = ablation.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
     mean = found.moved.mean(axis=1)
-    question = ask.first_moved(now.layer, now.head, mean)
+    question = checks.first_moved(now.layer, now.head, mean)
     if not predict(LESSON, question):
         return
     st.markdown(
@@ -57,14 +56,14 @@ def _show_one(now: Scene) -> None:
         f"{now.off} at the *input* of $W_O$. The weights stay, and so do the other heads of the layer."
     )
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
-    without = measure.without_head(now.trace, now.layer, now.head, now.to_mean)
+    without = ablation.without_head(now.trace, now.layer, now.head, now.to_mean)
     draw(partial(moved_by_layer, now.trace, without, now.layer), "moved-by-layer")
     _draw_moved(now)
     _show_prediction(now, found)
     word = None if now.word is None else (now.word.token_id, now.word.word)
     meaning(meanings.one_off(now.trace, (now.layer, now.head), now.place, word, now.to_mean))
     _try_a_parked_head(now)
-    code(measure.head_off, forward.mix_values)
+    code(ablation.head_off, forward.mix_values)
 
 
 def _try_a_parked_head(now: Scene) -> None:
@@ -104,7 +103,7 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
     ):
         with column:
             draw(partial(make, *shown), f"best-{name}")
-    after = read.candidate(without, word.token_id, view.model.tokenizer)
+    after = predictions.candidate(without, word.token_id, view.model.tokenizer)
     st.markdown(
         f"The probability of {quoted(word.word)} goes from **{share(word.probability)}** (rank {word.rank:,}) to "
         f"**{share(after.probability)}** (rank {after.rank:,})."
@@ -124,7 +123,7 @@ def _show_each(now: Scene) -> None:
     word = now.word
     place, asked_word = (None, None) if word is None else (now.place, word.token_id)
     with st.spinner("Switching off one head at a time …"):
-        found = measure.each_head_off(now.trace, place, asked_word, now.to_mean)
+        found = ablation.each_head_off(now.trace, place, asked_word, now.to_mean)
     if word is None or now.place is None or found.probabilities is None:
         _show_moves(now, found)
     else:
@@ -139,7 +138,9 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
         f"With all heads on, the probability P of {said} is {share(word.probability)}. What changes is given as the "
         "change of **ln P**, its natural logarithm: −0.69 means half the probability, +0.69 twice, 0 no change."
     )
-    question = ask.parked_or_busy(now.trace, np.abs(effects), f"the size of the change of ln P({escaped(word.word)})")
+    question = checks.parked_or_busy(
+        now.trace, np.abs(effects), f"the size of the change of ln P({escaped(word.word)})"
+    )
     if not predict(LESSON, question):
         return
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
@@ -152,14 +153,16 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     )
     _try_the_strongest(np.abs(effects))
     way_to("The experiment", experiment_of("needed-heads"))
-    code(ablate_each_head, measure.each_head_off)
+    code(ablate_each_head, ablation.each_head_off)
 
 
 def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effects: Values) -> None:
     order = np.argsort(-np.abs(effects), axis=None, kind="stable")[:TOP]
     places = [divmod(int(place), effects.shape[1]) for place in order]
     tokenizer = now.trace.model.tokenizer
-    words = [] if (best := found.best) is None else [read.word_of(tokenizer, int(best[place])) for place in places]
+    words = (
+        [] if (best := found.best) is None else [predictions.word_of(tokenizer, int(best[place])) for place in places]
+    )
     table = pd.DataFrame(
         {
             "head off": [f"layer {layer + 1}, head {head + 1}" for layer, head in places],
@@ -182,14 +185,14 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
 
 def _show_moves(now: Scene, found: EachHeadOff) -> None:
     """The map for a model that predicts nothing: how far its last vectors move."""
-    question = ask.parked_or_busy(now.trace, found.moved, "how far the vectors of the last layer move")
+    question = checks.parked_or_busy(now.trace, found.moved, "how far the vectors of the last layer move")
     if not predict(LESSON, question):
         return
     draw(partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean), EFFECTS, clickable=True)
     st.markdown("Click a head to choose it.")
     meaning(worth(now.trace, None, None, now.to_mean))
     _try_the_strongest(found.moved)
-    code(ablate_each_head, measure.each_head_off)
+    code(ablate_each_head, ablation.each_head_off)
 
 
 def _try_the_strongest(sizes: Values) -> None:

@@ -8,17 +8,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import comparing as measure
+from lab.analysis.heads import comparing
 from lab.analysis.heads.comparing import HeadSum
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.words.masking import asked_run
 from lab.course.heads import resting_place
 from lab.course.parking import most_parked_layer
 from lab.course.words import named
-from lab.figures import multi_head as figures
+from lab.figures import multi_head
 from lab.figures.multi_head import head_labels
-from lab.lessons.multi_head_attention import LESSON, meanings, what_if
-from lab.lessons.multi_head_attention import checks as ask
+from lab.lessons.multi_head_attention import LESSON, checks, meanings, what_if
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
@@ -29,13 +28,13 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, show_map
 from lab.ui.parameters import LAYER, TOKEN, TOY
 from lab.ui.prediction import cannot_predict
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 
 MAPS = "head-maps"
 
 
 def _added(view: OneHead) -> HeadSum:
-    return measure.head_sum(view.layer)
+    return comparing.head_sum(view.layer)
 
 
 def choose(view: OneHead) -> None:
@@ -75,8 +74,8 @@ def _try_a_layer(view: OneHead) -> None:
 
 def draw_all(view: OneHead) -> None:
     n, shown = len(view.trace), (view.trace, view.layer.index, view.head, view.query)
-    draw(partial(figures.all_heads, *shown), MAPS, clickable=True)
-    block = measure.block_size(n, figures.CELLS)
+    draw(partial(multi_head.all_heads, *shown), MAPS, clickable=True)
+    block = comparing.block_size(n, multi_head.CELLS)
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.markdown(
@@ -103,7 +102,7 @@ def show_concat(view: OneHead) -> None:
         f"numbers are the **concatenation**: head 1 fills dimensions 1 to {d_k}"
         + (f", head {config.heads} dimensions {d - d_k + 1} to {d}." if config.heads > 1 else ".")
     )
-    draw(partial(figures.concatenation, view.trace, view.layer.index, token), "concatenation")
+    draw(partial(multi_head.concatenation, view.trace, view.layer.index, token), "concatenation")
     st.markdown("Below the concatenation, each strip keeps one head alone, in its place.")
     meaning(meanings.put_together(view.trace, view.layer.index, token))
     code(forward.merge_heads)
@@ -169,7 +168,7 @@ def show_sum(view: OneHead) -> None:
         f"$W_O$,{' the bias,' if config.biases else ''} their sum, and the layer’s own attention "
         "output."
     )
-    draw(partial(figures.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
+    draw(partial(multi_head.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     left, right = st.columns(2)
     over = "Over all tokens and dimensions of this layer."
     told = f"{over} Both are computed in float32, in a different order, and rounded differently."
@@ -180,7 +179,7 @@ def show_sum(view: OneHead) -> None:
     meaning(meanings.added(view.trace, view.layer.index, token))
     _try_a_token(view)
     _show_on_the_way(view)
-    code(forward.linear, measure.head_parts, measure.head_sum)
+    code(forward.linear, comparing.head_parts, comparing.head_sum)
 
 
 def _try_a_token(view: OneHead) -> None:
@@ -214,17 +213,17 @@ def show_checks(view: OneHead) -> None:
     """Questions on this text and this layer."""
     added, token = _added(view), view.query
     config, done = view.trace.model.config, _by_doing(view)
-    checks(
+    draw_checks(
         LESSON,
         (
             *done[:2],
             what_if.why_several(config),
-            ask.missing_share(view.trace, added, view.head, token),
+            checks.missing_share(view.trace, added, view.head, token),
             what_if.together(view.trace, added, token),
             *done[2:],
             what_if.after_w_o(config, view.head),
-            ask.whose_dimension(view.trace),
-            ask.parameters(config, ask.other_cut(config)),
+            checks.whose_dimension(view.trace),
+            checks.parameters(config, checks.other_cut(config)),
         ),
         most=4,
     )

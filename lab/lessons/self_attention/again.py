@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.heads.attention import attention_row
-from lab.lessons.self_attention import checks as ask
+from lab.lessons.self_attention import checks
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -13,14 +13,14 @@ from lab.questions.returning import Spot
 def questions(spot: Spot) -> Iterator[Question | None]:
     """Whether attention is symmetric, what the division does, and a softmax by hand."""
     row = attention_row(spot.traced, spot.head, spot.query)
-    yield ask.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
-    yield ask.without_scaling(spot.trace, row, spot.query)
-    yield ask.second_weight(spot.trace, row, spot.query)
+    yield checks.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
+    yield checks.without_scaling(spot.trace, row, spot.query)
+    yield checks.second_weight(spot.trace, row, spot.query)
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
     """What a class can be asked to pick from all tokens or heads of another sentence."""
-    yield ask.most_attended(spot.trace, attention_row(spot.traced, spot.head, spot.query), spot.query)
-    yield ask.most_attended_overall(spot.trace, spot.traced, spot.head)
-    yield ask.most_even(spot.trace, spot.traced, spot.head)
-    yield ask.previous_token_head(spot.trace, spot.traced)
+    yield checks.most_attended(spot.trace, attention_row(spot.traced, spot.head, spot.query), spot.query)
+    yield checks.most_attended_overall(spot.trace, spot.traced, spot.head)
+    yield checks.most_even(spot.trace, spot.traced, spot.head)
+    yield checks.previous_token_head(spot.trace, spot.traced)

@@ -12,7 +12,7 @@ import streamlit as st
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.layers.mistakes import PADDING, Broken, break_run, can_be_padded, place_asked, words_predicted
 from lab.course.words import named, quoted, share
-from lab.figures import mistakes as figures
+from lab.figures import mistakes
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -123,7 +123,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         f"After layer {layers}, the vector of {named(view.trace, place)} is **{_length(moved[-1, place])}** of its "
         f"length away from where it belongs. {_begins(moved.mean(axis=1))}"
     )
-    draw(partial(figures.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
+    draw(partial(mistakes.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
 
 
 def _length(share_moved: float) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.course.pages import bench_of
 from lab.course.words import unmarked
-from lab.figures import attention as figures
+from lab.figures import attention
 from lab.lessons.self_attention import meanings
 from lab.ui.components import mount
 from lab.ui.drawing import draw
@@ -26,7 +26,7 @@ def show_built(view: OneHead) -> None:
         "them into what the token collects. Go through them one by one, or press Play."
     )
     choose_token(view.trace, "Query: the token that attends", view.query)
-    row = figures.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
+    row = attention.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
     said = meanings.of_stages(view.trace, view.layer.index, view.head, view.query)
     mount("row_built", replace(row, means=tuple(map(unmarked, said))).payload(), "row-built")
     _show_projections(view)
@@ -44,13 +44,13 @@ def _show_projections(view: OneHead) -> None:
         if not folded.open:
             return
         width = view.trace.model.config.head_width
-        count = figures.PROJECTED
+        count = attention.PROJECTED
         if width > count and st.toggle(f"All {width} dimensions of this head", key="_all_dimensions"):
             count = width
-        for of in get_args(figures.Projection):
+        for of in get_args(attention.Projection):
             where = (view.trace, view.layer.index, view.head, of, view.query, count)
-            draw(partial(figures.projections, *where), f"projections-{of}")
-        n, rows = len(view.trace), figures.PROJECTED_TOKENS
+            draw(partial(attention.projections, *where), f"projections-{of}")
+        n, rows = len(view.trace), attention.PROJECTED_TOKENS
         if n > rows:
             st.caption(f"The maps show {rows} of {n} tokens, around the query.")
         st.markdown(

@@ -12,11 +12,9 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import heatmap
 from lab.course.pages import step_name
-from lab.figures import attention as figures
+from lab.figures import attention
 from lab.figures.multi_head import unnamed_heads
-from lab.lessons.self_attention import LESSON
-from lab.lessons.self_attention import checks as ask
-from lab.lessons.self_attention import meanings as means
+from lab.lessons.self_attention import LESSON, checks, meanings
 from lab.models import forward
 from lab.questions.question import MARGIN, Question
 from lab.toy.models import CONSTRUCTED, query_key_product
@@ -25,7 +23,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_tokens
 from lab.ui.parameters import HEAD, STEP
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 
 F = TypeVar("F", bound=Figure)
@@ -34,10 +32,10 @@ F = TypeVar("F", bound=Figure)
 def show_map(view: OneHead) -> None:
     """One row of a head, then the whole head: who attends to whom."""
     _explain(view)
-    if not _choose(view, ask.most_attended(view.trace, view.row, view.query)):
+    if not _choose(view, checks.most_attended(view.trace, view.row, view.query)):
         return
-    draw(view.figure(figures.one_row), "one-row")
-    meaning(means.collected(view.trace, view.layer.index, view.head, view.query))
+    draw(view.figure(attention.one_row), "one-row")
+    meaning(meanings.collected(view.trace, view.layer.index, view.head, view.query))
     st.markdown("**All rows together** are the map of this head: a row for each query, a column for each key.")
     one_head.show_map(view)
     if (other := _least_alike(view)) is not None:
@@ -82,8 +80,8 @@ def show_queries_and_keys(view: OneHead) -> None:
         "for), a **key** (what it offers) and a **value** (what it passes on)."
         + (" The learned vectors $b$ are added." if config.biases else "")
     )
-    draw(view.figure(figures.query_key_value), "query-key-value")
-    meaning(means.fits(view.trace, view.layer.index, view.head, view.query, view.key))
+    draw(view.figure(attention.query_key_value), "query-key-value")
+    meaning(meanings.fits(view.trace, view.layer.index, view.head, view.query, view.key))
     st.latex(_projections(view))
     if view.layer.weights.rotary is not None:
         st.markdown(
@@ -123,7 +121,7 @@ def show_scale(view: OneHead) -> None:
     """÷ √d_k, and the mask."""
     row = view.row
     d_k = len(row.query)
-    question = ask.without_scaling(view.trace, row, view.query)
+    question = checks.without_scaling(view.trace, row, view.query)
     if not _choose(view, question):
         return
     st.markdown(
@@ -133,10 +131,10 @@ def show_scale(view: OneHead) -> None:
         f"suspect (Vaswani et al. 2017, §3.2.1). So the scores are divided by √{d_k}."
     )
     st.markdown(_about_mask(view))
-    draw(view.figure(figures.scaled_scores), "scaled-scores")
+    draw(view.figure(attention.scaled_scores), "scaled-scores")
     if view.layer.weights.window is not None:
-        draw(view.figure(figures.local_scores), "window")
-    meaning(means.sharper(view.trace, view.layer.index, view.head, view.query))
+        draw(view.figure(attention.local_scores), "window")
+    meaning(meanings.sharper(view.trace, view.layer.index, view.head, view.query))
     there = step_name(LESSON, "break-it")
     try_this("Take the division away in every layer, and see how far the outputs move.", there, {STEP: there})
     code(forward.scale, forward.mask)
@@ -185,10 +183,10 @@ def show_values(view: OneHead) -> None:
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."
     )
     n = len(view.trace)
-    if n > figures.ROWS:
-        st.caption(f"The {figures.ROWS} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
-    draw(view.figure(figures.weighted_values), "weighted-values")
-    meaning(means.brought(view.trace, view.layer.index, view.head, view.query))
+    if n > attention.ROWS:
+        st.caption(f"The {attention.ROWS} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
+    draw(view.figure(attention.weighted_values), "weighted-values")
+    meaning(meanings.brought(view.trace, view.layer.index, view.head, view.query))
     st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
     config = view.trace.model.config
     st.markdown(
@@ -203,14 +201,14 @@ def show_checks(view: OneHead) -> None:
     """Questions graded on this text, this layer, this head."""
     trace, layer, head = view.trace, view.layer, view.head
     candidates = (
-        ask.second_weight(trace, view.row, view.query),
-        ask.most_attended_overall(trace, layer, head),
-        ask.previous_token_head(trace, layer),
-        ask.other_direction(trace, layer, head, view.query, view.key),
-        ask.most_even(trace, layer, head),
+        checks.second_weight(trace, view.row, view.query),
+        checks.most_attended_overall(trace, layer, head),
+        checks.previous_token_head(trace, layer),
+        checks.other_direction(trace, layer, head, view.query, view.key),
+        checks.most_even(trace, layer, head),
     )
-    map_of_head = partial(figures.attention_map, trace, layer.index, head)
-    checks(
+    map_of_head = partial(attention.attention_map, trace, layer.index, head)
+    draw_checks(
         LESSON,
         candidates,
         of=view.place,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.lessons.tokenization import checks as ask
+from lab.lessons.tokenization import checks
 from lab.lessons.tokenization.reading import TextReading
 from lab.questions.question import Question
 from lab.questions.returning import Spot
@@ -20,5 +20,5 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     except ValueError:
         return
     reading = TextReading(trace.encoding, steps, trace.model.tokenizer)
-    for builder in (ask.split_of, ask.mistyped, ask.mark, ask.distinct_ids, ask.added_tokens):
+    for builder in (checks.split_of, checks.mistyped, checks.mark, checks.distinct_ids, checks.added_tokens):
         yield builder(reading)

@@ -10,8 +10,7 @@ from tokenizers import models
 from lab.charts.tokens import tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
-from lab.lessons.tokenization import LESSON
-from lab.lessons.tokenization import predictions as ask
+from lab.lessons.tokenization import LESSON, predictions
 from lab.lessons.tokenization.reading import Word, count, spelled
 from lab.lessons.tokenization.toy import MERGE_STEP
 from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, table
@@ -21,7 +20,7 @@ from lab.text.tokenizers.wordpiece import WordSteps
 from lab.ui.frame.script import try_this
 from lab.ui.parameters import TEXT, WORD
 from lab.ui.quiz.predictions import predict
-from lab.ui.toys.runs import link_to_toy
+from lab.ui.toys.toy_runs import link_to_toy
 
 _MADE = "_lookups_made"
 
@@ -36,10 +35,10 @@ def show_pieces(view: TokenizationView) -> bool | None:
         return None
     model = view.reading.tokenizer.model
     if isinstance(word, WordSteps) and isinstance(model, models.WordPiece):
-        question = ask.first_piece(model, word)
+        question = predictions.first_piece(model, word)
         limit = model.max_input_chars_per_word
     else:
-        question = ask.first_merge(view.reading.tokenizer, word) if isinstance(word, BpeWord) else None
+        question = predictions.first_merge(view.reading.tokenizer, word) if isinstance(word, BpeWord) else None
         limit = 0
     st.markdown(_rule(word))
     _offer_a_cut_word(view)
@@ -58,7 +57,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
 
 def _offer_a_cut_word(view: TokenizationView) -> None:
     """A sentence with a word that the model cuts, where it cuts none of this text."""
-    offered = ask.cut_sentence(view.reading.tokenizer)
+    offered = predictions.cut_sentence(view.reading.tokenizer)
     if offered is None or any(len(word.pieces) > 1 for word in view.reading.words):
         return
     word, sentence = offered

@@ -11,8 +11,7 @@ from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
 from lab.course.glossary import terms_in
 from lab.course.words import quoted
-from lab.lessons.tokenization import LESSON, meanings
-from lab.lessons.tokenization import predictions as ask
+from lab.lessons.tokenization import LESSON, meanings, predictions
 from lab.lessons.tokenization.checks import all_checks
 from lab.lessons.tokenization.figures import token_table
 from lab.lessons.tokenization.reading import count
@@ -22,10 +21,10 @@ from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.toy.data import ToyData
-from lab.ui.frame.header import meanings as defined
+from lab.ui.frame.header import defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.steps import show_validation
 
@@ -55,7 +54,7 @@ def show_tokens(view: TokenizationView) -> None:
     )
     meaning(meanings.whole_and_cut(view.reading))
     try_this("longer words. Into how many pieces do they fall?", "Take a sentence with rare words", {TEXT: _RARE})
-    question = ask.one_token(view.reading)
+    question = predictions.one_token(view.reading)
     if question is not None:
         predict(LESSON, question)
     rows = partial(token_table, view.trace)
@@ -252,4 +251,4 @@ def _cut(view: TokenizationView) -> None:
 
 def show_checks(view: TokenizationView) -> None:
     """Questions graded on this text."""
-    checks(LESSON, all_checks(view.reading))
+    draw_checks(LESSON, all_checks(view.reading))

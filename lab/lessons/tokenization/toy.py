@@ -11,8 +11,7 @@ import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
 from lab.course.words import quoted
-from lab.lessons.tokenization import LESSON, figures
-from lab.lessons.tokenization import toy_checks as ask
+from lab.lessons.tokenization import LESSON, figures, toy_checks
 from lab.lessons.tokenization.reading import count
 from lab.lessons.tokenization.toy_checks import written
 from lab.toy import merges
@@ -21,7 +20,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import try_this
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_MERGES, TOY_WORD
-from lab.ui.quiz.asking import checks
+from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
 
@@ -138,7 +137,7 @@ def _show_merges(view: ToyView) -> bool:
     )
     if learned.trainer == WORDPIECE:
         st.markdown(_WORDPIECE)
-    question = ask.next_pair("toy-first-pair", "Which two neighbours are merged first?", learned, 0)
+    question = toy_checks.next_pair("toy-first-pair", "Which two neighbours are merged first?", learned, 0)
     if question is not None:
         waiting = st.container()
         if not predict(LESSON, question):
@@ -149,7 +148,7 @@ def _show_merges(view: ToyView) -> bool:
     if made:
         won = learned.next(made - 1)[0]
         joined = f"`{won.pair[0]}` + `{won.pair[1]}` → `{''.join(won.pair)}`"
-        st.markdown(f"**Merge {made}:** {joined}. {ask.about(won, learned.trainer)}")
+        st.markdown(f"**Merge {made}:** {joined}. {toy_checks.about(won, learned.trainer)}")
     left, right = st.columns(2)
     with left:
         _show_words(learned, made)
@@ -231,7 +230,7 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
 
 
 def _show_checks(view: ToyView) -> None:
-    checks(LESSON, ask.all_checks(view.corpus, view.learned), most=4)
+    draw_checks(LESSON, toy_checks.all_checks(view.corpus, view.learned), most=4)
 
 
 def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.analysis.heads import twins as analysis
+from lab.analysis.heads import twins
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -33,7 +33,7 @@ def head_spread(traced: Trace, name: str) -> Heatmap:
 
     Raises ValueError for a single token, which has nothing to spread.
     """
-    values = analysis.head_spread(traced)
+    values = twins.head_spread(traced)
     scale = Scale("Entropy ÷ maximum", (0.0, 1.0), ".2f")
     return heatmap(values, layers_and_heads(values), scale, title=f"Entropy ÷ maximum: {name}")
 
@@ -43,8 +43,8 @@ def best_words(traced: Trace, place: int, title: str, high: float = 1.0) -> Figu
 
     Raises ValueError for a model without a vocabulary head.
     """
-    (prediction,) = read.predictions(traced, [place], [None])
-    best = read.candidates(prediction, TOP, traced.model.tokenizer)
+    (prediction,) = predictions.predictions(traced, [place], [None])
+    best = predictions.candidates(prediction, TOP, traced.model.tokenizer)
     where = f"after token {place + 1}" if traced.model.config.causal else f"at token {place + 1}"
     scale = Scale(f"Probability {where}", (0.0, high), ".3g")
     return bars([each.word for each in best], [each.probability for each in best], scale, title=title)

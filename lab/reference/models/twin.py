@@ -11,7 +11,7 @@ import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.twins import attention_moved, head_spread, layer_spread
-from lab.analysis.words import predictions as read
+from lab.analysis.words import predictions
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Prediction
 from lab.course.words import escaped, quoted, share
@@ -146,9 +146,9 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     seen = _untrained(trace, TWIN_SEED.chosen())
     seen = masked_run(seen, view.chosen) if view.chosen else seen
     untrained = (
-        read.next_prediction(seen, view.place)
+        predictions.next_prediction(seen, view.place)
         if view.causal
-        else read.masked_prediction(seen, view.plain.encoding, view.place)
+        else predictions.masked_prediction(seen, view.plain.encoding, view.place)
     )
     both = (view.prediction, untrained)
     high = max(float(each.probabilities.max()) for each in both)
@@ -169,7 +169,7 @@ def _show_truth(view: PredictionView, both: tuple[Prediction, Prediction], names
     """Where the word of the text stands in each."""
     if view.truth is None:
         return
-    found = [read.candidate(each, view.truth.token_id, view.model.tokenizer) for each in both]
+    found = [predictions.candidate(each, view.truth.token_id, view.model.tokenizer) for each in both]
     st.table(
         pd.DataFrame(
             {

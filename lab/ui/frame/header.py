@@ -69,10 +69,10 @@ def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
 
 def show_terms(terms: Sequence[Term]) -> None:
     """What these words mean, one under the other."""
-    st.markdown(meanings(terms) or "")
+    st.markdown(defined(terms) or "")
 
 
-def meanings(terms: Sequence[Term]) -> str | None:
+def defined(terms: Sequence[Term]) -> str | None:
     """What these words mean, as Markdown for a tooltip; None without a term, which leaves the tooltip out."""
     return "\n\n".join(map(_meaning, terms)) or None
 

@@ -22,7 +22,7 @@ from lab.ui.room.asking import offer
 Questions = Sequence[Question | None]
 
 
-def checks(
+def draw_checks(
     lesson: str, questions: Questions, most: int = 3, *, of: str = "", figures: Figures | None = None, text: str = ""
 ) -> None:
     """Ask ``most`` of the questions that this trace decides clearly; the first try counts.

@@ -22,7 +22,7 @@ from lab.ui.parameters import (
     TOY_TRAINER,
     TRAINED,
 )
-from lab.ui.toys.runs import start_training
+from lab.ui.toys.toy_runs import start_training
 
 
 def numbers() -> None:

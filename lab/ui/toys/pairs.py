@@ -19,7 +19,7 @@ from lab.ui.drawing import draw
 from lab.ui.frame.script import meaning
 from lab.ui.page import LessonPage
 from lab.ui.quiz.predictions import predict
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import ToySteps, show_toy_data
 
 

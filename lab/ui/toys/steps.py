@@ -16,9 +16,9 @@ from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import RANDOM, TRAINED
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 from lab.ui.toys.controls import cut
-from lab.ui.toys.runs import TRAIN_STEP
+from lab.ui.toys.toy_runs import TRAIN_STEP
 from lab.ui.toys.training import show_training
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import TRAINED
 from lab.ui.quiz.predictions import predict
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from lab.charts.marks.lines import lines
 from lab.toy.training import chance
 from lab.ui.drawing import draw
 from lab.ui.teaching import larger_chart
-from lab.ui.toys import runs as toy_runs
+from lab.ui.toys import toy_runs
 from lab.ui.toys.live import train_toy
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lab.analysis.layers import feed_forward as read
+from lab.analysis.layers import feed_forward
 from lab.models.loading import LoadedModel, load_model
 from lab.models.reference import reference
 from lab.models.trace import Trace, trace
@@ -64,9 +64,9 @@ def test_a_neuron_written_out_is_hugging_face_s(tiny_checkpoint: TinyCheckpoint,
     run = traced(tiny_checkpoint, family)
     expected = theirs(run.model, family, 1, run.token_ids)
     layer = run.layer(1)
-    assert torch.allclose(read.ffn_input(layer), expected["first in"], atol=1e-5)
+    assert torch.allclose(feed_forward.ffn_input(layer), expected["first in"], atol=1e-5)
     for token, neuron in ((0, 0), (3, 17), (len(run) - 1, FEED_FORWARD - 1)):
-        steps = read.neuron_steps(layer, run.model.config, token, neuron)
+        steps = feed_forward.neuron_steps(layer, run.model.config, token, neuron)
         assert steps.hidden == pytest.approx(expected["first out"][token, neuron].item(), abs=1e-4)
         assert steps.output == pytest.approx(expected["second in"][token, neuron].item(), abs=1e-4)
         by_loop = sum(float(a) * float(b) for a, b in zip(steps.vector, steps.column, strict=True))
@@ -78,21 +78,23 @@ def test_a_neuron_written_out_is_hugging_face_s(tiny_checkpoint: TinyCheckpoint,
 )
 def test_the_share_times_the_sum_is_torch_s_gelu(name: str, torch_name: str) -> None:
     for z in (-5.0, -0.75, -0.1, 0.0, 0.3, 4.0):
-        steps = read.NeuronSteps(np.array([z]), np.ones(1), np.array([z]), 0.0, name)
+        steps = feed_forward.NeuronSteps(np.array([z]), np.ones(1), np.array([z]), 0.0, name)
         expected = nn.functional.gelu(torch.tensor(z, dtype=torch.float64), approximate=torch_name).item()
         assert steps.output == pytest.approx(expected, abs=1e-12)
 
 
 def test_relu_is_a_switch_and_the_curve_is_the_same_function() -> None:
-    assert [read.NeuronSteps(np.array([z]), np.ones(1), np.array([z]), 0.5, "relu").output for z in (-2.0, 1.0)] == [
+    assert [
+        feed_forward.NeuronSteps(np.array([z]), np.ones(1), np.array([z]), 0.5, "relu").output for z in (-2.0, 1.0)
+    ] == [
         0,
         1.5,
     ]
-    x, y = read.curve("gelu", -3, 3)
+    x, y = feed_forward.curve("gelu", -3, 3)
     assert y == pytest.approx([0.5 * z * (1 + math.erf(z / math.sqrt(2))) for z in x], abs=1e-12)
     assert (x[0], x[-1]) == (-3, 3)
     assert y.min() == pytest.approx(-0.17, abs=0.001) and x[y.argmin()] == pytest.approx(-0.75, abs=0.03)
-    x, y = read.curve("relu", -1, 1)
+    x, y = feed_forward.curve("relu", -1, 1)
     assert y.tolist() == [max(0.0, z) for z in x]
 
 
@@ -108,14 +110,14 @@ def test_activations_times_rows_add_up_to_the_output(tiny_checkpoint: TinyCheckp
 def test_most_active_and_share_below_zero_by_loops(tiny_checkpoint: TinyCheckpoint) -> None:
     layer = traced(tiny_checkpoint, "bert").layer(1)
     values = layer.ffn_activation[4].tolist()
-    assert read.most_active(layer, 4, 3) == sorted(range(FEED_FORWARD), key=lambda i: -values[i])[:3]
+    assert feed_forward.most_active(layer, 4, 3) == sorted(range(FEED_FORWARD), key=lambda i: -values[i])[:3]
     below = [z < 0 for z in layer.ffn_hidden[4].tolist()]
-    assert read.share_below_zero(layer, 4) == pytest.approx(sum(below) / FEED_FORWARD)
+    assert feed_forward.share_below_zero(layer, 4) == pytest.approx(sum(below) / FEED_FORWARD)
 
 
 def test_only_the_constructed_toy_is_silent() -> None:
-    assert read.silent(trace(constructed_toy(5, 6), "a b c").layer(0))
-    assert not read.silent(trace(random_toy(5, 6), "a b c").layer(0))
+    assert feed_forward.silent(trace(constructed_toy(5, 6), "a b c").layer(0))
+    assert not feed_forward.silent(trace(random_toy(5, 6), "a b c").layer(0))
 
 
 def test_words_and_special_tokens_are_told_apart_where_neurons_are_counted() -> None:
@@ -133,15 +135,15 @@ def test_words_and_special_tokens_are_told_apart_where_neurons_are_counted() -> 
     for hook in hooks:
         hook.remove()
     by_hand = [(out[1:-1] > 0).double().mean().item() for out in found]  # [CLS] and [SEP] stand at the ends
-    shares = read.active_on_words(run)
+    shares = feed_forward.active_on_words(run)
     assert shares == pytest.approx(by_hand, abs=1e-3)
-    assert read.nearly_silent(shares) == [2] and shares[2] < 0.01 and shares[[0, 1, 3]].min() > 0.3
+    assert feed_forward.nearly_silent(shares) == [2] and shares[2] < 0.01 and shares[[0, 1, 3]].min() > 0.3
 
 
 def test_no_layer_is_nearly_silent_where_all_are_alike() -> None:
-    assert read.nearly_silent(np.array([0.3, 0.4, 0.35])) == []
-    assert read.nearly_silent(np.array([0.0])) == []
-    assert read.nearly_silent(np.array([0.0, 0.0])) == []
-    assert read.nearly_silent(np.array([0.5, 0.049, 0.5])) == [1]
-    gpt2 = read.active_on_words(trace(load_model("lab-gpt2"), EARLIER))
-    assert read.nearly_silent(gpt2) == []
+    assert feed_forward.nearly_silent(np.array([0.3, 0.4, 0.35])) == []
+    assert feed_forward.nearly_silent(np.array([0.0])) == []
+    assert feed_forward.nearly_silent(np.array([0.0, 0.0])) == []
+    assert feed_forward.nearly_silent(np.array([0.5, 0.049, 0.5])) == [1]
+    gpt2 = feed_forward.active_on_words(trace(load_model("lab-gpt2"), EARLIER))
+    assert feed_forward.nearly_silent(gpt2) == []

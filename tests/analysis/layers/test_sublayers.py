@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lab.analysis.layers import sublayers as read
+from lab.analysis.layers import sublayers
 from lab.models.loading import load_model
 from lab.models.reference import reference
 from lab.models.trace import Trace, trace
@@ -56,10 +56,10 @@ def test_every_stage_of_layer_norm_ends_in_hugging_face_s_output(
 ) -> None:
     run = traced(tiny_checkpoint, family)
     for (vectors, norm), (before, after) in zip(
-        read.layer_norms(run.layer(1)).values(), their_norms(run, family, 1), strict=True
+        sublayers.layer_norms(run.layer(1)).values(), their_norms(run, family, 1), strict=True
     ):
         assert torch.allclose(vectors, before, atol=1e-4)
-        steps = read.norm_steps(vectors[3], norm, run.model.config.norm_eps)
+        steps = sublayers.norm_steps(vectors[3], norm, run.model.config.norm_eps)
         assert steps.output == pytest.approx(after[3].numpy(), abs=1e-4)
         assert list(steps.stages) == ["x", "x − mean", "÷ √(var+ε)", "× γ", "+ β"]
         assert steps.standard.mean() == pytest.approx(0, abs=1e-9)
@@ -67,7 +67,7 @@ def test_every_stage_of_layer_norm_ends_in_hugging_face_s_output(
 
 
 def test_layer_norm_by_hand() -> None:
-    steps = read.NormSteps(
+    steps = sublayers.NormSteps(
         np.array([3.0, 5.0, 5.0, 11.0]), np.array([1.0, 3.0, 1.0, 3.0]), np.array([0.0, 1, 0, -1]), 0.0
     )
     assert (steps.mean, steps.variance, steps.deviation) == (6, 9, 3)
@@ -79,7 +79,7 @@ def test_layer_norm_by_hand() -> None:
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_changes_by_loops(tiny_checkpoint: TinyCheckpoint, family: Family) -> None:
     run = traced(tiny_checkpoint, family)
-    changes = read.sublayer_changes(run)
+    changes = sublayers.sublayer_changes(run)
     assert changes.relative.shape == changes.cosine.shape == (2, 2, len(run))
     for index in range(2):
         layer, norms = run.layer(index), their_norms(run, family, index)
@@ -102,7 +102,7 @@ def test_stages_follow_from_each_other_in_the_order_shown(
     tiny_checkpoint: TinyCheckpoint, family: Family, layer: int
 ) -> None:
     run = traced(tiny_checkpoint, family)
-    stages = read.stages(run.layer(layer))
+    stages = sublayers.stages(run.layer(layer))
     names = [stage.name for stage in stages]
     sublayer = "Self-attention"
     if (family, layer) == ("modernbert", 0):
@@ -126,7 +126,7 @@ def test_stages_follow_from_each_other_in_the_order_shown(
 
 
 def test_a_network_that_adds_nothing_changes_nothing() -> None:
-    changes = read.sublayer_changes(trace(constructed_toy(5, 6), "a b c a"))
+    changes = sublayers.sublayer_changes(trace(constructed_toy(5, 6), "a b c a"))
     assert changes.relative[0, 1].tolist() == [0.0] * 4
     assert changes.cosine[0, 1] == pytest.approx(np.ones(4))
     assert (changes.relative[0, 0] > 0.5).all()

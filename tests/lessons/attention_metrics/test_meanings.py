@@ -15,8 +15,7 @@ from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.analysis.heads.parked import effect_sizes, parked_share
 from lab.course.parking import compared
 from lab.course.words import plain
-from lab.lessons.attention_metrics import checks as ask
-from lab.lessons.attention_metrics import meanings
+from lab.lessons.attention_metrics import checks, meanings
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
@@ -160,7 +159,7 @@ def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -
         layers = re.search(rf"[Ii]n layers? ([\d, and]+), {text}", said)
         found = {int(each) - 1 for each in re.findall(r"\d", layers[1])} if layers else set()
         assert found == (set(np.flatnonzero(of)) if (share > 0.9).any() and (share <= 0.9).any() else set())
-    question = ask.goes_together(rho, band)
+    question = checks.goes_together(rho, band)
     if question is not None:
         assert ("Neither" in question.options[question.answer].text) == (abs(rho) < band)
 

@@ -10,7 +10,7 @@ from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.specialization_parts import MetricPart, specialization_parts
 from lab.analysis.heads.values import uniform_attention
-from lab.lessons.head_specialization import checks as ask
+from lab.lessons.head_specialization import checks
 from lab.questions.question import Question
 from tests.analysis.matrices import random_attention
 
@@ -30,37 +30,37 @@ def part(id: str, causal: bool, seed: int = 1) -> MetricPart:
 
 
 def test_kinds() -> None:
-    assert [ask.kind_of(tag, False) for tag in ("DET", "PROPN", "PUNCT", "SYM", None)] == [
+    assert [checks.kind_of(tag, False) for tag in ("DET", "PROPN", "PUNCT", "SYM", None)] == [
         "Function words",
         "Content words",
         "Punctuation",
         "Other",
         "Other",
     ]
-    assert ask.kind_of("DET", True) == "Special tokens"
+    assert checks.kind_of("DET", True) == "Special tokens"
 
 
 def test_most_common_kind() -> None:
-    kinds = [ask.kind_of(tag, tag is None) for tag in UPOS]
-    assert ask.most_common_kind(kinds) is None  # three function words, three content words
-    assert right(ask.most_common_kind([*kinds, "Content words"])) == "Content words"
+    kinds = [checks.kind_of(tag, tag is None) for tag in UPOS]
+    assert checks.most_common_kind(kinds) is None  # three function words, three content words
+    assert right(checks.most_common_kind([*kinds, "Content words"])) == "Content words"
 
 
 def test_looks_most() -> None:
-    assert right(ask.looks_most(1, SELF, np.array([0.1, 0.5, 0.3]))) == "Head 2"
-    assert ask.looks_most(1, SELF, np.array([0.1, 0.5, 0.48])) is None
-    assert ask.looks_most(1, SELF, np.array([np.nan, np.nan])) is None
+    assert right(checks.looks_most(1, SELF, np.array([0.1, 0.5, 0.3]))) == "Head 2"
+    assert checks.looks_most(1, SELF, np.array([0.1, 0.5, 0.48])) is None
+    assert checks.looks_most(1, SELF, np.array([np.nan, np.nan])) is None
 
 
 def test_most_common_name() -> None:
-    assert right(ask.most_common_name(["mixed", "next_token", "mixed", "delimiter"])) == "Mixed"
-    assert ask.most_common_name(["mixed", "delimiter"]) is None
+    assert right(checks.most_common_name(["mixed", "next_token", "mixed", "delimiter"])) == "Mixed"
+    assert checks.most_common_name(["mixed", "delimiter"]) is None
 
 
 def test_best_head() -> None:
     scores = np.array([[0.1, 0.2], [0.9, 0.3]])
-    assert right(ask.best_head(PATTERNS[1], scores)) == "Layer 2, head 1"
-    assert ask.best_head(PATTERNS[1], scores * np.nan) is None
+    assert right(checks.best_head(PATTERNS[1], scores)) == "Layer 2, head 1"
+    assert checks.best_head(PATTERNS[1], scores * np.nan) is None
 
 
 @pytest.mark.parametrize(
@@ -75,45 +75,45 @@ def test_best_head() -> None:
 )
 def test_name_of(scores: list[float], expected: str) -> None:
     chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
-    question = ask.name_of("layer 1, head 1", np.array(scores), chance)
+    question = checks.name_of("layer 1, head 1", np.array(scores), chance)
     assert question is not None and right(question) == expected
     assert "Broad" not in [option.text for option in question.options]
 
 
 def test_a_name_that_nobody_could_see_is_not_asked_for() -> None:
     chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
-    assert ask.name_of("layer 1, head 1", np.array([0.99, 0.0, 0.0, 0.0, 0.61, 0.0]), chance) is None
+    assert checks.name_of("layer 1, head 1", np.array([0.99, 0.0, 0.0, 0.0, 0.61, 0.0]), chance) is None
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_base_rate_is_what_a_uniform_head_gives(causal: bool) -> None:
     even = uniform_attention(len(UPOS), causal)[0]
     share = even[:, [2, 3, 6]].sum() / even.sum()
-    assert right(ask.base_rate(part("content_words", causal), len(UPOS), causal)) == f"{share:.0%}"
-    assert ask.base_rate(part("entities", causal), len(UPOS), causal) is None
+    assert right(checks.base_rate(part("content_words", causal), len(UPOS), causal)) == f"{share:.0%}"
+    assert checks.base_rate(part("entities", causal), len(UPOS), causal) is None
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_corrected_value(causal: bool) -> None:
     attention, even = random_attention(1, 1, len(UPOS), causal)[0], uniform_attention(len(UPOS), causal)[0]
     expected = attention[:, [1, 4, 5]].sum() / even[:, [1, 4, 5]].sum()
-    assert right(ask.corrected_value("layer 1, head 1", part("function_words", causal))) == f"{expected:.2f}"
-    assert ask.corrected_value("layer 1, head 1", part("entities", causal)) is None
+    assert right(checks.corrected_value("layer 1, head 1", part("function_words", causal))) == f"{expected:.2f}"
+    assert checks.corrected_value("layer 1, head 1", part("entities", causal)) is None
 
 
 def test_rim_of_radar_is_about_the_largest_head() -> None:
-    question = ask.rim_of_radar(0, SELF, (np.array([0.1, 0.4]), np.array([0.8, 3.2])))
+    question = checks.rim_of_radar(0, SELF, (np.array([0.1, 0.4]), np.array([0.8, 3.2])))
     assert right(question) == (
         "More of its attention goes to each token itself than any other head of the layer gives them"
     )
     assert question is not None and "head 2 of layer 1" in question.prompt
     assert any("3.20" in option.why for option in question.options)
-    assert ask.rim_of_radar(0, SELF, (np.array([0.1, 1.0]), np.array([0.8, 8.0]))) is None
-    assert ask.rim_of_radar(0, SELF, (np.array([0.4]), np.array([0.8]))) is None
+    assert checks.rim_of_radar(0, SELF, (np.array([0.1, 1.0]), np.array([0.8, 8.0]))) is None
+    assert checks.rim_of_radar(0, SELF, (np.array([0.4]), np.array([0.8]))) is None
 
 
 def test_same_names() -> None:
-    assert right(ask.same_names(9, 10)) == "More than two thirds"
-    assert right(ask.same_names(5, 10)) == "Between one and two thirds"
-    assert right(ask.same_names(1, 10)) == "Fewer than a third"
-    assert ask.same_names(2, 3) is None
+    assert right(checks.same_names(9, 10)) == "More than two thirds"
+    assert right(checks.same_names(5, 10)) == "Between one and two thirds"
+    assert right(checks.same_names(1, 10)) == "Fewer than a third"
+    assert checks.same_names(2, 3) is None

@@ -12,8 +12,7 @@ from lab.analysis.heads.values import is_causal
 from lab.analysis.sentences.attention import InterSentence, inter_sentence
 from lab.analysis.sentences.split import as_one, aside, crossing, expected, split
 from lab.figures.sentences import read
-from lab.lessons.inter_sentence_attention import checks as ask
-from lab.lessons.inter_sentence_attention import what_if
+from lab.lessons.inter_sentence_attention import checks, what_if
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.questions.question import Question
@@ -49,11 +48,11 @@ def made(maximum: list[list[float]], mass: list[list[float]], removed: list[floa
 def test_where_it_goes_is_the_largest_share_of_a_row() -> None:
     ones = np.ones((3, 3)).tolist()
     found = made(ones, [[0.2, 0.1, 0.1], [0.5, 0.3, 0.1], [0.3, 0.31, 0.3]], [0.6, 0.1, 0.09])
-    assert right(ask.where_it_goes(found, 0, "[CLS] and [SEP]")) == "[CLS] and [SEP]"
-    assert right(ask.where_it_goes(found, 1, "[CLS] and [SEP]")) == "Sentence 1"
-    assert ask.where_it_goes(found, 2, "[CLS] and [SEP]") is None  # nothing leads clearly
+    assert right(checks.where_it_goes(found, 0, "[CLS] and [SEP]")) == "[CLS] and [SEP]"
+    assert right(checks.where_it_goes(found, 1, "[CLS] and [SEP]")) == "Sentence 1"
+    assert checks.where_it_goes(found, 2, "[CLS] and [SEP]") is None  # nothing leads clearly
     causal = made([[1, np.nan], [1, 1]], [[0.8, 0.0], [0.2, 0.5]], [0.2, 0.3])
-    question = ask.where_it_goes(causal, 0, "the first token")
+    question = checks.where_it_goes(causal, 0, "the first token")
     assert question is not None and {option.text for option in question.options} == {
         "Sentence 1 itself",
         "The first token",
@@ -65,7 +64,7 @@ def test_where_it_goes_of_a_trace(trace: Trace) -> None:
     sentences = split(trace)
     others = aside(trace, sentences)
     assert others is not None
-    question = ask.where_it_goes(inter_sentence(trace, others), 1, "the rest")
+    question = checks.where_it_goes(inter_sentence(trace, others), 1, "the rest")
     attention = trace.attention.numpy().mean(axis=(0, 1))[[i for i, s in enumerate(others) if s == 1]].mean(axis=0)
     shares = {
         name: attention[[s == number for s in others]].sum()
@@ -83,7 +82,7 @@ def test_where_it_goes_of_a_trace(trace: Trace) -> None:
 )
 def test_left_out_asks_on_which_side_of_1_a_value_ends(before: float, after: float, text: str | None) -> None:
     kept, without = (replace(made([[1.0]], [[0.5]], [0.4]), relative=np.array([[value]])) for value in (before, after))
-    question = ask.left_out(kept, without, 0, "[CLS] and [SEP]")
+    question = checks.left_out(kept, without, 0, "[CLS] and [SEP]")
     assert (None if question is None else right(question)) == text
 
 
@@ -96,13 +95,13 @@ def test_even_share_and_its_correction(trace: Trace) -> None:
         seen = [j for j in range(n) if not causal or j <= query]
         shares.append(sum(sentence_of[j] == b for j in seen) / len(seen))
     even = float(np.mean(shares))
-    assert right(ask.even_share(found, n, expected(found, n, causal, a, b), a, b)) == f"{even:.3f}"
-    assert right(ask.corrected(found, even, a, b)) == f"{found.mass[a, b] / even:.2f}"
+    assert right(checks.even_share(found, n, expected(found, n, causal, a, b), a, b)) == f"{even:.3f}"
+    assert right(checks.corrected(found, even, a, b)) == f"{found.mass[a, b] / even:.2f}"
 
 
 def test_only_a_causal_model_has_empty_cells(trace: Trace) -> None:
     causal = is_causal(trace)
-    question = ask.into_the_future(sentences_of(trace), causal)
+    question = checks.into_the_future(sentences_of(trace), causal)
     assert (question is not None) == causal == bool(np.isnan(sentences_of(trace).maximum[0, 1]))
     if causal:
         assert right(question) == "Its tokens cannot see what comes after them"
@@ -110,7 +109,7 @@ def test_only_a_causal_model_has_empty_cells(trace: Trace) -> None:
 
 def test_to_specials_is_what_is_missing_to_one(trace: Trace) -> None:
     found = sentences_of(trace)
-    question = ask.to_specials(found, 0, "[CLS] and [SEP]")
+    question = checks.to_specials(found, 0, "[CLS] and [SEP]")
     assert (question is None) == is_causal(trace)
     if question is not None:
         assert right(question) == f"{1 - found.mass[0].sum():.3f}"
@@ -118,27 +117,27 @@ def test_to_specials_is_what_is_missing_to_one(trace: Trace) -> None:
 
 def test_one_weight_is_asked_where_maximum_and_mass_differ_most() -> None:
     found = made([[0.9, 0.8, 0.3], [0.3, 0.9, 0.2], [0.1, 0.1, 0.9]], np.full((3, 3), 0.1).tolist(), [0.7] * 3)
-    question = ask.one_weight(found)
+    question = checks.one_weight(found)
     assert right(question).startswith("One weight of one head is so large")
     assert question is not None and "From sentence 1 to sentence 2" in question.prompt
     low = made([[0.9, 0.2], [0.2, 0.9]], np.full((2, 2), 0.1).tolist(), [0.7] * 2)
-    assert ask.one_weight(low) is None
+    assert checks.one_weight(low) is None
 
 
 @pytest.mark.parametrize(
     ("paired", "text"), [(0.3, "It rises"), (0.1, "It falls"), (0.205, "It hardly moves"), (0.215, None)]
 )
 def test_pair_effect(paired: float, text: str | None) -> None:
-    question = ask.pair_effect(0.2, paired, ("Text A", "Text B"))
+    question = checks.pair_effect(0.2, paired, ("Text A", "Text B"))
     assert (None if question is None else right(question)) == text
 
 
 def test_keeps_or_sends_is_the_largest_of_a_row() -> None:
     ones = np.ones((2, 2)).tolist()
-    assert right(ask.keeps_or_sends(made(ones, [[0.2, 0.7], [0.6, 0.4]], [0.1, 0]), 0)) == "Sentence 2"
-    assert right(ask.keeps_or_sends(made(ones, [[0.2, 0.7], [0.4, 0.6]], [0.1, 0]), 1)) == "Sentence 2 itself"
-    assert ask.keeps_or_sends(made(ones, [[0.5, 0.48], [0.4, 0.6]], [0, 0]), 0) is None
-    assert ask.keeps_or_sends(made([[1, np.nan], [1, 1]], [[1, 0], [0.4, 0.6]], [0, 0]), 0) is None  # no choice
+    assert right(checks.keeps_or_sends(made(ones, [[0.2, 0.7], [0.6, 0.4]], [0.1, 0]), 0)) == "Sentence 2"
+    assert right(checks.keeps_or_sends(made(ones, [[0.2, 0.7], [0.4, 0.6]], [0.1, 0]), 1)) == "Sentence 2 itself"
+    assert checks.keeps_or_sends(made(ones, [[0.5, 0.48], [0.4, 0.6]], [0, 0]), 0) is None
+    assert checks.keeps_or_sends(made([[1, np.nan], [1, 1]], [[1, 0], [0.4, 0.6]], [0, 0]), 0) is None  # no choice
 
 
 def test_why_less_is_asked_where_length_turns_the_order() -> None:
@@ -147,10 +146,10 @@ def test_why_less_is_asked_where_length_turns_the_order() -> None:
     members = (np.arange(3), np.arange(3, 9), np.arange(9, 11))
     even = np.array([3, 6, 2]) / 11
     found = replace(made(np.ones((3, 3)).tolist(), mass.tolist(), [0, 0, 0]), members=members, relative=mass / even)
-    question = ask.why_less(found)
+    question = checks.why_less(found)
     assert right(question) == "Sentence 2 is longer"
     assert question is not None and "0.50 and 0.30" in question.prompt and "0.92 and 1.65" in question.prompt
-    assert ask.why_less(replace(found, relative=mass / (1 / 3))) is None
+    assert checks.why_less(replace(found, relative=mass / (1 / 3))) is None
 
 
 def mean_mass(trace: Trace, a: list[int], b: list[int]) -> float:
@@ -174,7 +173,7 @@ def test_what_if_really_runs_the_model(model: str) -> None:
 
     other = lab.trace(trace.model, " ".join((texts[1], texts[0], texts[2])))
     second, first = (list(split(other).places(number)) for number in (0, 1))
-    question = ask.other_order(found, what_if.exchanged(trace, False), texts)
+    question = checks.other_order(found, what_if.exchanged(trace, False), texts)
     change = mean_mass(other, first, second) - mean_mass(trace, places[0], places[1])
     if is_causal(trace):
         assert right(question) == "The one that was sentence 1"  # it comes later now
@@ -182,7 +181,7 @@ def test_what_if_really_runs_the_model(model: str) -> None:
         assert (None if question is None else right(question)) == moves(change)
 
     without = lab.trace(trace.model, trace.text, None, Interventions(no_positions=True))
-    asked = ask.without_positions(found, what_if.unplaced(trace, False))
+    asked = checks.without_positions(found, what_if.unplaced(trace, False))
     own = [np.mean([mean_mass(each, at, at) for at in places]) for each in (trace, without)]
     assert (None if asked is None else right(asked)) == moves(float(own[1] - own[0]))
 
@@ -205,12 +204,12 @@ def test_other_order_and_positions_say_whether_anything_moves() -> None:
     before = made(ones, [[0.6, 0.3], [0.4, 0.6]], [0.1, 0])
     for back, text in ((0.4, "It rises"), (0.305, "It hardly moves"), (0.2, "It falls"), (0.315, None)):
         after = made(ones, [[0.6, 0.3], [back, 0.6]], [0.1, 0])
-        question = ask.other_order(before, after, ("A.", "B."))
+        question = checks.other_order(before, after, ("A.", "B."))
         assert (None if question is None else right(question)) == text
-    assert ask.other_order(before, None, ("A.", "B.")) is None
+    assert checks.other_order(before, None, ("A.", "B.")) is None
     low = made(ones, [[0.4, 0.3], [0.4, 0.4]], [0.1, 0])
-    assert right(ask.without_positions(before, low)) == "It falls"
-    assert right(ask.without_positions(low, before)) == "It rises"
+    assert right(checks.without_positions(before, low)) == "It falls"
+    assert right(checks.without_positions(low, before)) == "It rises"
 
 
 @pytest.mark.parametrize("left_out", [True, False])
@@ -224,9 +223,9 @@ def test_a_question_says_whether_its_numbers_count_special_tokens(left_out: bool
         weights[:, special] = 0
         weights /= weights.sum(axis=-1, keepdims=True)
     kept = float(weights[np.ix_(mine, mine)].sum(axis=-1).mean())
-    asked = ask.keeps_or_sends(read(trace, split(trace), left_out), 0)
+    asked = checks.keeps_or_sends(read(trace, split(trace), left_out), 0)
     assert asked is not None and f"{kept:.3f}" in asked.options[asked.answer].why
-    said = ask.counting(asked, "\\[CLS\\] and \\[SEP\\]", left_out)
+    said = checks.counting(asked, "\\[CLS\\] and \\[SEP\\]", left_out)
     assert said is not None and said.prompt.endswith(asked.prompt) and said.options == asked.options
     assert said.prompt.startswith("Left out here: " if left_out else "Counted here, too: ")
-    assert ask.counting(None, "x", left_out) is None
+    assert checks.counting(None, "x", left_out) is None

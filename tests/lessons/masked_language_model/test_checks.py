@@ -13,7 +13,7 @@ import lab
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, Restored, candidates, prediction_at
 from lab.course.words import quoted, share
-from lab.lessons.masked_language_model import checks as ask
+from lab.lessons.masked_language_model import checks
 from lab.questions.question import Option, Question
 
 LOGITS = np.array([3.0, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, 0.0])
@@ -61,14 +61,14 @@ def test_shares_never_read_as_certain_or_impossible_unless_they_are() -> None:
 
 
 def test_best_word_is_the_first_candidate() -> None:
-    question = ask.best_word("Which?", best(4), of(2), len(LOGITS))
+    question = checks.best_word("Which?", best(4), of(2), len(LOGITS))
     assert answer(question).text == "“\u2068happy\u2069”"
     assert len(texts(question)) == 4
     assert f"{of(0).probability:.3f}" in answer(question).why
 
 
 def test_the_true_word_is_offered_wherever_it_ranks() -> None:
-    question = ask.best_word("Which?", best(4), of(5), len(LOGITS))
+    question = checks.best_word("Which?", best(4), of(5), len(LOGITS))
     assert question is not None
     (true,) = (option for option in question.options if "ed" in option.text and "tired" not in option.text)
     assert "really stands there" in true.why
@@ -79,12 +79,12 @@ def test_the_true_word_is_offered_wherever_it_ranks() -> None:
 def test_two_words_that_come_too_close_are_no_question() -> None:
     first = of(0)
     second = Candidate(1, "big", first.logit, first.exponential, first.probability / 1.05, 2)
-    assert ask.best_word("Which?", [first, second], None, len(LOGITS)) is None
-    assert ask.best_word("Which?", [first], None, 1) is None
+    assert checks.best_word("Which?", [first, second], None, len(LOGITS)) is None
+    assert checks.best_word("Which?", [first], None, 1) is None
 
 
 def test_markup_in_a_word_stays_a_word() -> None:
-    question = ask.best_word("Which?", best(4), of(6), len(LOGITS))
+    question = checks.best_word("Which?", best(4), of(6), len(LOGITS))
     assert "“\u2068\\<b\\>\u2069”" in texts(question)
 
 
@@ -92,16 +92,16 @@ def test_markup_in_a_word_stays_a_word() -> None:
 def test_odds_are_e_to_the_difference(gap: float, temperature: float) -> None:
     logits = np.array([4.0, 4.0 - gap * temperature, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     first, second = of(0, logits, temperature), of(1, logits, temperature)
-    question = ask.odds(first, second, temperature)
+    question = checks.odds(first, second, temperature)
     if question is not None:
         assert answer(question).text == f"{first.probability / second.probability:.3g} times"
         assert ("temperature" in question.prompt) == (temperature != 1)
 
 
 def test_odds_need_a_difference() -> None:
-    assert ask.odds(of(0), of(0)) is None
+    assert checks.odds(of(0), of(0)) is None
     huge = np.array([90.0, 0.0])
-    assert ask.odds(of(0, huge), of(1, huge)) is None
+    assert checks.odds(of(0, huge), of(1, huge)) is None
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_odds_need_a_difference() -> None:
 )
 def test_shown_word_goes_the_way_the_numbers_go(hidden: float, visible: float, text: str | None) -> None:
     before, after = (Candidate(1, "big", 0.0, 0.0, p, 2) for p in (hidden, visible))
-    question = ask.shown_word(before, after)
+    question = checks.shown_word(before, after)
     assert (None if question is None else answer(question).text) == text
 
 
 def test_quotient_divides_by_the_sum() -> None:
     prediction, chosen = Prediction(0, None, LOGITS), of(1)
-    question = ask.quotient(chosen, prediction)
+    question = checks.quotient(chosen, prediction)
     total = math.fsum(math.exp(value - 3.0) for value in LOGITS)
     assert answer(question).text == f"{math.exp(-1.0) / total:.3f}"
     assert {f"{math.exp(-1.0):.3f}", f"{1 / total:.3f}"} < texts(question)
@@ -129,13 +129,13 @@ def test_quotient_divides_by_the_sum() -> None:
 
 def test_shifted_logits_leave_the_probability() -> None:
     before, after = of(2), of(2, LOGITS + 1)
-    question = ask.shifted(before)
+    question = checks.shifted(before)
     assert answer(question).text == f"{after.probability:.3f}"
     assert f"{before.probability * math.e:.3f}" in texts(question)
 
 
 def test_tempered_squares_and_renormalises() -> None:
-    question = ask.tempered(Prediction(0, None, LOGITS, temperature=1.7), of(0))
+    question = checks.tempered(Prediction(0, None, LOGITS, temperature=1.7), of(0))
     squares = [of(i).probability ** 2 for i in range(len(LOGITS))]
     assert answer(question).text == f"{squares[0] / math.fsum(squares):.3f}"
 
@@ -147,12 +147,12 @@ def test_easiest_word_leaves_out_what_is_too_close() -> None:
         Restored(5, "the", 0.1, 2),
         Restored(7, "mat", 0.0, 9),
     ]
-    question = ask.easiest_word("Which?", found)
+    question = checks.easiest_word("Which?", found)
     assert answer(question).text == "“\u2068was\u2069” (token 4)"
     assert not any("token 2" in text for text in texts(question))
     assert len(texts(question)) == 3
-    assert ask.easiest_word("Which?", found[:2]) is None
-    assert ask.easiest_word("Which?", []) is None
+    assert checks.easiest_word("Which?", found[:2]) is None
+    assert checks.easiest_word("Which?", []) is None
 
 
 @given(st.lists(st.floats(-8, 8, width=32), min_size=8, max_size=8), st.integers(0, 7))
@@ -161,11 +161,11 @@ def test_any_logits_give_sound_questions_or_none(values: list[float], truth: int
     prediction = Prediction(0, truth, logits)
     ranked = [of(i, logits) for i in prediction.best(8)]
     questions = [
-        ask.best_word("Which?", ranked[:4], of(truth, logits), 8),
-        ask.odds(ranked[0], ranked[1]),
-        ask.tempered(prediction, ranked[0]),
-        *(ask.quotient(each, prediction) for each in ranked),
-        *(ask.shifted(each) for each in ranked),
+        checks.best_word("Which?", ranked[:4], of(truth, logits), 8),
+        checks.odds(ranked[0], ranked[1]),
+        checks.tempered(prediction, ranked[0]),
+        *(checks.quotient(each, prediction) for each in ranked),
+        *(checks.shifted(each) for each in ranked),
     ]
     for question in questions:
         assert question is None or len(question.options) <= 4  # Question itself checks the rest
@@ -180,7 +180,7 @@ def test_the_next_best_word_is_asked_where_the_best_one_is_on_screen() -> None:
             trace = lab.trace(model, text)
             for place in range(1, len(trace) - 1):
                 best = candidates(prediction_at(masked_run(trace, (place,)), place, None), 5, model.tokenizer)
-                question = ask.next_best_word("Before.", best, model.config.vocabulary)
+                question = checks.next_best_word("Before.", best, model.config.vocabulary)
                 led = best[1].probability >= 1.1 * best[2].probability
                 assert (question is not None) == led
                 if question is not None:

@@ -11,7 +11,7 @@ from lab.analysis.words.likelihood import Likelihood, TokenScore
 from lab.analysis.words.next_sentence import NextSentence
 from lab.analysis.words.predictions import Prediction
 from lab.analysis.words.sampling import SamplingSettings, sample
-from lab.lessons.masked_language_model import likelihood_checks as ask
+from lab.lessons.masked_language_model import likelihood_checks
 from lab.questions.question import Option, Question
 
 PROBABILITIES = (0.5, 0.002, 0.1, 0.3)
@@ -26,14 +26,14 @@ def answer(question: Question | None) -> Option:
 
 
 def test_the_least_probable_token_surprises_most() -> None:
-    right = answer(ask.most_surprising(FOUND, NAMES))
+    right = answer(likelihood_checks.most_surprising(FOUND, NAMES))
     assert right.text == "“cat” (3)"
     assert f"ln P = −{-math.log(0.002):.2f}" in right.why
-    assert ask.most_surprising(Likelihood(True, 4, FOUND.scores[:1]), NAMES) is None
+    assert likelihood_checks.most_surprising(Likelihood(True, 4, FOUND.scores[:1]), NAMES) is None
 
 
 def test_perplexity_is_one_over_the_geometric_mean() -> None:
-    question = ask.perplexity(FOUND)
+    question = likelihood_checks.perplexity(FOUND)
     assert answer(question).text == f"{math.prod(PROBABILITIES) ** (-1 / 4):.3g}"
     assert question is not None
     assert "pseudo-perplexity" in question.prompt
@@ -50,28 +50,28 @@ def test_perplexity_is_one_over_the_geometric_mean() -> None:
     ],
 )
 def test_settled_is_the_first_row_after_which_nothing_changes(words: str, row: str) -> None:
-    question = ask.settled(words, "token 3")
+    question = likelihood_checks.settled(words, "token 3")
     assert answer(question).text == row
     assert question is not None
     assert len(question.options) == min(len(words), 4)
 
 
 def test_a_word_that_comes_back_is_explained() -> None:
-    question = ask.settled("dadd", "token 3")
+    question = likelihood_checks.settled("dadd", "token 3")
     assert question is not None
     assert "but layer 1 reads “\u2068a\u2069”" in question.options[0].why
-    assert ask.settled("d", "token 3") is None
+    assert likelihood_checks.settled("d", "token 3") is None
 
 
 def test_least_certain_is_the_largest_entropy() -> None:
-    assert answer(ask.least_certain([0.1, 0.4, 0.8, 0.2], NAMES)).text == NAMES[2]
-    assert ask.least_certain([0.4, 0.42], NAMES) is None
+    assert answer(likelihood_checks.least_certain([0.1, 0.4, 0.8, 0.2], NAMES)).text == NAMES[2]
+    assert likelihood_checks.least_certain([0.4, 0.42], NAMES) is None
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.5, 2), (0.7, 3), (0.78, 4), (0.2, None), (0.999, None), (0.75, None)])
 def test_nucleus_counts_until_the_sum_is_reached(top_p: float, kept: int | None) -> None:
     found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_p=top_p))
-    question = ask.nucleus(found, top_p)
+    question = likelihood_checks.nucleus(found, top_p)
     assert (None if question is None else answer(question).text) == (None if kept is None else str(kept))
 
 
@@ -80,14 +80,14 @@ def test_kept_tokens_are_counted(top_k: int | None, top_p: float) -> None:
     found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_k=top_k, top_p=top_p))
     first = SHARES[:top_k] / SHARES[:top_k].sum()
     kept = next(i for i in range(1, len(first) + 1) if first[:i].sum() >= top_p - 1e-9)
-    assert answer(ask.kept_tokens(found, len(SHARES), "tokens")).text == str(kept)
+    assert answer(likelihood_checks.kept_tokens(found, len(SHARES), "tokens")).text == str(kept)
 
 
 @pytest.mark.parametrize(
     ("p", "text"), [(0.1, "Below 0.25"), (0.5, "Between 0.25 and 0.75"), (0.99, "Above 0.75"), (0.251, None)]
 )
 def test_the_band_of_a_probability(p: float, text: str | None) -> None:
-    question = ask.follows_band(p)
+    question = likelihood_checks.follows_band(p)
     assert (None if question is None else answer(question).text) == text
 
 
@@ -95,7 +95,7 @@ def test_two_logits_make_a_probability() -> None:
     yes, no = 1.2, 0.4
     p = math.exp(yes) / (math.exp(yes) + math.exp(no))
     found = NextSentence(p, 0.5, (yes, no), (0.0, 0.0))
-    assert answer(ask.pair_softmax(found)).text == f"{p:.3f}"
+    assert answer(likelihood_checks.pair_softmax(found)).text == f"{p:.3f}"
 
 
 @pytest.mark.parametrize(
@@ -108,5 +108,5 @@ def test_two_logits_make_a_probability() -> None:
     ],
 )
 def test_swapping_goes_the_way_the_numbers_go(other: float, text: str | None) -> None:
-    question = ask.swapped(NextSentence(0.6, other, (0.0, 0.0), (0.0, 0.0)))
+    question = likelihood_checks.swapped(NextSentence(0.6, other, (0.0, 0.0), (0.0, 0.0)))
     assert (None if question is None else answer(question).text) == text

@@ -14,7 +14,7 @@ import lab
 from lab.analysis.words.masking import mask_of, masked_run
 from lab.course.sentences.blanks import BLANKS
 from lab.course.words import share
-from lab.lessons.masked_language_model import what_if as ask
+from lab.lessons.masked_language_model import what_if
 from lab.models.loading import LoadedModel
 from lab.models.reference import reference
 from lab.questions.question import MARGIN
@@ -46,7 +46,7 @@ def probability(model: LoadedModel, text: str, word: str) -> float:
 def test_another_subject_is_really_run(name: str, blank: Any) -> None:
     model = lab.load_model(name)
     before, after = (probability(model, text, "were") for text in (blank.text, blank.changed))
-    question = ask.other_subject(partial(lab.trace, model), model, blank)
+    question = what_if.other_subject(partial(lab.trace, model), model, blank)
     if abs(abs(after - before) - MARGIN) < 0.01:
         assert question is None
         return
@@ -63,7 +63,7 @@ def test_another_subject_is_really_run(name: str, blank: Any) -> None:
 def test_another_sentence_has_the_likeliest_of_the_four_words(name: str, blank: Any) -> None:
     model = lab.load_model(name)
     found = sorted(((probability(model, blank.text, word), word) for word in blank.offered), reverse=True)
-    question = ask.other_sentence(partial(lab.trace, model), model, blank)
+    question = what_if.other_sentence(partial(lab.trace, model), model, blank)
     if found[0][0] < 1.1 * found[1][0]:
         assert question is None
         return
@@ -83,16 +83,16 @@ def test_one_more_hidden_word_costs_what_their_model_says() -> None:
         ids = torch.tensor([masked_run(seen, (2,)).token_ids])
         after[2] = float(module(ids).prediction_logits[0, 3].double().softmax(-1)[best])
     most = min(after, key=after.__getitem__)
-    question = ask.one_more_hidden(seen, 3, others)
+    question = what_if.one_more_hidden(seen, 3, others)
     assert question is not None
     right = question.options[question.answer]
     assert f"(token {most + 1})" in right.text and share(after[most]) in right.why
-    assert ask.one_more_hidden(seen, 3, ()) is None
+    assert what_if.one_more_hidden(seen, 3, ()) is None
 
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_why_nothing_or_something_is_hidden(causal: bool) -> None:
-    question = ask.why_hidden(causal)
+    question = what_if.why_hidden(causal)
     right = question.options[question.answer].text
     assert ("never sees what comes after" in right) == causal
     assert ("read the word off" in right) != causal

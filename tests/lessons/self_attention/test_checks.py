@@ -12,7 +12,7 @@ import pytest
 import lab
 from lab.analysis.heads.attention import attention_row
 from lab.course.words import escaped
-from lab.lessons.self_attention import checks as ask
+from lab.lessons.self_attention import checks
 from lab.models.trace import Trace
 from lab.questions.question import Option, Question, clear_winner
 from tests.checkpoints import Family, write_checkpoint
@@ -36,7 +36,7 @@ def test_most_attended_names_the_largest_weight(traces: list[Trace]) -> None:
     for trace in traces:
         for query in range(len(trace)):
             weights = np.asarray(trace.layer(0).attention[1, query])
-            question = ask.most_attended(trace, attention_row(trace.layer(0), 1, query), query)
+            question = checks.most_attended(trace, attention_row(trace.layer(0), 1, query), query)
             if question is not None:
                 asked += 1
                 assert answer(question).text.endswith(f"({weights.argmax() + 1})")
@@ -47,7 +47,7 @@ def test_without_scaling_is_larger_by_the_softmax_of_raw_scores(traces: list[Tra
     trace = traces[0]
     layer = trace.layer(0)
     for query in range(2, len(trace)):
-        question = ask.without_scaling(trace, attention_row(layer, 0, query), query)
+        question = checks.without_scaling(trace, attention_row(layer, 0, query), query)
         if question is None:
             continue
         scores = layer.scores[0, query, : query + 1 if trace.model.config.causal else None].double()
@@ -60,7 +60,7 @@ def test_second_weight_follows_from_the_first(traces: list[Trace]) -> None:
     asked = 0
     for trace in traces:
         for query in range(len(trace)):
-            question = ask.second_weight(trace, attention_row(trace.layer(1), 0, query), query)
+            question = checks.second_weight(trace, attention_row(trace.layer(1), 0, query), query)
             if question is None:
                 continue
             asked += 1
@@ -74,17 +74,17 @@ def test_second_weight_follows_from_the_first(traces: list[Trace]) -> None:
 
 def test_a_single_token_has_no_second_weight(tmp_path: Path) -> None:
     trace = lab.trace(lab.load_model(write_checkpoint(tmp_path / "gpt2", "gpt2")), "a")
-    assert ask.second_weight(trace, attention_row(trace.layer(0), 0, 0), 0) is None
+    assert checks.second_weight(trace, attention_row(trace.layer(0), 0, 0), 0) is None
 
 
 def test_column_and_head_questions_agree_with_the_maps(traces: list[Trace]) -> None:
     for trace in traces:
         layer = trace.layer(1)
         attention = layer.attention.numpy()
-        question = ask.most_attended_overall(trace, layer, 0)
+        question = checks.most_attended_overall(trace, layer, 0)
         if question is not None:
             assert answer(question).text.endswith(f"({attention[0].sum(0).argmax() + 1})")
-        question = ask.previous_token_head(trace, layer)
+        question = checks.previous_token_head(trace, layer)
         if question is not None:
             n = len(trace)
             before = [np.mean([head[i, i - 1] for i in range(1, n)]) for head in attention]
@@ -120,7 +120,7 @@ def test_the_other_direction_is_the_transposed_cell(traces: list[Trace]) -> None
         weights = trace.layer(0).attention[0].numpy()
         for query in range(len(trace)):
             for key in range(len(trace)):
-                question = ask.other_direction(trace, trace.layer(0), 0, query, key)
+                question = checks.other_direction(trace, trace.layer(0), 0, query, key)
                 if question is not None:
                     asked += 1
                     assert answer(question).text == f"{weights[key, query]:.3f}"
@@ -130,7 +130,7 @@ def test_the_other_direction_is_the_transposed_cell(traces: list[Trace]) -> None
 def test_most_even_row_has_the_smallest_maximum(traces: list[Trace]) -> None:
     for trace in traces:
         for head in range(4):
-            question = ask.most_even(trace, trace.layer(0), head)
+            question = checks.most_even(trace, trace.layer(0), head)
             if question is not None:
                 largest = trace.layer(0).attention[head].max(dim=-1).values
                 assert answer(question).text.endswith(f"({largest.argmin().item() + 1})")

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from lab.course.words import quoted
-from lab.lessons.tokenization import checks as check
-from lab.lessons.tokenization import meanings
-from lab.lessons.tokenization import predictions as ask
+from lab.lessons.tokenization import checks, meanings, predictions
 from lab.lessons.tokenization.reading import TextReading, askable, hardest
 from lab.models.encoding import encode
 from lab.models.loading import EMBEDDED
@@ -67,7 +65,7 @@ def word_of(reading: TextReading, text: str) -> WordSteps | BpeWord:
 
 @pytest.mark.parametrize("text", [TEXT, "Is the house small?"])
 def test_one_word_is_whole_and_the_others_are_cut_as_the_library_says(text: str) -> None:
-    question = ask.one_token(read(bert(), text))
+    question = predictions.one_token(read(bert(), text))
     assert question is not None
     for each in question.options:
         word = each.text.strip("“\u2068\u2069”")
@@ -76,13 +74,13 @@ def test_one_word_is_whole_and_the_others_are_cut_as_the_library_says(text: str)
 
 
 def test_a_mistyped_word_falls_into_the_pieces_that_the_library_finds() -> None:
-    question = check.mistyped(read(bert(), "The garden is small."))
+    question = checks.mistyped(read(bert(), "The garden is small."))
     assert question is not None and "garden" in question.prompt
     wrong = re.findall("mistype it as “\u2068(.+?)\u2069”", question.prompt)[0]
     pieces = bert().encode(wrong, add_special_tokens=False).tokens
     assert len(pieces) > 1
     assert all(piece.replace("#", "\\#") in answer(question).why for piece in pieces)
-    assert check.mistyped(read(bert(), "a b c")) is None
+    assert checks.mistyped(read(bert(), "a b c")) is None
 
 
 def test_what_is_whole_and_what_is_cut_is_counted() -> None:
@@ -106,7 +104,7 @@ def test_a_word_that_is_looked_up_in_another_spelling_is_not_said_to_be_as_typed
 
 def test_the_word_offered_is_one_that_the_tokenizer_cuts(gpt2: Tokenizer) -> None:
     for tokenizer in (bert(), gpt2):
-        offered = ask.cut_sentence(tokenizer)
+        offered = predictions.cut_sentence(tokenizer)
         assert offered is not None
         word, sentence = offered
         start = sentence.index(word)
@@ -117,7 +115,7 @@ def test_the_word_offered_is_one_that_the_tokenizer_cuts(gpt2: Tokenizer) -> Non
 def test_the_first_piece_is_the_longest_start_in_the_vocabulary() -> None:
     word = word_of(read(bert(), TEXT), "photographers")
     assert isinstance(word, WordSteps)
-    question = ask.first_piece(bert().model, word)
+    question = predictions.first_piece(bert().model, word)
     assert answer(question).text == quoted("photograph")
     assert "lookup 4" in answer(question).why
     assert "not in the vocabulary" in option(question, quoted("photographers")).why
@@ -128,19 +126,19 @@ def test_the_first_piece_is_the_longest_start_in_the_vocabulary() -> None:
 def test_no_first_piece_is_asked_where_there_is_none_to_choose(text: str) -> None:
     word = read(bert(), text).words[0]
     assert isinstance(word, WordSteps)
-    assert ask.first_piece(bert().model, word) is None
+    assert predictions.first_piece(bert().model, word) is None
 
 
 def test_the_first_merge_has_the_lowest_rank_of_all_neighbours(gpt2: Tokenizer) -> None:
     word = word_of(read(gpt2, "The photographers"), "photographers")
     assert isinstance(word, BpeWord)
-    question = ask.first_merge(gpt2, word)
+    question = predictions.first_merge(gpt2, word)
     assert answer(question).text == f"{quoted('h')} + {quoted('e')}"
     assert "not in the list" in option(question, f"{quoted('p')} + {quoted('h')}").why
 
 
 def test_the_split_is_the_librarys() -> None:
-    question = check.split_of(read(bert(), TEXT))
+    question = checks.split_of(read(bert(), TEXT))
     assert question is not None and "photographers" in question.prompt
     tokens = bert().encode("photographers", add_special_tokens=False).tokens
     assert answer(question).text == quoted(" · ".join(tokens))
@@ -149,55 +147,55 @@ def test_the_split_is_the_librarys() -> None:
 
 
 def test_an_unknown_word_is_read_as_one_token() -> None:
-    question = check.unknown_word(read(bert(), "I like 👨‍👩‍👧 and ☃."))
+    question = checks.unknown_word(read(bert(), "I like 👨‍👩‍👧 and ☃."))
     assert question is not None and "👨‍👩‍👧" in question.prompt  # as typed, its joiners included
     assert answer(question).text == f"{quoted('[UNK]')}, once"
-    assert check.unknown_word(read(bert(), TEXT)) is None
+    assert checks.unknown_word(read(bert(), TEXT)) is None
 
 
 def test_pieces_found_before_the_gap_are_offered_and_refuted() -> None:
-    question = check.unknown_word(read(bert(), "happy☃"))
+    question = checks.unknown_word(read(bert(), "happy☃"))
     assert "thrown away" in option(question, f"{quoted('happy')}, then {quoted('[UNK]')}").why
 
 
 def test_capitals_are_one_word_to_bert_and_two_to_gpt2(gpt2: Tokenizer) -> None:
     text = "The cat saw the dog."
-    assert answer(check.case_twins(read(bert(), text))).text == "Yes, the same"
-    assert answer(check.case_twins(read(gpt2, text))).text == "No, different ones"
-    assert check.case_twins(read(bert(), "A cat saw the dog.")) is None
+    assert answer(checks.case_twins(read(bert(), text))).text == "Yes, the same"
+    assert answer(checks.case_twins(read(gpt2, text))).text == "No, different ones"
+    assert checks.case_twins(read(bert(), "A cat saw the dog.")) is None
 
 
 def test_an_accent_alone_makes_a_twin_too() -> None:
-    assert answer(check.case_twins(read(bert(), "naïve naive"))).text == "Yes, the same"
+    assert answer(checks.case_twins(read(bert(), "naïve naive"))).text == "Yes, the same"
 
 
 def test_the_mark_of_a_piece_and_of_a_space(gpt2: Tokenizer) -> None:
-    assert answer(check.mark(read(bert(), TEXT))).text == "It continues the word on its left"
-    assert answer(check.mark(read(gpt2, TEXT))).text == "A space stands before it in the text"
-    assert check.mark(read(bert(), "The cat.")) is None
+    assert answer(checks.mark(read(bert(), TEXT))).text == "It continues the word on its left"
+    assert answer(checks.mark(read(gpt2, TEXT))).text == "A space stands before it in the text"
+    assert checks.mark(read(bert(), "The cat.")) is None
 
 
 def test_a_word_that_stands_twice_has_one_id() -> None:
-    question = check.distinct_ids(read(bert(), "The cat saw the dog."))
+    question = checks.distinct_ids(read(bert(), "The cat saw the dog."))
     assert answer(question).text == "7"
     assert "“\u2068the\u2069” stands twice" in answer(question).why
-    assert check.distinct_ids(read(bert(), "A cat saw the dog.")) is None
+    assert checks.distinct_ids(read(bert(), "A cat saw the dog.")) is None
 
 
 def test_added_tokens_are_counted_and_found() -> None:
     single, pair = read(bert(), "The cat."), read(bert(), "The cat.", "It sat.")
-    assert answer(check.added_tokens(single)).text == "2"
-    assert answer(check.added_tokens(pair)).text == "3"
-    assert "(token 5)" in answer(check.added_tokens(single)).why
+    assert answer(checks.added_tokens(single)).text == "2"
+    assert answer(checks.added_tokens(pair)).text == "3"
+    assert "(token 5)" in answer(checks.added_tokens(single)).why
 
 
 def test_gpt2_adds_nothing(gpt2: Tokenizer) -> None:
-    assert answer(check.added_tokens(read(gpt2, "The cat."))).text == "0"
+    assert answer(checks.added_tokens(read(gpt2, "The cat."))).text == "0"
 
 
 def test_the_first_sentence_of_the_lab_decides_three_questions() -> None:
     reading = read(bert(), "The cat sat on the mat because it was tired.")
-    assert [question.id for question in check.all_checks(reading)] == ["mistyped", "twins", "distinct-ids"]
+    assert [question.id for question in checks.all_checks(reading)] == ["mistyped", "twins", "distinct-ids"]
 
 
 @given(TEXTS, TEXTS)
@@ -210,9 +208,9 @@ def test_whatever_is_asked_is_well_formed_and_true(text: str, pair: str) -> None
     assert meanings.whole_and_cut(reading).endswith("of its own.")
     for word in reading.words:
         assert isinstance(word, WordSteps)
-        first = ask.first_piece(bert().model, word)
+        first = predictions.first_piece(bert().model, word)
         assert first is None or (askable(word) and answer(first).text == quoted(word.pieces[0].token))
-    assert 1 <= len(check.all_checks(reading)) <= 3
+    assert 1 <= len(checks.all_checks(reading)) <= 3
 
 
 @given(TEXTS)
@@ -222,6 +220,6 @@ def test_the_same_for_byte_pairs(gpt2: Tokenizer, text: str) -> None:
     reading = read(gpt2, text)
     for word in reading.words:
         assert isinstance(word, BpeWord)
-        first = ask.first_merge(gpt2, word)
+        first = predictions.first_merge(gpt2, word)
         assert first is None or quoted(word.merges[0].left) in answer(first).text
-    assert 1 <= len(check.all_checks(reading)) <= 3
+    assert 1 <= len(checks.all_checks(reading)) <= 3

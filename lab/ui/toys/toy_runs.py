@@ -9,7 +9,7 @@ import streamlit as st
 from lab.toy.data import NotASentence, as_text, typed
 from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
-from lab.ui import runs as shared
+from lab.ui import runs
 from lab.ui.parameters import MODE, STEP, TOY, TOY_WEIGHTS, TRAINED
 from lab.ui.selection import Selection, note
 
@@ -26,7 +26,7 @@ _ASKED = "_train_asked"
 
 def sentences(chosen: Selection) -> ToyData:
     """The sentences of letters that the sidebar's settings make."""
-    return shared.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+    return runs.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
 
 
 def texts(chosen: Selection) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def plan(chosen: Selection) -> Plan:
 
 def ruled(chosen: Selection) -> ToyData:
     """The sentences of the rule that the sidebar names."""
-    return shared.ruled_data(chosen.toy_rule, chosen.toy_seed)
+    return runs.ruled_data(chosen.toy_rule, chosen.toy_seed)
 
 
 def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
@@ -75,23 +75,23 @@ def blank_plan(chosen: Selection) -> Plan:
 
 def run_of(wanted: Plan) -> TrainingRun | None:
     """What this session has trained by that plan, to its end or until it was stopped."""
-    runs: dict[Plan, TrainingRun] = st.session_state.get(_RUNS, {})
-    return runs.get(wanted)
+    trained: dict[Plan, TrainingRun] = st.session_state.get(_RUNS, {})
+    return trained.get(wanted)
 
 
 def remember(run: TrainingRun) -> None:
     """Keep a run for this session; the oldest of too many is forgotten."""
-    runs: dict[Plan, TrainingRun] = st.session_state.setdefault(_RUNS, {})
-    runs.pop(run.plan, None)
-    runs[run.plan] = run
-    for old in list(runs)[:-_RUNS_KEPT]:
-        del runs[old]
+    trained: dict[Plan, TrainingRun] = st.session_state.setdefault(_RUNS, {})
+    trained.pop(run.plan, None)
+    trained[run.plan] = run
+    for old in list(trained)[:-_RUNS_KEPT]:
+        del trained[old]
 
 
 def toy(wanted: Plan) -> LoadedModel:
     """The toy as this session has trained it, or as it is before training."""
     run = run_of(wanted)
-    return shared.untrained_toy(wanted) if run is None else run.latest.model
+    return runs.untrained_toy(wanted) if run is None else run.latest.model
 
 
 def ask_for_training() -> None:

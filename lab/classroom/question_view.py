@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from lab.charts.tokens.chips import token_chips
-from lab.course.pages import lesson_of, number, script
+from lab.course.pages import lesson_of, number
 from lab.course.words import stopped
 from lab.figures.room import NAMES, heads_chart, round_chart
 from lab.questions.question import with_letter
@@ -142,8 +142,7 @@ def see(question: Posed, key: str) -> None:
     lesson = lesson_of(question.lesson)
     label, icon = f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
     if st.button(label, key=key, icon=icon, type="tertiary", on_click=_take, args=(question,)):
-        step = {parameters.STEP.name: question.link.get(parameters.STEP.name, "")}
-        st.switch_page(script(lesson.page), query_params=selection.elsewhere() | (step if step["step"] else {}))
+        selection.open_page(lesson, question.link.get(parameters.STEP.name, ""))
 
 
 def _take(question: Posed) -> None:

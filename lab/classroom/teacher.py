@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.classroom import door, people, printed, question_view, summary, third
-from lab.course.pages import LESSONS, number, script
+from lab.course.pages import LESSONS, number
 from lab.questions.returning import Returning
 from lab.rooms.database import Unreachable
 from lab.rooms.rooms import NotNow, RoomError
@@ -132,7 +132,7 @@ def _to_a_lesson() -> None:
             "Lesson", LESSONS, key=_LESSON, format_func=lambda each: f"{number(each)} · {each.title}", width=360
         )
         if st.button("Go to the lesson", icon=":material/arrow_forward:", on_click=parameters.TEACH.set, args=(1,)):
-            st.switch_page(script(lesson.page), query_params=selection.elsewhere())
+            selection.open_page(lesson)
 
 
 def _delete(code: str, key: str) -> None:

@@ -92,7 +92,11 @@ class Story:
 
 @dataclass(frozen=True)
 class Page:
-    """What every page has. ``page`` is the file in ``pages/``; ``question`` is what the title asks more shortly."""
+    """What every page has.
+
+    ``page`` is the file in ``pages/``; ``question`` is what the title asks more shortly. ``parameters`` are the names,
+    in a link, of what can be chosen on this page besides what it reads.
+    """
 
     id: str
     page: str
@@ -100,6 +104,7 @@ class Page:
     icon: str
     question: str
     reading: tuple[str, ...]
+    parameters: tuple[str, ...]
     steps: tuple[Step, ...]
 
     @property
@@ -248,6 +253,7 @@ def _common(id: str, page: str, record: Record, *, taught: bool = False) -> dict
         "icon": record.text("icon"),
         "question": record.text("question"),
         "reading": record.texts("reading"),
+        "parameters": record.texts("parameters"),
         "steps": tuple(_step(part, names, taught=taught) for part in parts),
     }
 
@@ -278,7 +284,8 @@ def _entry(id: str, menu: str, order: Record) -> Page:
         return read(id, f"pages/{order.text(id)}", _LAB / room / id.replace("-", "_"))
     about = order.part(id)
     assert about is not None
-    page = Page(id, f"pages/{about.text('page')}", about.text("title"), about.text("icon"), "", (), ())
+    file, title, icon = (about.text(key) for key in ("page", "title", "icon"))
+    page = Page(id, f"pages/{file}", title, icon, "", (), about.texts("parameters"), ())
     about.done()
     return page
 

@@ -31,7 +31,7 @@ def _go_on() -> None:
     label = f"Go on with lesson {number(lesson)}: {lesson.title}" if begun else "Start with lesson 1"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         if st.button(label, type="primary", icon=":material/arrow_forward:"):
-            st.switch_page(script(lesson.page), query_params=selection.elsewhere())
+            selection.open_page(lesson)
         st.caption(
             "This is a small **BERT**. Nobody taught it facts or grammar: it has only read texts and filled blanks in "
             "them.",

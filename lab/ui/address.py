@@ -10,11 +10,47 @@ from typing import Any
 
 import streamlit as st
 
+from lab.course.pages import Page, page_of
 from lab.ui import parameters
 from lab.ui.parameter_kinds import Parameter, drawn
 
+_AT = "_page"
+# What every page reads: a text by a model, or a toy's letters. The learner's numbers of the toy, and of the model
+# before training, are named only where they are read.
+_READ: tuple[Parameter[Any], ...] = (
+    parameters.MODE,
+    parameters.TEXT,
+    parameters.PAIR,
+    parameters.MODEL,
+    parameters.TRAINING,
+)
+_TOY = "toy_"
 # They go along where a page has no place for them; the sidebar knows which text a learner chose.
 _STAY = (parameters.TEXT, parameters.PAIR, parameters.MODE, parameters.MODEL)
+
+
+def here() -> Page:
+    """The page on screen."""
+    return page_of(st.session_state.get(_AT, "course"))
+
+
+def arrive(page: Page) -> bool:
+    """Say that ``page`` is on screen now. Returns whether it is another one than before."""
+    if st.session_state.get(_AT) == page.id:
+        return False
+    st.session_state[_AT] = page.id
+    return True
+
+
+def names_of(page: Page) -> set[str]:
+    """The parameters that a link to ``page`` may have: what its record names, and what is read."""
+    toy = parameters.MODE.chosen() == parameters.TOY
+    names = {name for name in page.parameters if toy or not name.startswith(_TOY)} | {each.name for each in _READ}
+    if toy:
+        names |= {each.name for each in parameters.TOYS}
+    elif parameters.TRAINING.chosen() == parameters.RANDOM:
+        names.add(parameters.TWIN_SEED.name)
+    return names
 
 
 def shown() -> dict[str, str]:
@@ -58,11 +94,12 @@ def keep(parameter: Parameter[Any]) -> None:
 
 
 def keep_in_url() -> None:
-    """Write the parameters no widget owns into the URL, defaults left out."""
+    """Write the parameters of the page that no widget owns into the URL, defaults left out."""
+    names = names_of(here())
     for each in parameters.PARAMETERS:
         if each.written:
             value = each.chosen()
-            if value == each.default:
+            if value == each.default or (each.kept and each.name not in names):
                 if each.name in st.query_params:
                     del st.query_params[each.name]
             elif st.query_params.get(each.name) != str(value):

@@ -13,7 +13,7 @@ from lab.course.heads import listed
 from lab.course.words import named
 from lab.models.trace import Trace
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import MEAN, OFF, TOY
+from lab.ui.parameters import MEAN, MODE, OFF, TOY
 from lab.ui.prediction import PredictionView, cannot_predict, look
 
 _OFFERED = 5  # words that can be followed
@@ -55,7 +55,7 @@ def scene(view: OneHead, *, first: bool) -> Scene:
     asked = None
     page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
     reason = cannot_predict(trace.model)
-    if page.selection.mode == TOY and (reason is not None or not trace.model.config.causal):
+    if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
         st.info("In this toy no word is hidden, so what moves in its vectors is shown.", icon=":material/info:")
     elif reason is not None:
         st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")

@@ -25,6 +25,7 @@ from lab.course.pages import (
     lesson_of,
     neighbours,
     number,
+    page_of,
     script,
 )
 from lab.course.sentences.looks import look_head
@@ -107,13 +108,13 @@ class OpenPage:
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
-        traced = self.run(self._model_id(), self.selection.text, self.selection.pair, changes)
+        traced = self.run(self._model_id(), self.selection[parameters.TEXT], self.selection[parameters.PAIR], changes)
         self.here(traced)
         return traced
 
     def here(self, traced: Trace | None) -> None:
         """Show where on the way from text to word the page is, with the shapes of this run; none before a class."""
-        if self.header.about and not self.selection.teach:
+        if self.header.about and not self.selection[parameters.TEACH]:
             with self.header.way:
                 strip.show(traced, self.header.about, self.header.lesson)
 
@@ -139,10 +140,10 @@ class OpenPage:
 
     def _model_id(self) -> str:
         """The model to run: the selected one, or its twin with random weights where the page offers them."""
-        wanted = downloads.available(self.selection.model)
-        if self.selection.weights != parameters.RANDOM or not self.weights:
+        wanted = downloads.available(self.selection[parameters.MODEL])
+        if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted
-        seed = self.selection.twin_seed
+        seed = self.selection[parameters.TWIN_SEED]
         st.info(
             f"Random weights, seed {seed}: {escaped(wanted)} before its first training step. Nothing is learned here.",
             icon=":material/casino:",
@@ -214,14 +215,14 @@ class LessonPage(OpenPage):
             st.markdown(about, help=defined(terms_in(about)))
         if story is not None:
             offer_before(self.lesson, self.again)
-        if not self.selection.teach:
+        if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
 
     def gone(self) -> Mapping[str, NotForToys]:
         """The steps of the lesson that have no meaning for a toy, while a toy is read."""
-        if self.selection.mode != parameters.TOY:
+        if self.selection[parameters.MODE] != parameters.TOY:
             return {}
         return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
 
@@ -237,11 +238,15 @@ class LessonPage(OpenPage):
     @property
     def _story(self) -> Story | None:
         """Where the lesson begins and what it finds: not told before a class, nor of a toy, which shows neither."""
-        return None if self.selection.teach or self.selection.mode == parameters.TOY else self.lesson.story
+        return (
+            None
+            if self.selection[parameters.TEACH] or self.selection[parameters.MODE] == parameters.TOY
+            else self.lesson.story
+        )
 
     def ending(self) -> None:
         """What was found, and what to keep."""
-        if self.selection.teach:
+        if self.selection[parameters.TEACH]:
             return
         if (story := self._story) is not None:
             offer_after(self.lesson, self.again)
@@ -258,8 +263,7 @@ class LessonPage(OpenPage):
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
         # A key of its own: the click that led to this step would otherwise count for this button, too.
         if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", type="primary", shortcut=key):
-            following = COURSE_PAGE if after is None else after.page
-            st.switch_page(script(following), query_params=selection.elsewhere())
+            selection.open_page(after or page_of("course"))
 
     def finish(self) -> None:
         """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""

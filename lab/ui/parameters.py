@@ -247,8 +247,9 @@ PROJECTOR = PlaceParameter("projector", 0, 0, 1, kept=False)
 SUMMARY = PlaceParameter("summary", 0, 0, 1, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
-# The toy's sentences, in the order of the sidebar.
+# The toy's sentences, in the order of the sidebar; and all that most toys are made of.
 TOY_NUMBERS = (TOY_VOCABULARY, TOY_LENGTH, TOY_COUNT, TOY_SEED, TOY_SENTENCE)
+TOYS = (*TOY_NUMBERS, TOY_OWN, TOY_WEIGHTS, TOY_HEADS, TOY_TRAINED_HEADS, TOY_TASK, TOY_LAYERS)
 # Links made when two parameters shared a name: the old name, and the values that mean the new one.
 RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
 # What these values were called in links made before: the old name, and the new one.

@@ -17,7 +17,7 @@ from lab.ui.drawing import take_click
 from lab.ui.one_head import OneHead
 from lab.ui.page import LessonPage, OpenPage, open_lesson
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.returning import bring_back
 from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
@@ -85,7 +85,7 @@ def at_one_head(first: FirstHead = look_head) -> Look[OneHead]:
 def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> None:
     """Run the page of the lesson ``id``; ``earlier`` are the lessons that its end asks of again, best first."""
     page = open_lesson(id, screens.again)
-    if page.selection.mode == TOY and screens.toy_page is not None:
+    if page.selection[MODE] == TOY and screens.toy_page is not None:
         screens.toy_page(page)
         return
     trace = chosen_run(page, screens.toy)
@@ -104,7 +104,7 @@ def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> No
 
 def chosen_run(page: P, toy: Callable[[P], Trace] = toy_trace) -> Trace:
     """The sentence of the sidebar through its model, or ``toy``, which runs the sidebar's toy and says which it is."""
-    if page.selection.mode != TOY:
+    if page.selection[MODE] != TOY:
         return page.trace()
     trace = toy(page)
     page.here(trace)
@@ -119,7 +119,7 @@ def _play(
     earlier: Mapping[str, Returning],
 ) -> Trace | None:
     """Draw the chosen step and the way on; return the run that the step proves, if it is not the page's own."""
-    toys = screens.toy_steps if page.selection.mode == TOY else {}
+    toys = screens.toy_steps if page.selection[MODE] == TOY else {}
     offered = page.offered(causal=trace.model.config.causal)
     names, more = [*toys, *(step.name for step in offered if not step.aside)], [s.name for s in offered if s.aside]
     chosen, proven = page.step(names, more), None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number, script
+from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
 from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
@@ -58,7 +58,7 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
         st.caption(about(answer.link))
         label, icon, take = f"Back to it in lesson {number(lesson)}", ":material/arrow_forward:", (lesson, answer.link)
         if st.button(label, key=f"_missed.{index}", icon=icon, type="tertiary", on_click=_take, args=take):
-            st.switch_page(script(lesson.page), query_params=selection.elsewhere() | {parameters.STEP.name: CHECK_STEP})
+            selection.open_page(lesson, CHECK_STEP)
 
 
 def _take(lesson: Lesson, link: Mapping[str, str]) -> None:

@@ -3,141 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import streamlit as st
 
+from lab.course.pages import Page, script
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters
-from lab.ui.address import renamed, toy_without_weights
+from lab.ui.address import here, names_of, renamed, toy_without_weights
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Model
 
 _NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
+_BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
+_RUNS: tuple[Parameter[Any], ...] = (
+    parameters.MODE,
+    parameters.TEXT,
+    parameters.PAIR,
+    parameters.MASKED,
+    parameters.MODEL,
+    parameters.TRAINING,
+)
+# The rule and the trainer are of single lessons.
+_TOY_RUNS: tuple[Parameter[Any], ...] = (
+    parameters.MODE,
+    parameters.TOY_WEIGHTS,
+    *parameters.TOY_NUMBERS,
+    parameters.TOY_OTHER,
+    parameters.TOY_HEADS,
+    parameters.TOY_OWN,
+    parameters.TOY_RULE,
+    parameters.TOY_TRAINER,
+)
+_TOY_LEARNS: tuple[Parameter[Any], ...] = (parameters.TOY_TASK, parameters.TOY_LAYERS, parameters.TOY_TRAINED_HEADS)
+T = TypeVar("T", bound=str | int | float)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The state of the lab: a field for each of the parameters, under its name in the URL."""
+    """The state of the lab: a value for each of the parameters. What ``values`` leave out is its default.
 
-    mode: str = parameters.MODE.default
-    text: str = parameters.TEXT.default
-    pair: str = parameters.PAIR.default
-    model: str = parameters.MODEL.default
-    weights: str = parameters.TRAINING.default
-    twin_seed: int = parameters.TWIN_SEED.default
-    toy_vocabulary: int = parameters.TOY_VOCABULARY.default
-    toy_length: int = parameters.TOY_LENGTH.default
-    toy_count: int = parameters.TOY_COUNT.default
-    toy_seed: int = parameters.TOY_SEED.default
-    toy_sentence: int = parameters.TOY_SENTENCE.default
-    toy_own: str = parameters.TOY_OWN.default
-    toy_weights: str = parameters.TOY_WEIGHTS.default
-    toy_heads: int = parameters.TOY_HEADS.default
-    toy_trained_heads: int = parameters.TOY_TRAINED_HEADS.default
-    toy_task: str = parameters.TOY_TASK.default
-    toy_layers: int = parameters.TOY_LAYERS.default
-    toy_rule: str = parameters.TOY_RULE.default
-    toy_trainer: str = parameters.TOY_TRAINER.default
-    toy_merges: int = parameters.TOY_MERGES.default
-    toy_word: str = parameters.TOY_WORD.default
-    step: str = parameters.STEP.default
-    layer: int = parameters.LAYER.default
-    head: int = parameters.HEAD.default
-    other_head: int = parameters.OTHER_HEAD.default
-    sentence: int = parameters.FROM_SENTENCE.default
-    other_sentence: int = parameters.TO_SENTENCE.default
-    token: int = parameters.TOKEN.default
-    key_token: int = parameters.KEY_TOKEN.default
-    place: int = parameters.PLACE.default
-    first_token: int = parameters.FIRST_TOKEN.default
-    dimension: int = parameters.DIMENSION.default
-    first_dimension: int = parameters.FIRST_DIMENSION.default
-    neuron: int = parameters.NEURON.default
-    first_neuron: int = parameters.FIRST_NEURON.default
-    masked: str = parameters.MASKED.default
-    heads: str = parameters.HEADS.default
-    word: str = parameters.WORD.default
-    card: str = parameters.CARD.default
-    part: str = parameters.PART.default
-    sense: str = parameters.SENSE.default
-    word_sum: str = parameters.WORD_SUM.default
-    segments: str = parameters.SEGMENTS.default
-    order: str = parameters.ORDER.default
-    pe_length: int = parameters.PE_LENGTH.default
-    pe_width: int = parameters.PE_WIDTH.default
-    pe_base: int = parameters.PE_BASE.default
-    metric: str = parameters.METRIC.default
-    version: str = parameters.VERSION.default
-    sinks: str = parameters.SINKS.default
-    tau: str = parameters.TAU.default
-    source: str = parameters.SOURCE.default
-    measure: str = parameters.MEASURE.default
-    behind: str = parameters.BEHIND.default
-    off: str = parameters.OFF.default
-    neurons_drawn: int = parameters.NEURONS_DRAWN.default
-    residual: str = parameters.RESIDUAL.default
-    norm: str = parameters.NORM.default
-    top: int = parameters.TOP.default
-    temperature: float = parameters.TEMPERATURE.default
-    top_k: str = parameters.TOP_K.default
-    top_p: str = parameters.TOP_P.default
-    more: str = parameters.MORE.default
-    draw_seed: int = parameters.DRAW_SEED.default
-    score: str = parameters.SCORE.default
-    lens: str = parameters.LENS.default
-    read_with: str = parameters.READ_WITH.default
-    lens_tokens: str = parameters.LENS_TOKENS.default
-    units: str = parameters.UNITS.default
-    colour: str = parameters.COLOUR.default
-    keys: str = parameters.KEYS.default
-    pattern: str = parameters.PATTERN.default
-    dimensions: int = parameters.DIMENSIONS.default
-    flow_heads: str = parameters.FLOW_HEADS.default
-    flow_reading: str = parameters.FLOW_READING.default
-    flow_residual: str = parameters.FLOW_RESIDUAL.default
-    flow_tokens: str = parameters.FLOW_TOKENS.default
-    flow_threshold: str = parameters.FLOW_THRESHOLD.default
-    flow_links: str = parameters.FLOW_LINKS.default
-    follow: int = parameters.FOLLOW.default
-    flow_layer: int = parameters.FLOW_LAYER.default
-    tree: str = parameters.TREE.default
-    tree_k: int = parameters.TREE_K.default
-    tree_depth: int = parameters.TREE_DEPTH.default
-    tensor: str = parameters.TENSOR.default
-    state: int = parameters.STATE.default
-    tensor_rows: str = parameters.TENSOR_ROWS.default
-    tensor_columns: str = parameters.TENSOR_COLUMNS.default
-    variant: str = parameters.VARIANT.default
-    word_cut: str = parameters.WORD_CUT.default
-    compare: str = parameters.COMPARE.default
-    other_text: str = parameters.OTHER_TEXT.default
-    other_pair: str = parameters.OTHER_PAIR.default
-    other_model: str = parameters.OTHER_MODEL.default
-    other_toy: str = parameters.OTHER_TOY.default
-    toy_other: int = parameters.TOY_OTHER.default
-    change: str = parameters.CHANGE.default
-    figure: str = parameters.FIGURE.default
-    patch: str = parameters.PATCH.default
-    patch_way: str = parameters.PATCH_WAY.default
-    clean_text: str = parameters.CLEAN_TEXT.default
-    corrupt_text: str = parameters.CORRUPT_TEXT.default
-    good_word: str = parameters.GOOD_WORD.default
-    bad_word: str = parameters.BAD_WORD.default
-    watch: int = parameters.WATCH.default
-    cut: str = parameters.CUT.default
-    blank: str = parameters.BLANK_TEXT.default
-    look_up: str = parameters.LOOK_UP.default
-    seed: int = parameters.SEED.default
-    teach: int = parameters.TEACH.default
-    room: str = parameters.ROOM.default
-    projector: int = parameters.PROJECTOR.default
-    summary: int = parameters.SUMMARY.default
+    ``selection[TEXT]`` is the text; ``values`` are by the parameter's name.
+    """
 
+    values: Mapping[str, Any] = field(default_factory=dict)
 
-_BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
+    def __getitem__(self, parameter: Parameter[T]) -> T:
+        value: T = self.values.get(parameter.name, parameter.default)
+        return value
+
+    def but(self, changes: Mapping[Parameter[Any], Any]) -> Selection:
+        """This selection with other values for some parameters."""
+        return Selection({**self.values, **{each.name: value for each, value in changes.items()}})
 
 
 def current() -> Selection:
@@ -148,18 +67,16 @@ def current() -> Selection:
         parameter = _BY_NAME.get(str(name))
         if parameter is not None and isinstance(value, type(parameter.default)):
             values[parameter.name] = clean(value) if isinstance(parameter, TextParameter) else value
-    return Selection(**values)
+    return Selection(values)
 
 
 def what_runs(now: Selection) -> tuple[object, ...]:
     """What decides the run of a selection: the sentence and the model, without what is looked at in it."""
-    if now.mode == parameters.TOY:
-        task = (now.toy_task, now.toy_layers, now.toy_trained_heads) if now.toy_weights == parameters.TRAINED else ()
-        own = (now.toy_rule, now.toy_trainer)  # of single lessons
-        numbers = (getattr(now, each.name) for each in (*parameters.TOY_NUMBERS, parameters.TOY_OTHER))
-        return (now.mode, now.toy_weights, *task, *numbers, now.toy_heads, now.toy_own, *own)
-    twin = (now.weights, now.twin_seed) if now.weights == parameters.RANDOM else ()
-    return (now.mode, now.text, now.pair, now.masked, now.model, *twin)
+    if now[parameters.MODE] == parameters.TOY:
+        trained = now[parameters.TOY_WEIGHTS] == parameters.TRAINED
+        return tuple(now[each] for each in (*_TOY_RUNS, *(_TOY_LEARNS if trained else ())))
+    twin = now[parameters.TRAINING] == parameters.RANDOM
+    return tuple(now[each] for each in (*_RUNS, *((parameters.TWIN_SEED,) if twin else ())))
 
 
 def start(models: tuple[str, ...]) -> None:
@@ -217,23 +134,28 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
     return parameter.meant(parameters.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
 
 
-def link() -> dict[str, str]:
-    """The parameters that name what is looked at now, defaults left out."""
-    now = current()
+def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
+    """The parameters that name what is looked at ``now``, defaults left out.
+
+    Those that ``page`` has; where none is given, the one on screen.
+    """
+    now, names = now or current(), names_of(page or here())
     return {
         each.name: str(value)
         for each in parameters.PARAMETERS
-        if each.kept
-        and ((value := getattr(now, each.name)) != each.default or (each.named and each.name in st.session_state))
+        if each.name in names
+        and ((value := now[each]) != each.default or (each.named and each.name in st.session_state))
     }
 
 
-def elsewhere() -> dict[str, str]:
-    """The part of :func:`link` that the way to another page has to name: what has no widget on this one.
+def open_page(page: Page, step: str = "") -> None:
+    """Leave for another page, and for a ``step`` of it by its name, with what is chosen.
 
-    The rest goes along in the session, and Streamlit raises where it is named.
+    The address has to name what has no widget on this page. The rest goes along in the session, and Streamlit raises
+    where it is named.
     """
-    return {name: value for name, value in link().items() if name not in drawn()}
+    named = {name: value for name, value in link(page).items() if name not in drawn()}
+    st.switch_page(script(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))
 
 
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:

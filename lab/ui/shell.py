@@ -24,7 +24,6 @@ from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
-_AT = "_page"
 # A figure that is nothing but words is no narrower on a telephone than its words: it scrolls.
 # A formula leans out of its box: its last letter would make a place to scroll that no key can reach, and its first and
 # last line would be cut. Whoever has asked their system for less motion gets none. White on the dark theme's primary
@@ -154,8 +153,7 @@ def _made() -> dict[str, list[StreamlitPage]]:
 
 def _arrive(page: Page) -> None:
     """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
-    if st.session_state.get(_AT) != page.id:
-        st.session_state[_AT] = page.id
+    if address.arrive(page):
         forget_what_was_tried()
         parameters.STEP.set(parameters.STEP.default)
 

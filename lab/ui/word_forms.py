@@ -10,7 +10,7 @@ import streamlit as st
 
 from lab.analysis.flow.cuts import Cuts
 from lab.charts.components.word_forms import ALONE, OnPage
-from lab.course.pages import lesson_of, number, script
+from lab.course.pages import lesson_of, number
 from lab.figures.choices import FITTED, PLAIN
 from lab.figures.forming import Forming, is_blank
 from lab.figures.word_forms import word_forms
@@ -149,7 +149,7 @@ def _go_through() -> None:
     lesson = lesson_of(_LESSONS[door])
     for parameter, place in zip(_CHOSEN.get(door, ()), where, strict=False):
         parameter.set(place + 1)
-    st.switch_page(script(lesson.page), query_params=selection.elsewhere())
+    selection.open_page(lesson)
 
 
 def _told(lesson: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lab.ui import runs
+from lab.ui import address, runs
+from lab.ui.parameter_kinds import Parameter
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer
@@ -26,6 +28,18 @@ def tiny_folders(tiny_checkpoint: TinyCheckpoint, tmp_path_factory: pytest.TempP
         return named
 
     return folder
+
+
+@pytest.fixture(autouse=True)
+def named_by_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page draws the widget of a parameter that its record does not name: a link to the page would leave it out."""
+    key = Parameter._key
+
+    def watched(self: Parameter[Any]) -> str:
+        assert not self.kept or self.name in address.names_of(address.here()), (address.here().id, self.name)
+        return key(self)
+
+    monkeypatch.setattr(Parameter, "_key", watched)
 
 
 @pytest.fixture

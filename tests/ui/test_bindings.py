@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.analysis.layers import sublayers
 from lab.analysis.layers.embeddings import Order, SegmentChange
+from lab.course.pages import MENUS
 from lab.models import loading
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace
@@ -88,7 +89,7 @@ def test_only_the_selection_and_the_parameters_touch_the_url() -> None:
 def test_every_parameter_has_a_name_of_its_own_and_a_field_with_its_default() -> None:
     twice = [name for name, count in Counter(each.name for each in PARAMETERS).items() if count > 1]
     assert not twice
-    assert {each.name: each.default for each in PARAMETERS} == vars(Selection())
+    assert all(Selection()[each] == each.default for each in PARAMETERS)
     assert all(each.default in each.options for each in PARAMETERS if isinstance(each, Choice))
     assert all(each.least <= each.default <= each.most for each in PARAMETERS if isinstance(each, Whole))
 
@@ -117,33 +118,49 @@ def start() -> None:
     import streamlit as st
 
     from lab.ui import selection
+    from lab.ui.parameters import PARAMETERS
 
     models = ("lab-bert", "lab-gpt2")
     selection.start(models)
     st.session_state["_copied"] = selection.link()
-    st.session_state["_now"] = vars(selection.current())
+    now = selection.current()
+    st.session_state["_now"] = {each.name: now[each] for each in PARAMETERS}
     st.session_state["_notes"] = selection.take_notes()
 
 
-def opened(link: dict[str, str]) -> AppTest:
+def opened(link: dict[str, str], page: str = "self-attention") -> AppTest:
     at = AppTest.from_function(start)
+    at.session_state["_page"] = page
     at.query_params |= link
     at.run()
     assert not at.exception, at.exception
     return at
 
 
-def test_a_copied_link_loses_nothing() -> None:
+def test_a_copied_link_has_what_its_page_uses_and_loses_nothing_of_it() -> None:
     wanted = {each.name: another(each) for each in PARAMETERS}
-    at = opened({name: str(value) for name, value in wanted.items()})
-    assert at.session_state["_notes"] == []
-    assert at.session_state["_now"] == wanted
     kept = {each.name for each in PARAMETERS if each.kept}
     assert kept == wanted.keys() - {"step", "card", "look_up", "seed", "teach", "room", "projector", "summary"}
-    copied = at.session_state["_copied"]
-    assert copied.keys() == kept
-    again = opened(dict(parse_qsl(urlencode(copied)))).session_state
-    assert {name: again["_now"][name] for name in kept} == {name: wanted[name] for name in kept}
+    read = {"mode", "text", "pair", "model", "weights", *(each.name for each in parameters.TOYS)}
+    carried = set()
+    for page in (page for menu in MENUS.values() for page in menu):
+        at = opened({name: str(value) for name, value in wanted.items()}, page.id)
+        assert at.session_state["_notes"] == []
+        assert at.session_state["_now"] == wanted
+        copied = at.session_state["_copied"]
+        assert copied.keys() == read | {*page.parameters}, page.id
+        again = opened(dict(parse_qsl(urlencode(copied))), page.id).session_state
+        assert {name: again["_now"][name] for name in copied} == {name: wanted[name] for name in copied}
+        carried |= copied.keys()
+    assert carried == kept
+
+
+def test_the_learner_s_toy_is_in_no_link_to_a_sentence() -> None:
+    at = opened(
+        {"toy_seed": "7", "toy_rule": parameters.TOY_RULE.options[1], "twin_seed": "3"}, "masked-language-model"
+    )
+    assert at.session_state["_copied"] == {}
+    assert opened({"twin_seed": "3", "weights": "Random"}).session_state["_copied"].keys() == {"weights", "twin_seed"}
 
 
 def test_a_link_names_a_head_even_where_it_is_the_default() -> None:
@@ -215,9 +232,9 @@ def test_old_links_and_bad_ones(link: dict[str, str], selected: dict[str, Any], 
     now, notes = at.session_state["_now"], " ".join(at.session_state["_notes"])
     assert {name: now[name] for name in selected} == selected
     assert told in notes and bool(told) == bool(notes)
-    assert {name: value for name, value in now.items() if name not in (*link, *selected)}.items() <= vars(
-        Selection()
-    ).items()
+    assert {name: value for name, value in now.items() if name not in (*link, *selected)}.items() <= {
+        each.name: each.default for each in PARAMETERS
+    }.items()
 
 
 def test_a_widget_reads_no_more_out_of_a_link_than_the_parameter() -> None:

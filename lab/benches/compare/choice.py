@@ -61,15 +61,15 @@ class Pair:
 def with_example(page: BenchPage) -> BenchPage:
     """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
     chosen = page.selection
-    typed = not untouched() or any(text.strip() for text in (chosen.other_text, chosen.other_pair))
-    if typed or chosen.mode == TOY:
+    others = (chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR])
+    if not untouched() or any(text.strip() for text in others) or chosen[parameters.MODE] == TOY:
         return page
     st.info(
         f"**An example** in place of the sidebar’s text, which you have not changed yet: A is {quoted(EXAMPLE[0])} "
         "Type your own there, and it is A.",
         icon=":material/lightbulb:",
     )
-    return replace(page, selection=replace(chosen, text=EXAMPLE[0], pair=""))
+    return replace(page, selection=chosen.but({parameters.TEXT: EXAMPLE[0], parameters.PAIR: ""}))
 
 
 def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 
 def first_of(page: OpenPage) -> FirstHead:
     """How the head is found before anybody chose: in the example of an intervention it is one that matters there."""
-    example = page.selection.text == EXAMPLE[0] and page.selection.mode != TOY
+    example = page.selection[parameters.TEXT] == EXAMPLE[0] and page.selection[parameters.MODE] != TOY
     return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
@@ -110,7 +110,7 @@ def choose_comparison() -> str:
 
 def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
     """B and the controls that choose it. Stops the page with a sentence if there is no such run."""
-    toy = page.selection.mode == TOY
+    toy = page.selection[parameters.MODE] == TOY
     if compare == TWO_TEXTS:
         b = _toy_sentence(page, a) if toy else _other_text(page, a)
         return Pair(a, b, _text(a), _text(b))
@@ -134,7 +134,7 @@ def _cut(text: str) -> str:
 
 
 def _other_text(page: OpenPage, a: Trace) -> Trace:
-    example = page.selection.text == EXAMPLE[0] != selection.current().text
+    example = page.selection[parameters.TEXT] == EXAMPLE[0] != parameters.TEXT.chosen()
     text, pair = (EXAMPLE[1], "") if example else turned_round(a.text, a.pair or "")
     left, right = st.columns(2)
     with left:
@@ -142,8 +142,8 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
     with right:
         parameters.OTHER_PAIR.line("Second sentence of B (optional)", placeholder=_cut(pair))
     chosen = selection.current()
-    if chosen.other_text.strip():
-        return page.run(a.model.id, chosen.other_text, chosen.other_pair, whose="Text B: ")
+    if chosen[parameters.OTHER_TEXT].strip():
+        return page.run(a.model.id, chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR], whose="Text B: ")
     if example:
         return page.run(a.model.id, text, pair, whose="Text B: ")
     what = "the two texts of A, swapped" if pair else "A with its words from the last to the first"
@@ -155,7 +155,7 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
     ids, default = runs.model_ids(), parameters.OTHER_MODEL.default
     chosen = parameters.OTHER_MODEL.menu("Model B", ids, default if default in ids else ids[-1], width=320)
     other = available(chosen)
-    return page.run(other, page.selection.text, page.selection.pair, whose="Model B: ")
+    return page.run(other, page.selection[parameters.TEXT], page.selection[parameters.PAIR], whose="Model B: ")
 
 
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
@@ -163,10 +163,12 @@ def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:
-        b = page.run(twin_id(a.model.id, seed), chosen.text, chosen.pair, whose="")
+        b = page.run(twin_id(a.model.id, seed), chosen[parameters.TEXT], chosen[parameters.PAIR], whose="")
         return Pair(a, b, f"{quoted(a.model.id)} as trained", b_is)
-    b = number_run(runs.toy(parameters.RANDOM, chosen.toy_vocabulary, chosen.toy_length, seed), a.text)
-    return Pair(a, b, _toy_is(page, page.selection.toy_weights), b_is)
+    b = number_run(
+        runs.toy(parameters.RANDOM, chosen[parameters.TOY_VOCABULARY], chosen[parameters.TOY_LENGTH], seed), a.text
+    )
+    return Pair(a, b, _toy_is(page, page.selection[parameters.TOY_WEIGHTS]), b_is)
 
 
 def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
@@ -197,9 +199,11 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
     if kind == TRAINED:
         toy = toy_runs.toy(toy_runs.plan(chosen))
     else:
-        toy = runs.toy(kind, chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
+        toy = runs.toy(
+            kind, chosen[parameters.TOY_VOCABULARY], chosen[parameters.TOY_LENGTH], chosen[parameters.TOY_SEED]
+        )
     b = number_run(toy, a.text)
-    return Pair(a, b, _toy_is(page, chosen.toy_weights), _toy_is(page, kind))
+    return Pair(a, b, _toy_is(page, chosen[parameters.TOY_WEIGHTS]), _toy_is(page, kind))
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:

@@ -21,7 +21,19 @@ from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import BLOCKED, CORRECTED, FIGURE, INTERVENTION, MEASURE, METRIC, MODE, TOY, VERSION
+from lab.ui.parameters import (
+    BLOCKED,
+    CHANGE,
+    COMPARE,
+    CORRECTED,
+    FIGURE,
+    INTERVENTION,
+    MEASURE,
+    METRIC,
+    MODE,
+    TOY,
+    VERSION,
+)
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
@@ -32,7 +44,7 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         chosen = selection.current()
         # What is of a token stays at it when another head is chosen.
         token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
-        blocking = chosen.compare == INTERVENTION and chosen.change == BLOCKED  # there the token is chosen already
+        blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # there the token is chosen already
         if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
             choose_token(pair.a, "Token", token)
     return figure, replace(at, token=token)

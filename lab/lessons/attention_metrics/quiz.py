@@ -18,7 +18,7 @@ from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.metric_choice import found, threshold, uniform
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.asking import draw_checks
 
 
@@ -55,7 +55,7 @@ def _confidence(trace: Trace, head: Head) -> tuple[float, float]:
 def _really_run(view: OneHead) -> tuple[Question | None, ...]:
     """Questions that the model answers by reading another text: none about a toy, which reads no other."""
     trace, head = view.trace, (view.layer.index, view.head)
-    if view.page.selection.mode == TOY:
+    if view.page.selection[MODE] == TOY:
         return ()
     run = partial(runs.run, trace.model.id, pair="", changes=Interventions())
     other = next(example.text for example in EXAMPLES if example.text != trace.text)

@@ -21,7 +21,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.masking import reading
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import SENSE, TEXT, TOKEN, TOY
+from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
 from lab.ui.toys import toy_runs
 
 _DAYS = "He came on Monday with three friends."
@@ -73,7 +73,7 @@ def _offer_word(view: EmbeddingView) -> None:
 
 
 def _of_text(view: EmbeddingView) -> bool:
-    return view.page.selection.mode != TOY
+    return view.page.selection[MODE] != TOY
 
 
 def place_of(encoding: Encoding, word: str) -> int | None:

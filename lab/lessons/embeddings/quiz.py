@@ -11,7 +11,7 @@ from lab.lessons.embeddings.like_words import offered, uses_of
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.interventions import Interventions
 from lab.questions.question import Question
-from lab.ui.parameters import PE_BASE, PE_WIDTH, SENSE, TOY
+from lab.ui.parameters import MODE, PE_BASE, PE_WIDTH, SENSE, TOY
 from lab.ui.quiz.asking import draw_checks
 
 _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")
@@ -25,7 +25,7 @@ def show_checks(view: EmbeddingView) -> None:
     second, first = np.argsort(np.abs(view.parts["sum"][token]), kind="stable")[-2:].tolist()
     candidates = (
         word_checks.nearest_word(trace, token),
-        *(_of_sentences(view) if view.page.selection.mode != TOY else ()),
+        *(_of_sentences(view) if view.page.selection[MODE] != TOY else ()),
         checks.turns_fastest(width, base),
         checks.added_up(trace, token, first, worked_dimension(trace, token, first)),
         checks.same_distance(width, base),

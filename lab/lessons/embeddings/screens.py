@@ -23,7 +23,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
-from lab.ui.parameters import FIRST_DIMENSION, PART, TEXT, TOY
+from lab.ui.parameters import FIRST_DIMENSION, MODE, PART, TEXT, TOY
 from lab.ui.quiz.predictions import predict
 
 _TWICE = "The dog barked at the other dog."
@@ -114,7 +114,7 @@ def _try_a_word_twice(view: EmbeddingView, part: str) -> None:
     if twice and view.learned and part != "sum":
         why = "the sums, with places added. Is the token that occurs twice still the same both times?"
         try_this(why, "Show the sums", {PART: "sum"})
-    elif not twice and view.page.selection.mode != TOY:
+    elif not twice and view.page.selection[MODE] != TOY:
         why = "a sentence in which a word occurs twice. Does it get the same row both times?"
         try_this(why, "Take two dogs", {TEXT: _TWICE, PART: "token"})
 

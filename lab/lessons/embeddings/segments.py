@@ -15,11 +15,11 @@ from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import Encoding
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
-from lab.ui.parameters import SEGMENTS
+from lab.ui.parameters import MODE, SEGMENTS
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
-PAIR = ("The children went to the park.", "They played until it was dark.")
+EXAMPLE = ("The children went to the park.", "They played until it was dark.")
 _NAMES = "AB"
 _CHANGES: Mapping[SegmentChange, str] = {
     "all 0": "all ids 0",
@@ -44,7 +44,7 @@ def show_segments(view: EmbeddingView) -> None:
         st.markdown(f"{view.model} has a single segment. Every token gets the same segment vector.")
     elif len(set(trace.segment_ids)) == 1:
         st.markdown("This is one text, so every token is in segment A (id 0).")
-        if view.page.selection.mode != "Toy":
+        if view.page.selection[MODE] != "Toy":
             st.button("Show a pair of sentences", icon=":material/dynamic_feed:", on_click=_take_pair)
     change = _choose_change(segments, pair=len(set(trace.segment_ids)) > 1)
     movement = segment_movement(trace, change)
@@ -56,7 +56,7 @@ def show_segments(view: EmbeddingView) -> None:
 
 
 def _take_pair() -> None:
-    use_texts(*PAIR)
+    use_texts(*EXAMPLE)
 
 
 def draw_segments(encoding: Encoding) -> None:

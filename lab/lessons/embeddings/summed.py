@@ -13,7 +13,7 @@ from lab.figures import embeddings
 from lab.figures.embeddings import stretch
 from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
-from lab.lessons.embeddings.segments import PAIR, draw_segments
+from lab.lessons.embeddings.segments import EXAMPLE, draw_segments
 from lab.models import forward
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -21,7 +21,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning
 from lab.ui.one_head import choose_token
-from lab.ui.parameters import DIMENSION, TOY
+from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
 
 
 def show_sum(view: EmbeddingView) -> Trace:
@@ -51,10 +51,10 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
     That pair is this step's alone: it is in no link, and the learner's text stays as it is.
     """
     trace = view.trace
-    if trace.pair or trace.model.config.segments < 2 or view.page.selection.mode == TOY:
+    if trace.pair or trace.model.config.segments < 2 or view.page.selection[MODE] == TOY:
         choose_token(trace, "Token", view.token)
         return view
-    example = runs.run(trace.model.id, *PAIR, Interventions())
+    example = runs.run(trace.model.id, *EXAMPLE, Interventions())
     first_of_b = example.segment_ids.index(1)
     names = [f"{place} · {label}" for place, label in enumerate(example.labels, start=1)]
     key = f"_sum_token.{trace.model.id}"
@@ -64,7 +64,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
 
 def _say_what_segments_are_for(view: EmbeddingView) -> None:
     """Two tasks with two texts, and which token of this input is in which."""
-    own = "" if view.page.selection.pair else " Your text is one alone, so here is a pair of the lab’s own:"
+    own = "" if view.page.selection[PAIR] else " Your text is one alone, so here is a pair of the lab’s own:"
     st.markdown(
         "BERT can read two texts at once, **segment A** and **segment B**. In **question answering**, A is a question "
         "and B a text with the answer. In **next-sentence prediction**, the model says whether B follows A. The vector "

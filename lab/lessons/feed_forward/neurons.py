@@ -17,7 +17,7 @@ from lab.models.encoding import word_of
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import NEURON, TOY
+from lab.ui.parameters import MODE, NEURON, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
 from lab.ui.toys import toy_runs
@@ -89,7 +89,7 @@ def strongest_tokens(view: FeedForwardView, neuron: int) -> list[str]:
 
 def _selective(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
     """As long as nobody chose a neuron, the most selective one: a pattern is easiest seen there."""
-    best = None if view.page.selection.neuron else survey.most_selective(view.layer.index)
+    best = None if view.page.selection[NEURON] else survey.most_selective(view.layer.index)
     return view if best is None else replace(view, neuron=best)
 
 
@@ -110,7 +110,7 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
     """The bundled sentences; in toy mode the toy's own."""
-    return toy_runs.texts(chosen) if chosen.mode == TOY else bundled_sentences()
+    return toy_runs.texts(chosen) if chosen[MODE] == TOY else bundled_sentences()
 
 
 def _survey(view: FeedForwardView) -> NeuronSurvey:

@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import DIMENSION, NORM, RESIDUAL
+from lab.ui.parameters import DIMENSION, NORM, PAIR, RESIDUAL, TEXT, TWIN_SEED
 from lab.ui.quiz.predictions import predict
 
 
@@ -67,7 +67,7 @@ def show_residual(view: FeedForwardView) -> None:
         _table(changes, before, view.token)
         st.caption(
             "Random weights: a model of the same shape, its weights drawn at random, seed "
-            f"{view.page.selection.twin_seed}."
+            f"{view.page.selection[TWIN_SEED]}."
         )
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
@@ -77,7 +77,7 @@ def untrained(view: FeedForwardView) -> Trace | None:
     model, chosen = view.trace.model.id, view.page.selection
     if model not in runs.model_ids():
         return None
-    return runs.run(twin_id(model, chosen.twin_seed), chosen.text, chosen.pair, Interventions())
+    return runs.run(twin_id(model, chosen[TWIN_SEED]), chosen[TEXT], chosen[PAIR], Interventions())
 
 
 def _draw_changes(view: FeedForwardView, measure: str) -> None:

@@ -39,7 +39,7 @@ from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.one_head import OneHead
-from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, SOURCE, TOY
+from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys import toy_runs
 
@@ -185,7 +185,7 @@ def _read(survey: HeadSurvey, view: OneHead, tagged: bool) -> None:
 
 def _tagger_there(view: OneHead) -> bool:
     """Whether the sentences can be tagged; if not for a reason that can be mended, it is said."""
-    if view.page.selection.mode == TOY:
+    if view.page.selection[MODE] == TOY:
         return False
     try:
         runs.load_tagger()
@@ -199,7 +199,7 @@ def _tagger_there(view: OneHead) -> bool:
 def _texts(view: OneHead) -> tuple[str, ...]:
     """The bundled sentences or the learner's own; in toy mode the toy's."""
     chosen = view.page.selection
-    if chosen.mode == TOY:
+    if chosen[MODE] == TOY:
         return tuple(as_text(each) for each in toy_runs.sentences(chosen).sentences)
     source = SOURCE.choose("Sentences", help="Bundled: 200 short English sentences that come with the lab.")
     if source == BUNDLED:

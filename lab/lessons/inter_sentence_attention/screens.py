@@ -166,5 +166,5 @@ def show_checks(view: SentencesView) -> None:
             checks.to_specials(view.apart, a, view.outside),
         ),
         most=4,
-        text="" if trace.text == view.page.selection.text else trace.text,
+        text="" if trace.text == view.page.selection[TEXT] else trace.text,
     )

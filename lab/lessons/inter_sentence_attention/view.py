@@ -21,7 +21,7 @@ from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
 from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.page import LessonPage
-from lab.ui.parameters import FROM_SENTENCE, MEASURE, TO_SENTENCE, TOY
+from lab.ui.parameters import FROM_SENTENCE, MEASURE, MODE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.sidebar import use_texts
 
@@ -76,7 +76,7 @@ class SentencesView:
     @property
     def is_toy(self) -> bool:
         """Whether the sentences are a toy's, which no text replaces."""
-        return self.page.selection.mode == TOY
+        return self.page.selection[MODE] == TOY
 
     @property
     def causal(self) -> bool:

@@ -15,7 +15,7 @@ from lab.lessons.masked_language_model.toy import TOY_STEPS, toy_trace
 from lab.lessons.masked_language_model.tries import own_sentence
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.play import Screens, Step
 from lab.ui.prediction import PredictionView, cannot_predict, look
 
@@ -50,7 +50,7 @@ def _whole(step: Callable[[Trace], Trace]) -> Step[Seen]:
 
 def _ending(page: LessonPage, trace: Trace) -> None:
     show_onward(trace)
-    if page.selection.mode != TOY and not page.selection.teach:
+    if page.selection[MODE] != TOY and not page.selection[TEACH]:
         own_sentence(step_name(LESSON, NEXT if trace.model.config.causal else HIDE))
 
 

@@ -19,7 +19,7 @@ from lab.lessons.masked_language_model.likelihood import known
 from lab.models.interventions import Interventions
 from lab.questions.question import Question
 from lab.ui import runs
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MODE, TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz.asking import draw_checks
 
@@ -37,7 +37,7 @@ def show_checks(view: PredictionView) -> None:
     # the word divided by hand, and so does the word whose logit grows.
     divided = view.best(_NOT_LISTED + 4)[_NOT_LISTED:] if view.causal else others[:2]
     run = partial(runs.run, view.model.id, pair="", changes=Interventions())
-    toy = view.page.selection.mode == TOY
+    toy = view.page.selection[MODE] == TOY
     questions: list[Question | None] = [
         what_if.why_hidden(view.causal),
         None if toy else what_if.other_subject(run, view.model, telling(run, view.model)),

@@ -26,7 +26,7 @@ from lab.models.trace import Trace
 from lab.ui import masking
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
-from lab.ui.parameters import TOP, TOY
+from lab.ui.parameters import MODE, TOP, TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.toy_runs import TRAIN_STEP, link_to_toy
@@ -47,7 +47,7 @@ def show_hidden(view: PredictionView) -> None:
         meaning(meanings.answered(view.trace, view.prediction))
         _show_truth(view, view.prediction, f"In your text, token {view.place + 1} is")
         tries.one_word_changed(view)
-        if view.page.selection.mode != TOY:
+        if view.page.selection[MODE] != TOY:
             link_to_toy("How does a model learn this? Watch a toy", TRAIN_STEP)
 
 

@@ -23,6 +23,7 @@ from lab.toy.training import TrainingRun, chance, logits, train
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage, OpenPage
+from lab.ui.parameters import TOY_RULE
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import say_trained, show_validation
@@ -44,7 +45,7 @@ def toy_trace(page: OpenPage) -> Trace:
 
 def show_rule(page: LessonPage) -> None:
     """The sentences and their rule; validation and summary behind a click."""
-    data, rule = toy_runs.ruled(page.selection), rule_named(page.selection.toy_rule)
+    data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
     st.markdown(
         f"{rule.description} Each letter is a word. Hide one, and the others tell which it was. "
         "A model is not told the rule. It only reads sentences like these, each with one letter hidden, and must find "
@@ -73,7 +74,7 @@ def show_learning(page: LessonPage) -> None:
         "little, so that the letters that really stood there become more probable."
     )
     run = live.train_if_asked()
-    question = missing_letter(rule_named(page.selection.toy_rule), words, place)
+    question = missing_letter(rule_named(page.selection[TOY_RULE]), words, place)
     if not predict(LESSON, question, in_sight=run is not None):
         return
     live.offer(run)

@@ -20,7 +20,7 @@ from lab.models.trace import Trace
 from lab.ui import masking, runs
 from lab.ui.frame.script import try_this
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import LENS, MASKED, PAIR, PLACE, RANK, STEP, TEMPERATURE, TEXT, TOY
+from lab.ui.parameters import LENS, MASKED, MODE, PAIR, PLACE, RANK, STEP, TEMPERATURE, TEXT, TOY
 from lab.ui.prediction import PredictionView
 from lab.ui.sidebar import use_texts
 
@@ -33,7 +33,7 @@ def one_word_changed(view: PredictionView) -> None:
 
     Which sentence: the first of ours that the model on screen answers in two ways.
     """
-    if view.page.selection.mode == TOY:
+    if view.page.selection[MODE] == TOY:
         return
     blank = telling(partial(runs.run, view.model.id, pair="", changes=Interventions()), view.model)
     changed = view.plain.text == blank.filled()
@@ -102,7 +102,7 @@ def colder(view: PredictionView) -> None:
 
 def nothing_hidden(view: PredictionView) -> None:
     """The table of every place; the toy, which has none, hides another letter."""
-    if view.page.selection.mode == TOY:
+    if view.page.selection[MODE] == TOY:
         another_place(view)
     else:
         there = step_name(LESSON, "every-place")

@@ -21,7 +21,7 @@ from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, draw_map
-from lab.ui.parameters import CONSTRUCTED, OTHER_HEAD, RANDOM, TOY
+from lab.ui.parameters import CONSTRUCTED, MODE, OTHER_HEAD, RANDOM, TOY, TOY_WEIGHTS
 from lab.ui.quiz.predictions import predict
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
@@ -121,13 +121,13 @@ def show_count(view: OneHead) -> None:
         "half as wide."
     )
     _show_cuts(view)
-    if view.page.selection.mode == TOY:
+    if view.page.selection[MODE] == TOY:
         _show_toy_cut(view, counted)
 
 
 def _show_toy_cut(view: OneHead, counted: int) -> None:
     """The random toy in the cut that the sidebar asks for; why the others keep theirs."""
-    heads, weights = view.trace.model.config.heads, view.page.selection.toy_weights
+    heads, weights = view.trace.model.config.heads, view.page.selection[TOY_WEIGHTS]
     if weights == RANDOM:
         st.markdown(
             f"The same weights, cut into {heads}: change **Number of heads** in the sidebar and watch the maps. The "

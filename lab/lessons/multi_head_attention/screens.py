@@ -26,7 +26,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.one_head import OneHead, choose_token, show_map
-from lab.ui.parameters import LAYER, TOKEN, TOY
+from lab.ui.parameters import LAYER, MODE, TOKEN, TOY
 from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import draw_checks
 
@@ -232,7 +232,7 @@ def show_checks(view: OneHead) -> None:
 def _by_doing(view: OneHead) -> tuple[Question | None, ...]:
     """What would happen if, and another sentence: not for letters, and only where the model predicts words."""
     trace, layer, head = view.trace, view.layer.index, view.head
-    if view.page.selection.mode == TOY:
+    if view.page.selection[MODE] == TOY:
         return ()
     run = partial(runs.run, trace.model.id, pair="", changes=Interventions())
     other = what_if.elsewhere(trace, run, layer, head)

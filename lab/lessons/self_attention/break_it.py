@@ -18,7 +18,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
 from lab.ui.one_head import OneHead, choose_token, draw_map
-from lab.ui.parameters import TOY
+from lab.ui.parameters import MODE, TOY
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
 _QUERIES, _OUTPUT, _GELU = "softmax_over_queries", "no_output_projection", "other_gelu"
@@ -140,7 +140,7 @@ def _begins(by_layer: np.ndarray) -> str:
 def _show_word(view: OneHead, runs: Broken) -> None:
     """The predicted word, before and after."""
     place = place_asked(view.trace, view.query)
-    if place is None or view.page.selection.mode == TOY:
+    if place is None or view.page.selection[MODE] == TOY:
         st.markdown("This model predicts no words, so its vectors are all there is to compare.")
         return
     found = words_predicted(runs, place)

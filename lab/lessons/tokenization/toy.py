@@ -19,7 +19,7 @@ from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import try_this
 from lab.ui.page import LessonPage
-from lab.ui.parameters import TOY_MERGES, TOY_WORD
+from lab.ui.parameters import TOY_MERGES, TOY_SEED, TOY_TRAINER, TOY_WORD
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
@@ -41,11 +41,11 @@ class ToyView:
 
     @cached_property
     def corpus(self) -> Corpus:
-        return merges.made_up(self.chosen.toy_seed)
+        return merges.made_up(self.chosen[TOY_SEED])
 
     @cached_property
     def learned(self) -> Learned:
-        return merges.learn(self.corpus.times, self.chosen.toy_trainer)
+        return merges.learn(self.corpus.times, self.chosen[TOY_TRAINER])
 
 
 def show_toy(page: LessonPage) -> None:
@@ -153,7 +153,7 @@ def _show_merges(view: ToyView) -> bool:
     with left:
         _show_words(learned, made)
     with right:
-        draw(partial(figures.next_pairs, view.chosen.toy_seed, learned.trainer, made), "toy-pairs")
+        draw(partial(figures.next_pairs, view.chosen[TOY_SEED], learned.trainer, made), "toy-pairs")
     _say_found(corpus, learned, made)
     if made and learned.trainer == BPE:
         st.markdown(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")

@@ -25,7 +25,7 @@ _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the 
 def show_cards(page: OpenPage) -> None:
     """Which parts there are, and one of them."""
     folders = {part.id: part.folder for part in parts()}
-    model = page.selection.model
+    model = page.selection[parameters.MODEL]
     chosen = _choose([*([] if model in folders else [model]), *folders], model)
     entry = card(chosen)
     if chosen in folders:

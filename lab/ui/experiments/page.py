@@ -30,7 +30,7 @@ class ExperimentPage(OpenPage):
 
     def model(self) -> LoadedModel:
         """The model of the sidebar, once it is here."""
-        return runs.model(available(self.selection.model))
+        return runs.model(available(self.selection[parameters.MODEL]))
 
     def finish(self) -> None:
         """What is not shown, notes of what was changed, the way back, and what to read."""
@@ -60,7 +60,7 @@ def open_experiment(id: str) -> ExperimentPage:
     header = draw_header(experiment.title, experiment.question, experiment.after)
     page = ExperimentPage(selection.current(), header, st.empty(), weights=False, experiment=experiment)
     page.here(None)
-    if not page.selection.teach:
+    if not page.selection[parameters.TEACH]:
         st.markdown(f"**The claim.** {experiment.claim} ({experiment.whose}.)")
         st.markdown(f"**What would count against it.** {experiment.against}")
     return page
@@ -73,8 +73,7 @@ def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: s
     there: dict[Parameter[Any], str] = {parameters.STEP: page.step(step).name} if step else {}
     args = text, {**changes, **there}
     if st.button(label, key=key, icon=":material/arrow_forward:", type="tertiary", on_click=_take, args=args):
-        named = {parameter.name: name for parameter, name in there.items()}
-        st.switch_page(script(page.page), query_params=selection.elsewhere() | named)
+        selection.open_page(page, there.get(parameters.STEP, ""))
 
 
 def asking_step(model: LoadedModel) -> str:

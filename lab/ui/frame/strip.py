@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.charts.components.packing import pack
-from lab.course.pages import LESSONS, STOPS, Lesson, lesson_of, number, script, stop_of
+from lab.course.pages import LESSONS, STOPS, Lesson, lesson_of, number, stop_of
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
+from lab.ui.selection import Selection
 
 _ASKED = "_strip_asked"
 
@@ -32,7 +33,7 @@ def leave() -> None:
     """Go to the lesson that was clicked. Once the page is drawn: only then is it known what has a widget on it."""
     asked = st.session_state.pop(_ASKED, None)
     if asked is not None:
-        st.switch_page(script(lesson_of(asked).page), query_params=selection.elsewhere())
+        selection.open_page(lesson_of(asked))
 
 
 def shapes(trace: Trace) -> dict[str, str]:
@@ -50,7 +51,7 @@ def shapes(trace: Trace) -> dict[str, str]:
 
 def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str, Any]:
     lit, there = stop_of(lessons), {} if trace is None else shapes(trace)
-    query = urlencode(selection.link())
+    now = selection.current()
     return {
         "layers": None if trace is None else trace.model.config.layers,
         "stops": [
@@ -59,14 +60,15 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
                 "shape": there.get(stop.name, ""),
                 "lit": stop is lit,
                 "repeats": stop.repeats,
-                "lessons": [_link(each, query, here=each.id == here) for each in LESSONS if each.stop == stop.name],
+                "lessons": [_link(each, now, here=each.id == here) for each in LESSONS if each.stop == stop.name],
             }
             for stop in STOPS
         ],
     }
 
 
-def _link(lesson: Lesson, query: str, *, here: bool) -> dict[str, Any]:
+def _link(lesson: Lesson, now: Selection, *, here: bool) -> dict[str, Any]:
     """A lesson as the browser needs it; its address is for whoever opens it in a tab of its own."""
+    query = urlencode(selection.link(lesson, now))
     address = f"{lesson.slug}?{query}" if query else lesson.slug
     return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

@@ -50,11 +50,11 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
     """
     chosen = selection.current()
     if question is None:
-        if not chosen.teach:
+        if not chosen[parameters.TEACH]:
             remember(progress().saw(_step(lesson)))
         return True
-    question = reordered(question, chosen.seed)
-    if not chosen.teach:
+    question = reordered(question, chosen[parameters.SEED])
+    if not chosen[parameters.TEACH]:
         return _predicted(lesson, question, in_sight)
     with _place():
         return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from lab.course.pages import ROOM_PAGE, script
+from lab.course.pages import ROOM_PAGE, page_of, script
 from lab.figures.attention import place
 from lab.questions.question import Question
 from lab.rooms.database import Unreachable
@@ -73,7 +73,7 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     except RoomError as refused:
         st.warning(str(refused), icon=":material/info:")
     else:
-        st.switch_page(script(ROOM_PAGE), query_params=selection.elsewhere())
+        selection.open_page(page_of("room"))
 
 
 def _ask(code: str, asked: Posed) -> None:

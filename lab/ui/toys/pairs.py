@@ -18,6 +18,7 @@ from lab.ui import runs, selection
 from lab.ui.drawing import draw
 from lab.ui.frame.script import meaning
 from lab.ui.page import LessonPage
+from lab.ui.parameters import TOY_LENGTH, TOY_OTHER, TOY_VOCABULARY
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import ToySteps, show_toy_data
@@ -36,10 +37,10 @@ def pair_trace(page: LessonPage) -> Trace:
 def _trace(page: LessonPage) -> Trace:
     chosen = page.selection
     every = toy_runs.sentences(chosen).sentences
-    if chosen.toy_other > len(every):
+    if chosen[TOY_OTHER] > len(every):
         selection.note(f"There are {len(every)} sentences, so the second one is the last.")
-    second = every[min(chosen.toy_other, len(every)) - 1]
-    toy = runs.pair_toy(chosen.toy_vocabulary, chosen.toy_length)
+    second = every[min(chosen[TOY_OTHER], len(every)) - 1]
+    toy = runs.pair_toy(chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
     return number_run(toy, as_text(toy_runs.sentence(chosen)), as_text(second))
 
 

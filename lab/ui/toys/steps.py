@@ -15,7 +15,7 @@ from lab.toy.runs import number_run
 from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.page import LessonPage, OpenPage
-from lab.ui.parameters import RANDOM, TRAINED
+from lab.ui.parameters import RANDOM, TOY_HEADS, TOY_LENGTH, TOY_OWN, TOY_SEED, TOY_VOCABULARY, TOY_WEIGHTS, TRAINED
 from lab.ui.toys import toy_runs
 from lab.ui.toys.controls import cut
 from lab.ui.toys.toy_runs import TRAIN_STEP
@@ -33,11 +33,11 @@ def toy_trace(page: OpenPage) -> Trace:
     """The chosen sentence of letters through the chosen toy; says which toy it is."""
     chosen = page.selection
     text = as_text(toy_runs.sentence(chosen))
-    if chosen.toy_weights == TRAINED:
+    if chosen[TOY_WEIGHTS] == TRAINED:
         plan = toy_runs.plan(chosen)
         say_trained(_PURPOSE, plan, trains=isinstance(page, LessonPage))
         return number_run(toy_runs.toy(plan), text)
-    if chosen.toy_weights == RANDOM:
+    if chosen[TOY_WEIGHTS] == RANDOM:
         st.info(
             f"{_PURPOSE} These weights are random: nothing is learned here. Compare with a trained model.",
             icon=":material/casino:",
@@ -47,9 +47,9 @@ def toy_trace(page: OpenPage) -> Trace:
             f"{_PURPOSE} These weights were written by hand, one rule for each head.",
             icon=":material/construction:",
         )
-    settings = (chosen.toy_vocabulary, chosen.toy_length, chosen.toy_seed)
-    heads = cut(chosen.toy_heads) if chosen.toy_weights == RANDOM else None
-    return number_run(runs.toy(chosen.toy_weights, *settings, heads), text)
+    settings = (chosen[TOY_VOCABULARY], chosen[TOY_LENGTH], chosen[TOY_SEED])
+    heads = cut(chosen[TOY_HEADS]) if chosen[TOY_WEIGHTS] == RANDOM else None
+    return number_run(runs.toy(chosen[TOY_WEIGHTS], *settings, heads), text)
 
 
 def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
@@ -82,7 +82,7 @@ def show_toy_data(page: LessonPage) -> None:
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
     st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)
     show_validation(data)
-    if page.selection.toy_own.strip():
+    if page.selection[TOY_OWN].strip():
         own = toy_runs.sentence(page.selection)
         show_validation(replace(data, sentences=(own,), count=1), title="Your sentence, checked in this way")
     code(generate, validate)

@@ -10,7 +10,23 @@ from lab.toy.data import NotASentence, as_text, typed
 from lab.toy.rules import LETTERS, LONGEST, rule_named
 from lab.toy.tasks import task_named
 from lab.ui import runs
-from lab.ui.parameters import MODE, STEP, TOY, TOY_WEIGHTS, TRAINED
+from lab.ui.parameters import (
+    MODE,
+    STEP,
+    TOY,
+    TOY_COUNT,
+    TOY_LAYERS,
+    TOY_LENGTH,
+    TOY_OWN,
+    TOY_RULE,
+    TOY_SEED,
+    TOY_SENTENCE,
+    TOY_TASK,
+    TOY_TRAINED_HEADS,
+    TOY_VOCABULARY,
+    TOY_WEIGHTS,
+    TRAINED,
+)
 from lab.ui.selection import Selection, note
 
 if TYPE_CHECKING:
@@ -26,7 +42,7 @@ _ASKED = "_train_asked"
 
 def sentences(chosen: Selection) -> ToyData:
     """The sentences of letters that the sidebar's settings make."""
-    return runs.toy_data(chosen.toy_vocabulary, chosen.toy_length, chosen.toy_count, chosen.toy_seed)
+    return runs.toy_data(chosen[TOY_VOCABULARY], chosen[TOY_LENGTH], chosen[TOY_COUNT], chosen[TOY_SEED])
 
 
 def texts(chosen: Selection) -> tuple[str, ...]:
@@ -36,41 +52,41 @@ def texts(chosen: Selection) -> tuple[str, ...]:
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
     """The sentence to look at: the learner's own letters, or else the chosen one of the synthetic sentences."""
-    if chosen.toy_own.strip():
+    if chosen[TOY_OWN].strip():
         try:
-            return typed(chosen.toy_own, chosen.toy_vocabulary, chosen.toy_length)
+            return typed(chosen[TOY_OWN], chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
         except NotASentence as reason:
-            note(f"{reason} You see sentence {chosen.toy_sentence} instead.")
+            note(f"{reason} You see sentence {chosen[TOY_SENTENCE]} instead.")
     every = sentences(chosen).sentences
-    return every[min(chosen.toy_sentence, len(every)) - 1]
+    return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
 
 
 def plan(chosen: Selection) -> Plan:
     """What the sidebar asks to be trained."""
     from lab.toy.training import Plan
 
-    task = task_named(chosen.toy_task)
-    sizes = chosen.toy_layers, chosen.toy_vocabulary, chosen.toy_length
-    return Plan(task.id, *sizes, chosen.toy_seed, chosen.toy_trained_heads)
+    task = task_named(chosen[TOY_TASK])
+    sizes = chosen[TOY_LAYERS], chosen[TOY_VOCABULARY], chosen[TOY_LENGTH]
+    return Plan(task.id, *sizes, chosen[TOY_SEED], chosen[TOY_TRAINED_HEADS])
 
 
 def ruled(chosen: Selection) -> ToyData:
     """The sentences of the rule that the sidebar names."""
-    return runs.ruled_data(chosen.toy_rule, chosen.toy_seed)
+    return runs.ruled_data(chosen[TOY_RULE], chosen[TOY_SEED])
 
 
 def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
     """The one to look at."""
     every = ruled(chosen).sentences
-    return every[min(chosen.toy_sentence, len(every)) - 1]
+    return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
 
 
 def blank_plan(chosen: Selection) -> Plan:
     """The toy that learns to fill the blank."""
     from lab.toy.training import Plan
 
-    rule, heads = rule_named(chosen.toy_rule), chosen.toy_trained_heads
-    return Plan(rule.id, chosen.toy_layers, LETTERS, LONGEST, chosen.toy_seed, heads)
+    rule, heads = rule_named(chosen[TOY_RULE]), chosen[TOY_TRAINED_HEADS]
+    return Plan(rule.id, chosen[TOY_LAYERS], LETTERS, LONGEST, chosen[TOY_SEED], heads)
 
 
 def run_of(wanted: Plan) -> TrainingRun | None:

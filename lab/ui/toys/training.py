@@ -22,7 +22,7 @@ from lab.toy.tasks import task as task_of
 from lab.toy.training import chance
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.parameters import TRAINED
+from lab.ui.parameters import TOY_WEIGHTS, TRAINED
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining, show_curves
@@ -39,7 +39,7 @@ _NAMES = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {INDUCTION
 def show_training(page: LessonPage) -> None:
     """The task, a prediction, the training, and what became of the heads."""
     chosen = page.selection
-    if chosen.toy_weights != TRAINED:
+    if chosen[TOY_WEIGHTS] != TRAINED:
         task = task_of(toy_runs.plan(chosen).task)
         st.markdown(
             f"Here you can watch a toy learn a task, **{task.name}**: {task.description} What to look for: "

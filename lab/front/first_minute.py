@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.downloads import available
 from lab.ui.parameters import BLANK_TEXT, MODEL
-from lab.ui.word_forms import show_word_forms
+from lab.ui.shared.word_forms import show_word_forms
 
 _PICKED, _GUESS, _OWN, _TYPED, _SHOWN = "_first_picked", "_first_guess", "_first_own", "_first_typed", "_first_shown"
 _OWN_SENTENCE = "Your own …"

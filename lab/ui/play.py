@@ -14,11 +14,11 @@ from lab.models.trace import Trace
 from lab.questions.returning import Returning
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.drawing import take_click
-from lab.ui.one_head import OneHead
 from lab.ui.page import LessonPage, OpenPage, open_lesson
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.returning import bring_back
+from lab.ui.shared.one_head import OneHead
 from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")

@@ -123,7 +123,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
     """
     # They bring torch, which the glossary has no use for.
     from lab.evidence.notable import job_of
-    from lab.ui.experiments.running import offer
+    from lab.ui.long_work import offer
 
     if twin_of(model.id) is not None or model.id not in runs.model_ids():
         return

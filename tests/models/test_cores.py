@@ -10,7 +10,7 @@ import pytest
 
 from lab.models import cores
 from lab.models.cores import give_way, on_every_core, one_core
-from lab.ui.experiments.running import begin
+from lab.ui.long_work import begin
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -73,6 +74,17 @@ def reveal(at: AppTest) -> AppTest:
             break
     assert not at.exception, at.exception[0].stack_trace
     assert not at.error
+    return at
+
+
+def worked(at: AppTest) -> AppTest:
+    """Wait until the work that goes on in the background is over, and draw the page again."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("job "):
+            thread.join(60)
+            assert not thread.is_alive()
+    at.run()
+    assert not at.exception
     return at
 
 

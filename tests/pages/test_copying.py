@@ -11,8 +11,8 @@ from lab.evidence.copying import replication
 from lab.evidence.copying.replication import CopyingTest, known
 from lab.evidence.verdicts import Verdict
 from lab.models.loading import load_model
-from tests.pages.apptest import Offer, reveal, visit, words
-from tests.pages.test_experiments import endless_at_first, everything, press, when_all_jobs_are_done
+from tests.pages.apptest import Offer, reveal, visit, words, worked
+from tests.pages.test_experiments import endless_at_first, everything, press
 
 PAGE = "31_Copying.py"
 
@@ -85,7 +85,7 @@ def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     press(at, "Stop")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert stopped and "not measured yet" in words(at)
 
 
@@ -93,5 +93,5 @@ def test_a_small_model_is_measured_live(offer: Offer, monkeypatch: pytest.Monkey
     monkeypatch.setattr(replication.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))
     press(at, "Run the experiment")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert at.dataframe and "Measured on this server" in words(at)

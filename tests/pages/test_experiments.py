@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -23,8 +22,8 @@ from lab.models.batches import Progress
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
-from lab.ui.experiments import running
-from tests.pages.apptest import Offer, reveal, visit, words
+from lab.ui import long_work
+from tests.pages.apptest import Offer, reveal, visit, words, worked
 
 PAGE = "30_Grammar.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -149,7 +148,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     begun, go_on = threading.Event(), threading.Event()
     made = result_of("lab-bert")
 
-    def replicate(model: LoadedModel, progress: running.Progress) -> GrammarTest:
+    def replicate(model: LoadedModel, progress: long_work.Progress) -> GrammarTest:
         progress(0.25)
         begun.set()
         assert go_on.wait(20)
@@ -170,7 +169,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     at.run()
     assert "not measured yet" in words(at) and not at.get("progress")
     press(at, "Run the experiment")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert at.dataframe and "Measured on this server" in words(at)
 
 
@@ -217,12 +216,3 @@ def endless_at_first(made: Result) -> tuple[Callable[[LoadedModel, Progress], Re
         return made
 
     return replicate, stopped
-
-
-def when_all_jobs_are_done(at: AppTest) -> None:
-    end = time.monotonic() + 30
-    while any(thread.name.startswith("job ") for thread in threading.enumerate()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    at.run()
-    assert not at.exception

@@ -11,8 +11,8 @@ from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation import order
 from lab.models.loading import load_model
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, visit, words
-from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+from tests.pages.apptest import Offer, go, reveal, visit, words, worked
+from tests.pages.test_experiments import everything, press
 
 PAGE = "33_Explanation.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -108,5 +108,5 @@ def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatc
     at = reveal(visit(PAGE, model=offer(family)))
     assert "not measured yet" in words(at)
     press(at, "Run the experiment")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert at.dataframe and "Measured on this server" in words(at) and "too few" in words(at)

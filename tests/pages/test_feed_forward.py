@@ -14,7 +14,7 @@ from lab.lessons.feed_forward import figures
 from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
+from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words, worked
 
 PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
@@ -32,7 +32,7 @@ STEPS = (
 
 
 def open_step(step: str, **params: str) -> AppTest:
-    at = reveal(visit(PAGE, step=step, **params))
+    at = reveal(worked(visit(PAGE, step=step, **params)))
     assert at.segmented_control(key="step").value == step
     return at
 
@@ -52,7 +52,7 @@ def test_toy_mode_runs_every_step(weights: str) -> None:
         if step == "Check":
             assert len([radio for radio in at.radio if str(radio.key).startswith("_check.")]) >= 3
         if step == "Excited by":
-            assert "of 20 short texts" in words(at)
+            assert "of 20 short texts" in words(reveal(worked(at)))
 
 
 def test_a_gpt2_runs_every_step_and_is_shown_as_pre_norm(offer: Offer) -> None:

@@ -25,7 +25,7 @@ from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.loading import load_model
 from lab.questions.progress import Progress
 from lab.ui import runs
-from lab.ui.word_forms import cuts_after
+from lab.ui.shared.word_forms import cuts_after
 from tests.charts.payloads import unpack
 from tests.checkpoints import Family, write_checkpoint
 from tests.pages.apptest import Offer, components, visit, words

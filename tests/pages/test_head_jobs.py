@@ -7,8 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.evidence.notable import in_folder
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
-from tests.pages.apptest import Offer, visit, words
-from tests.pages.test_experiments import when_all_jobs_are_done
+from tests.pages.apptest import Offer, visit, words, worked
 
 MENU, FIND = "By what it does", "Find what each head does"
 
@@ -53,7 +52,7 @@ def test_any_other_model_is_measured_when_asked(offer: Offer) -> None:
     at = visit("3_Self-attention.py", model=offer("bert"))
     assert MENU not in menus(at)
     next(button for button in at.sidebar.button if button.label == FIND).click().run()
-    when_all_jobs_are_done(at)
+    worked(at)
     assert MENU in menus(at) or "No head of this model does one of the known jobs" in words(at)
     assert FIND not in buttons(at)
 

@@ -93,7 +93,7 @@ def test_a_single_token_has_no_other_to_attend_to(offer: Offer) -> None:
 
 
 def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.ui.heads_off._UNASKED", 1e6)
+    monkeypatch.setattr("lab.ui.shared.heads_off._UNASKED", 1e6)
     at = visit(PAGE, step="Each head off", text=TEXT)
     button = next(button for button in at.button if button.label == "Switch off each head")
     assert "72 heads, one run each over 7 tokens" in words(at)
@@ -103,7 +103,7 @@ def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch:
 
 
 def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.ui.heads_off._NUMBERS", 6 * 12 * 384 * 5)
+    monkeypatch.setattr("lab.ui.shared.heads_off._NUMBERS", 6 * 12 * 384 * 5)
     assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="Each head off", text=TEXT))
 
 

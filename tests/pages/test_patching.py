@@ -15,9 +15,9 @@ from lab.evidence.patching.result import PatchingTest
 from lab.evidence.verdicts import Verdict
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import LoadedModel, load_model
-from lab.ui.experiments import running
-from tests.pages.apptest import Offer, reveal, visit, words
-from tests.pages.test_experiments import everything, press, when_all_jobs_are_done
+from lab.ui import long_work
+from tests.pages.apptest import Offer, reveal, visit, words, worked
+from tests.pages.test_experiments import everything, press
 
 PAGE, MODEL = "34_Patching.py", "lab-gpt2"
 FIELDS = ("clean_text", "corrupt_text", "good_word", "bad_word")
@@ -74,7 +74,7 @@ def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: p
     at = reveal(visit(PAGE, model=MODEL, **link))
     before = charts(at)
     press(at, "Patch these two sentences")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert charts(at) > before and "In this pair" in words(at) and "together **" in words(at)
     at.text_input(key="good_word").set_value("flibbertigibbet").run()
     assert "A word that competes is one token" in words(at) and charts(at) == before
@@ -118,7 +118,7 @@ def test_a_pair_of_the_template_can_be_patched_below(found: PatchingTest) -> Non
 def test_a_model_without_a_result_is_measured_in_the_background(
     monkeypatch: pytest.MonkeyPatch, found: PatchingTest
 ) -> None:
-    def replicate(model: LoadedModel, progress: running.Progress) -> PatchingTest:
+    def replicate(model: LoadedModel, progress: long_work.Progress) -> PatchingTest:
         progress(0.5)
         return replace(found, made=None)
 
@@ -128,7 +128,7 @@ def test_a_model_without_a_result_is_measured_in_the_background(
     at = reveal(visit(PAGE, model=MODEL))
     assert "not measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert at.dataframe and "Measured on this server" in words(at)
 
 

@@ -21,7 +21,6 @@ from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.downloads import available
-from lab.ui.one_head import choose_tokens
 from lab.ui.page import BenchPage, OpenPage
 from lab.ui.parameters import (
     BLOCKED,
@@ -37,6 +36,7 @@ from lab.ui.parameters import (
     UNIFORM_HEAD,
     ZERO_HEAD,
 )
+from lab.ui.shared.one_head import choose_tokens
 from lab.ui.sidebar import untouched
 from lab.ui.toys import toy_runs
 

@@ -20,7 +20,6 @@ from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import (
     BLOCKED,
     CHANGE,
@@ -34,6 +33,7 @@ from lab.ui.parameters import (
     TOY,
     VERSION,
 )
+from lab.ui.shared.one_head import choose_token
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:

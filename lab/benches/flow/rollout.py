@@ -16,7 +16,7 @@ from lab.course.pages import experiment_of
 from lab.figures import flow
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import way_to
-from lab.ui.one_head import choose_token
+from lab.ui.shared.one_head import choose_token
 
 _MEASURED = " (lesson 8, Residual, measures how much is added)"
 

@@ -17,8 +17,8 @@ from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import LAYERED
+from lab.ui.shared.one_head import choose_token
 
 
 def show_tree(view: FlowView) -> None:

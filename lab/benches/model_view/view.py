@@ -20,8 +20,8 @@ from lab.models.trace import Trace
 from lab.ui import runs, selection, sidebar
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
-from lab.ui.metric_choice import choose_version, threshold
 from lab.ui.parameters import COLOUR, CORRECTED, HEAD, KEY_TOKEN, LAYER, TOKEN, VERSION, WEIGHTS
+from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"

@@ -23,8 +23,8 @@ from lab.models.trace import Trace
 from lab.ui import parameters, selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import AROUND
+from lab.ui.shared.one_head import choose_token
 
 NEURONS, DECIDING = "dimensions", "deciding"
 FORWARD = ":material/arrow_forward:"

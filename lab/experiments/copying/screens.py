@@ -20,10 +20,11 @@ from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.origin import origin
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.running import offer, origin
 from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
 from lab.ui.frame.script import meaning
+from lab.ui.long_work import offer
 
 TESTED = "lab-gpt2"  # ships, and can be tested
 _AWAY = Column("away", 140), Column("head", 80)

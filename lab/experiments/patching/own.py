@@ -16,7 +16,7 @@ from lab.experiments.patching import figures, meanings
 from lab.models.cores import one_core
 from lab.models.loading import LoadedModel
 from lab.ui.drawing import code, draw
-from lab.ui.experiments.running import offer
+from lab.ui.long_work import offer
 from lab.ui.parameters import BAD_WORD, CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, PATCH, PATCH_WAY
 
 

@@ -2,9 +2,9 @@
 
 from lab.lessons.attention_metrics import again, limits, parked, screens
 from lab.lessons.attention_metrics.quiz import show_checks
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
+from lab.ui.shared.one_head import OneHead
 
 SCREENS: Screens[OneHead] = Screens(
     steps={

@@ -16,10 +16,10 @@ from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.heads_off import Scene, may_run, scene
-from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.heads_off import Scene, may_run, scene
+from lab.ui.shared.one_head import OneHead, draw_map
 
 SHARES = "parked-heads"
 

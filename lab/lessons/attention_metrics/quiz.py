@@ -16,10 +16,10 @@ from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
 from lab.questions.question import Question
 from lab.ui import runs
-from lab.ui.metric_choice import found, threshold, uniform
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.asking import draw_checks
+from lab.ui.shared.metric_choice import found, threshold, uniform
+from lab.ui.shared.one_head import OneHead
 
 
 def show_checks(view: OneHead) -> None:

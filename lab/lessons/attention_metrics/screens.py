@@ -24,11 +24,11 @@ from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
-from lab.ui.one_head import OneHead, choose_token, draw_map
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
+from lab.ui.shared.one_head import OneHead, choose_token, draw_map
 
 ALL_HEADS = "all-heads"
 _ROWS = 24  # terms of a row that are listed

@@ -11,7 +11,7 @@ from lab.course.heads import head_name
 from lab.figures.metrics import unit
 from lab.models.interventions import Head
 from lab.models.trace import Trace
-from lab.ui.metric_choice import found, uniform
+from lab.ui.shared.metric_choice import found, uniform
 
 
 def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:

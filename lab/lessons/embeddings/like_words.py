@@ -19,9 +19,9 @@ from lab.text.bundled import bundled_sentences
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.masking import reading
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
+from lab.ui.shared.masking import reading
+from lab.ui.shared.one_head import choose_token
 from lab.ui.toys import toy_runs
 
 _DAYS = "He came on Monday with three friends."

@@ -15,9 +15,9 @@ from lab.models import forward
 from lab.ui.drawing import code, draw
 from lab.ui.frame.header import defined
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import choose_token
 
 
 def show_rotary(view: EmbeddingView) -> None:

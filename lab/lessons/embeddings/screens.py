@@ -21,10 +21,10 @@ from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, MODE, PART, TEXT, TOY
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import choose_token
 
 _TWICE = "The dog barked at the other dog."
 

@@ -20,8 +20,8 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
+from lab.ui.shared.one_head import choose_token
 
 
 def show_sum(view: EmbeddingView) -> Trace:

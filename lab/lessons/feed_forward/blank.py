@@ -10,14 +10,14 @@ import streamlit as st
 
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
 from lab.lessons.feed_forward import blank_figures, meanings
-from lab.lessons.feed_forward.neurons import strongest_tokens
+from lab.lessons.feed_forward.neurons import strongest_tokens, survey_of
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.ablation import ablate_each_neuron
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import NEURON
-from lab.ui.prediction import cannot_predict, look
+from lab.ui.shared.prediction import cannot_predict, look
 
 _ROWS = 10
 _BELOW = " An activation below 0 is a small number that the function lets through; to set it to 0 is to raise it."
@@ -57,10 +57,9 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
     """What excites the neurons that change the word most, and the chosen one."""
     shown = list(found[:_ROWS])
     shown += [each for each in found[_ROWS:] if each.neuron == neuron]
-    rows = [
-        (each.neuron + 1, " · ".join(strongest_tokens(view, each.neuron)), each.activation, each.change)
-        for each in shown
-    ]
+    survey = survey_of(view)
+    tokens = ["" if survey is None else " · ".join(strongest_tokens(view, survey, each.neuron)) for each in shown]
+    rows = [(each.neuron + 1, told, each.activation, each.change) for each, told in zip(shown, tokens, strict=True)]
     st.markdown(
         "What excites these neurons most, in the short texts of the step before. Do not look for a pattern in every "
         f"row: what a neuron answers to need not have a name.{_BELOW * any(each.activation < 0 for each in shown)}"

@@ -19,8 +19,8 @@ from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
-from lab.ui.one_head import choose_token
 from lab.ui.parameters import READ_WITH, STEP
+from lab.ui.shared.one_head import choose_token
 
 _DRAWN = 64
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,10 +14,13 @@ from lab.analysis.layers.feed_forward import most_active
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.view import FeedForwardView, choose
+from lab.models.batches import Progress
 from lab.models.encoding import word_of
+from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
+from lab.ui.long_work import unasked
 from lab.ui.parameters import MODE, NEURON, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
@@ -37,7 +41,9 @@ _GEVA = (
 
 def show_excited(view: FeedForwardView) -> None:
     """The tokens of many texts that excite the chosen neuron most, and the most active neurons of the token."""
-    survey = _survey(view)
+    survey = survey_of(view)
+    if survey is None:
+        return
     view = _selective(view, survey)
     choose(view)
     found = survey.most_excited(view.layer.index, view.neuron)
@@ -79,9 +85,9 @@ def show_excited(view: FeedForwardView) -> None:
     code(NeuronSurvey.most_excited)
 
 
-def strongest_tokens(view: FeedForwardView, neuron: int) -> list[str]:
+def strongest_tokens(view: FeedForwardView, survey: NeuronSurvey, neuron: int) -> list[str]:
     """The tokens that excite a neuron most in the short texts, each once, the strongest first; a few of them."""
-    survey, tokenizer = _survey(view), view.trace.model.tokenizer
+    tokenizer = view.trace.model.tokenizer
     found = survey.most_excited(view.layer.index, neuron)
     words = [word_of(tokenizer, survey.encodings[each.text].token_ids[each.token]) for each in found if each.value > 0]
     return list(dict.fromkeys(words))[:_FEW]
@@ -113,18 +119,20 @@ def _texts(chosen: Selection) -> tuple[str, ...]:
     return toy_runs.texts(chosen) if chosen[MODE] == TOY else bundled_sentences()
 
 
-def _survey(view: FeedForwardView) -> NeuronSurvey:
-    """The finished survey; what is missing of it is computed now, with a progress bar."""
+def survey_of(view: FeedForwardView) -> NeuronSurvey | None:
+    """What excites each neuron in the short texts; None while the model reads them, and the page says how far it is."""
     model, texts = view.trace.model, _texts(view.page.selection)
     survey = neuron_survey(model, texts)
-    if not survey.finished:
-        words = f"Reading {len(texts)} texts …"
-        bar = st.progress(0.0, words)
-        for _ in range(survey.done, survey.total):
-            bar.progress(survey.done / survey.total, words)
-            survey.step(model)
-        bar.empty()
-    return survey
+    if survey.finished:
+        return survey
+    unasked(("survey of neurons", id(survey)), partial(_read, survey, model))
+    return None
+
+
+def _read(survey: NeuronSurvey, model: LoadedModel, tell: Progress) -> None:
+    while not survey.finished:
+        survey.step(model)
+        tell(survey.done / survey.total)
 
 
 def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenizer) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from lab.lessons.feed_forward import LESSON, blank_checks, checks, residual_figu
 from lab.lessons.feed_forward.residual import untrained
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.questions.question import Question
-from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import draw_checks
+from lab.ui.shared.prediction import cannot_predict
 
 _BENT = 1.2  # where GELU is neither 0 nor the identity: a neuron near it makes the better question
 

@@ -24,8 +24,8 @@ from lab.models import forward
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import choose_token
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import choose_token
 
 _BENT = -0.5  # where GELU and ReLU both change the number: the neuron nearest to it shows what they do
 

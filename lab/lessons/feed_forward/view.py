@@ -19,10 +19,10 @@ from lab.models.config import ModelConfig
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.chosen_tokens import with_tokens
-from lab.ui.one_head import OneLayer, choose_token
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_NEURON, NEURON
 from lab.ui.parameters_of_a_run import PlaceParameter
+from lab.ui.shared.one_head import OneLayer, choose_token
 
 F = TypeVar("F", bound=Figure)
 

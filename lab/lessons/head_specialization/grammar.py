@@ -22,8 +22,8 @@ from lab.text.tags.tokens import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT
+from lab.ui.shared.one_head import OneHead
 
 EXAMPLE = "She gave her brother the book that he wanted."
 # Where a head that is wrong in the learner's sentence may be right.

@@ -3,9 +3,9 @@
 from lab.evidence.notable import grammar_head
 from lab.lessons.head_specialization import again, grammar, patterns, screens, survey
 from lab.lessons.head_specialization.tagged import show_tags
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
+from lab.ui.shared.one_head import OneHead
 
 SCREENS: Screens[OneHead] = Screens(
     steps={

@@ -42,8 +42,8 @@ from lab.questions.question import Question
 from lab.text.tags.tokens import Tags
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
-from lab.ui.one_head import OneHead
 from lab.ui.quiz.asking import draw_checks
+from lab.ui.shared.one_head import OneHead
 
 NAMED = "named-heads"
 RULE = (

@@ -37,8 +37,8 @@ from lab.toy.models import is_toy
 from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_plotly
 from lab.ui.frame.script import meaning
-from lab.ui.metric_choice import choose_version
-from lab.ui.one_head import OneHead
+from lab.ui.shared.metric_choice import choose_version
+from lab.ui.shared.one_head import OneHead
 
 _ONE, _ALL = "This head", "All heads of the layer"
 

@@ -32,20 +32,23 @@ from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import LESSON, checks
 from lab.lessons.head_specialization.patterns import show_best_heads
 from lab.lessons.head_specialization.view import choose_part, left_out
+from lab.models.batches import Progress
+from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.text.tags.tokens import tagged as tagged_tokens
 from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.one_head import OneHead
+from lab.ui.long_work import offer
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import OneHead
 from lab.ui.toys import toy_runs
 
 AVERAGED = "named-on-average"
 MOST_LINES = 200
-_LINES, _READING = "_own_lines", "_reading_heads"
+_LINES = "_own_lines"
 _NAMES = "Names"
 
 
@@ -140,7 +143,7 @@ def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
 
 
 def survey_of(view: OneHead) -> Surveyed | None:
-    """The survey of the chosen sentences as far as it has come; its button, progress and cancel."""
+    """The survey of the chosen sentences as far as it has come; the button that goes on with it."""
     texts = _texts(view)
     if not texts:
         st.info("Paste sentences above, one a line, then press Ctrl+Enter.", icon=":material/edit:")
@@ -148,16 +151,9 @@ def survey_of(view: OneHead) -> Surveyed | None:
     tagged = _tagger_there(view)
     model = view.trace.model
     survey = head_survey(model, texts, tagged)
-    wanted = hash((survey.texts, tagged, model.id))
     if not survey.finished:
-        if st.session_state.get(_READING) == wanted:
-            _read(survey, view, tagged)
-        else:
-            label = (
-                f"Go on: {survey.done} of {survey.total} are read" if survey.done else f"Read {survey.total} sentences"
-            )
-            icon, want = ":material/play_arrow:", partial(_want, wanted)
-            st.button(label, icon=icon, type="primary", key="_read_heads", on_click=want)
+        label = f"Go on: {survey.done} of {survey.total} are read" if survey.done else f"Read {survey.total} sentences"
+        offer(("survey of heads", id(survey)), label, partial(_read, survey, model, tagged))
     readings = survey.readings()
     if not readings:
         return None
@@ -166,21 +162,11 @@ def survey_of(view: OneHead) -> Surveyed | None:
     return Surveyed(survey, readings)
 
 
-def _want(survey: int | None) -> None:
-    st.session_state[_READING] = survey
-
-
-def _read(survey: HeadSurvey, view: OneHead, tagged: bool) -> None:
-    """Read what is missing. A click on Cancel ends this run of the page between two sentences."""
-    place, model = st.empty(), view.trace.model
-    with place.container():
-        words = f"Reading {survey.total} sentences …"
-        bar = st.progress(survey.done / survey.total, words)
-        st.button("Cancel", icon=":material/stop:", key="_cancel_heads", on_click=_want, args=(None,))
-        while not survey.finished:
-            survey.step(model, tagged_tokens if tagged else no_tags, untrained_twin(model))
-            bar.progress(survey.done / survey.total, words)
-    place.empty()
+def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: Progress) -> None:
+    """Read what is missing; between two sentences it says how far it is."""
+    while not survey.finished:
+        survey.step(model, tagged_tokens if tagged else no_tags, untrained_twin(model))
+        tell(survey.done / survey.total)
 
 
 def _tagger_there(view: OneHead) -> bool:

@@ -19,8 +19,8 @@ from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags, encoding_tags
 from lab.ui.drawing import code
 from lab.ui.frame.script import meaning
-from lab.ui.one_head import OneHead
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import OneHead
 
 _MANY = 120  # chips, before they scroll in a box
 _BOX = 420  # pixels

@@ -14,8 +14,8 @@ from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import Tags, trace_tags
 from lab.toy.models import is_toy
 from lab.ui import runs
-from lab.ui.metric_choice import choose_sinks, sinks_left_out
-from lab.ui.one_head import OneHead
+from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
+from lab.ui.shared.one_head import OneHead
 
 
 def tags_of(view: OneHead) -> Tags | None:

@@ -19,10 +19,10 @@ from lab.models.trace import Trace
 from lab.questions.question import Question
 from lab.text.sentences.unavailable import SentencesUnavailable
 from lab.ui import selection, sidebar
-from lab.ui.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FROM_SENTENCE, MEASURE, MODE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
+from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.sidebar import use_texts
 
 MATRIX = "sentences"

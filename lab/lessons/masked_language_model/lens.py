@@ -16,12 +16,13 @@ from lab.figures.choices import FITTED
 from lab.lessons.masked_language_model import LESSON, figures, meanings, tries
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
-from lab.ui import masking, selection
+from lab.ui import selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, way_to
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
-from lab.ui.prediction import PredictionView
-from lab.ui.word_forms import show_word_forms
+from lab.ui.shared import masking
+from lab.ui.shared.prediction import PredictionView
+from lab.ui.shared.word_forms import show_word_forms
 
 _GRID = "lens-grid"
 _CELL, _CLICKED = "_lens_cell", "_lens_clicked"

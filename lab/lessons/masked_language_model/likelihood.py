@@ -13,14 +13,15 @@ from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
 from lab.lessons.masked_language_model import LESSON, figures, likelihood_checks, meanings, tries
+from lab.models.batches import Progress
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
+from lab.ui.long_work import offer
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
-_SCORING = "_scoring"
 _UNIT = "Logarithms are natural ones in this lab (ln), so their unit is the **nat**: ln P = −1 means P = 1/e ≈ 0.37."
 _ROWS = 24  # of a table that is shown whole; a longer one scrolls
 
@@ -86,38 +87,24 @@ def _score(trace: Trace, scoring: Scoring) -> None:
 
 
 def _found(trace: Trace, count: int) -> Likelihood | None:
-    """The likelihood as far as it has come; of a long text its button, progress and Stop."""
+    """The likelihood as far as it has come; that of a long text is scored when somebody asks."""
     scoring = likelihood.scoring(trace)
     if scoring.finished:
         return scoring.latest
-    wanted = hash((id(trace.model), trace.token_ids, trace.segment_ids))
     if _quick(trace, count):
         _score(trace, scoring)
-    elif st.session_state.get(_SCORING) == wanted:
-        _score_aloud(trace, scoring, count)
     else:
         done = len(scoring.latest.scores) if scoring.latest else 0
         label = f"Go on: {done} of {count} tokens are scored" if done else f"Score {count} tokens"
-        icon, want = ":material/play_arrow:", partial(_want, wanted)
-        st.button(label, icon=icon, type="primary", key="_score_tokens", on_click=want)
+        offer(("likelihood", id(scoring)), label, partial(_score_all, trace, scoring))
     return scoring.latest
 
 
-def _want(text: int | None) -> None:
-    st.session_state[_SCORING] = text
-
-
-def _score_aloud(trace: Trace, scoring: Scoring, count: int) -> None:
-    """Score what is missing. A click on Stop ends this run of the page between two batches."""
-    place = st.empty()
-    with place.container():
-        bar = st.progress(0.0, "Hiding one token at a time …")
-        st.button("Stop", icon=":material/stop:", key="_stop_scoring", on_click=_want, args=(None,))
-        while not scoring.finished:
-            done = len(scoring.latest.scores) if scoring.latest else 0
-            bar.progress(done / count, f"Hiding one token at a time: {done} of {count} are scored")
-            scoring.step(trace)
-    place.empty()
+def _score_all(trace: Trace, scoring: Scoring, tell: Progress) -> None:
+    """Score what is missing; between two batches it says how far it is."""
+    while not scoring.finished:
+        scoring.step(trace)
+        tell(0.0 if scoring.latest is None else scoring.latest.done)
 
 
 def _named(trace: Trace, score: TokenScore) -> str:

@@ -17,7 +17,7 @@ from lab.models.trace import Trace
 from lab.ui.page import LessonPage
 from lab.ui.parameters import MODE, TEACH, TOY
 from lab.ui.play import Screens, Step
-from lab.ui.prediction import PredictionView, cannot_predict, look
+from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 HIDE, NEXT = "hide-words", "next-token"
 # Steps that take the text as it is; the others ask about one place of it.

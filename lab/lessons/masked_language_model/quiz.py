@@ -20,8 +20,8 @@ from lab.models.interventions import Interventions
 from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.parameters import MODE, TOY
-from lab.ui.prediction import PredictionView
 from lab.ui.quiz.asking import draw_checks
+from lab.ui.shared.prediction import PredictionView
 
 _AT_MOST = 5
 _HIDDEN_TOO = 4  # words of which one is hidden, too: a run each

@@ -18,12 +18,12 @@ from lab.course.words import escaped, quoted, share
 from lab.lessons.masked_language_model import LESSON, likelihood_checks, meanings
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models.trace import Trace
-from lab.ui import masking
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TOP_K, TOP_P
-from lab.ui.prediction import PredictionView
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared import masking
+from lab.ui.shared.prediction import PredictionView
 
 _BARS = 12
 _FIRST = 6  # ranks that the table always has

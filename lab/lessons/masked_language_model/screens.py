@@ -23,12 +23,12 @@ from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models import forward
 from lab.models.trace import Trace
-from lab.ui import masking
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import MODE, TOP, TOY
-from lab.ui.prediction import PredictionView
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared import masking
+from lab.ui.shared.prediction import PredictionView
 from lab.ui.toys.toy_runs import TRAIN_STEP, link_to_toy
 
 _BESIDE = 5  # words of each of two inputs

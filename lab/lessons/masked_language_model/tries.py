@@ -17,11 +17,12 @@ from lab.lessons.masked_language_model import LESSON
 from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui import masking, runs
+from lab.ui import runs
 from lab.ui.frame.script import try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import LENS, MASKED, MODE, PAIR, PLACE, RANK, STEP, TEMPERATURE, TEXT, TOY
-from lab.ui.prediction import PredictionView
+from lab.ui.shared import masking
+from lab.ui.shared.prediction import PredictionView
 from lab.ui.sidebar import use_texts
 
 Changes = Mapping[Parameter[Any], Any]

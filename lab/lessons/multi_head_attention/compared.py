@@ -20,9 +20,9 @@ from lab.toy.recut import recut
 from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import OneHead, draw_map
 from lab.ui.parameters import CONSTRUCTED, MODE, OTHER_HEAD, RANDOM, TOY, TOY_WEIGHTS
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.one_head import OneHead, draw_map
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
 _CUTS = 9  # rows of the table

@@ -29,10 +29,10 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.heads_off import Scene, may_run, scene
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER, STEP
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.heads_off import Scene, may_run, scene
+from lab.ui.shared.one_head import OneHead
 
 EFFECTS = "head-effects"
 

@@ -3,9 +3,9 @@
 from lab.course.sentences.looks import look_at_various
 from lab.lessons.multi_head_attention import again, compared, heads_off, screens
 from lab.lessons.multi_head_attention.several_layers import show_layers
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
+from lab.ui.shared.one_head import OneHead
 
 SCREENS: Screens[OneHead] = Screens(
     steps={

@@ -25,10 +25,10 @@ from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import OneHead, choose_token, show_map
 from lab.ui.parameters import LAYER, MODE, TOKEN, TOY
-from lab.ui.prediction import cannot_predict
 from lab.ui.quiz.asking import draw_checks
+from lab.ui.shared.one_head import OneHead, choose_token, show_map
+from lab.ui.shared.prediction import cannot_predict
 
 MAPS = "head-maps"
 

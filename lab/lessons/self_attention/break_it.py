@@ -17,8 +17,8 @@ from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
-from lab.ui.one_head import OneHead, choose_token, draw_map
 from lab.ui.parameters import MODE, TOY
+from lab.ui.shared.one_head import OneHead, choose_token, draw_map
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
 _QUERIES, _OUTPUT, _GELU = "softmax_over_queries", "no_output_projection", "other_gelu"

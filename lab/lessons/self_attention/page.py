@@ -4,8 +4,8 @@ from lab.lessons.self_attention import again, screens
 from lab.lessons.self_attention.break_it import break_it
 from lab.lessons.self_attention.by_hand import by_hand
 from lab.lessons.self_attention.row import show_built
-from lab.ui.one_head import OneHead
 from lab.ui.play import Screens, at_one_head
+from lab.ui.shared.one_head import OneHead
 
 SCREENS: Screens[OneHead] = Screens(
     steps={

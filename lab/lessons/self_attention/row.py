@@ -15,8 +15,8 @@ from lab.lessons.self_attention import meanings
 from lab.ui.components import mount
 from lab.ui.drawing import draw
 from lab.ui.frame.script import try_this, way_to
-from lab.ui.one_head import OneHead, choose_token
 from lab.ui.parameters import TOKEN
+from lab.ui.shared.one_head import OneHead, choose_token
 
 
 def show_built(view: OneHead) -> None:

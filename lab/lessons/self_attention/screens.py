@@ -18,13 +18,13 @@ from lab.lessons.self_attention import LESSON, checks, meanings
 from lab.models import forward
 from lab.questions.question import MARGIN, Question
 from lab.toy.models import CONSTRUCTED, query_key_product
-from lab.ui import one_head
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.one_head import OneHead, choose_tokens
 from lab.ui.parameters import HEAD, STEP
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared import one_head
+from lab.ui.shared.one_head import OneHead, choose_tokens
 
 F = TypeVar("F", bound=Figure)
 

@@ -25,8 +25,8 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.page import OpenPage
 from lab.ui.parameters import TWIN_SEED
-from lab.ui.prediction import PredictionView, cannot_predict, look
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 _ONE_TOKEN = "A single token has no other to attend to. Write a longer sentence in the sidebar."
 

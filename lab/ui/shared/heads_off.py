@@ -12,9 +12,9 @@ from lab.charts.base.labels import visible
 from lab.course.heads import listed
 from lab.course.words import named
 from lab.models.trace import Trace
-from lab.ui.one_head import OneHead
 from lab.ui.parameters import MEAN, MODE, OFF, TOY
-from lab.ui.prediction import PredictionView, cannot_predict, look
+from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 _OFFERED = 5  # words that can be followed
 _A_CHANCE = 20  # the rank up to which the word of the text is followed unasked

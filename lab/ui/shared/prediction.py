@@ -14,8 +14,8 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
-from lab.ui import masking
 from lab.ui.page import OpenPage
+from lab.ui.shared import masking
 
 
 @dataclass(frozen=True)

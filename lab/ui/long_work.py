@@ -1,4 +1,4 @@
-"""An experiment that runs in the background while somebody waits for it: the button, how far it is, the way out."""
+"""Work of more than a second: it runs in the background while somebody waits for it. Button, progress, the way out."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from types import TracebackType
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lab.evidence.shipped import Provenance
 from lab.models import jobs
 from lab.models.batches import Progress
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
@@ -24,7 +22,7 @@ _PLACES = threading.BoundedSemaphore(COUNT)
 Work = Callable[[Progress], object]
 
 
-def offer(key: Hashable, label: str, work: Work, help: str) -> None:
+def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     """The button that begins ``work``; while it goes on, the share that is done, and Stop.
 
     ``work`` keeps its result itself. It is told a function to call with the share done; that raises where the learner
@@ -36,21 +34,14 @@ def offer(key: Hashable, label: str, work: Work, help: str) -> None:
         return
     if found is not None:
         label, help = f"Go on: {found.share:.0%} is read", f"Somebody began it and left. {help}"
-    st.button(label, key=f"_run.{hash(key)}", icon=":material/play_arrow:", help=help, on_click=begin, args=(key, work))
+    icon, args = ":material/play_arrow:", (key, work)
+    st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
 
 
-def origin(made: Provenance | None, data: str) -> DeltaGenerator:
-    """Whether a result ships or was measured here; ``data`` says of what. Returns a place for the button beside it."""
-    row = st.container(horizontal=True, vertical_alignment="center")
-    if made is None:
-        row.caption("Measured on this server, with the model on screen.", width="content")
-    else:
-        row.caption(
-            f"Ships with the lab: `{made.command}` at commit {made.commit[:10]}, for these very weights (SHA-256 "
-            f"{made.model[:10]}…) and {data} ({made.data[:10]}…).",
-            width="content",
-        )
-    return row
+def unasked(key: Hashable, work: Work) -> None:
+    """Begin ``work`` at once, or join it, and show the share that is done: for what is over in a few seconds."""
+    begin(key, work)
+    _progress(key)
 
 
 def begin(key: Hashable, work: Work) -> None:

@@ -70,7 +70,7 @@ def heatmap(
         NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
     """
     matrix = _matrix(values, causal=causal)
-    (rows, columns), limits = matrix.shape, scale.limits(matrix, of="heatmap")
+    (rows, columns), limits = matrix.shape, scale.limits(matrix)
     width, height = _size(rows, columns)
     square = math.isclose(height * columns, width * rows)
     grid = Grid(title, axes, scale, limits, height / rows, square, causal)

@@ -64,7 +64,7 @@ def matrix_slice(
     for count, axis, what in zip(matrix.shape, axes, ("rows", "columns"), strict=True):
         check_labels(count, axis.names, of="slice", what=what)
     square, scale = not any(axis.counts for axis in axes), replace(scale, signed=bool(matrix.min() < 0))
-    limits = scale.limits(matrix, of="slice")
+    limits = scale.limits(matrix)
     scale = replace(scale, format=_format(max(map(abs, limits))))
     side = min(max(460 / max(matrix.shape), 5), 56)
     height = side if square else float(np.clip(460 / len(matrix), 5, 26))

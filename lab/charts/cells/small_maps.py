@@ -96,7 +96,7 @@ def small_maps(
     spec = base(title, 200, canvas=array.size > 44**2)
     spec["params"] += [names("cell_labels", cells), *_layout(captions, wide)]
     spec["datasets"] = {"maps": [{"map": place} for place in range(count)], "chosen_map": [], "chosen_row": []}
-    drawn = _cells(m, scale, scale.limits(array, of="small maps"), causal)
+    drawn = _cells(m, scale, scale.limits(array), causal)
     spec["layer"] = [*_frames(causal), drawn, *_captions(), *_chosen(m)]
     width, told = wide * (_WIDEST if count <= _MANY else _WIDEST // 2), _describe(array, captions)
     return SmallMaps(spec, flat(array), width, told, partial(_table, array, cells, captions, causal), (count, m))

@@ -1,5 +1,7 @@
 """Series as lines: a loss while training, a metric from layer to layer."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,21 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
+from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.describe import describe_lines
-from lab.charts.base.figure import (
-    CANVAS_ABOVE,
-    Figure,
-    axis_text,
-    base,
-    check_format,
-    checked_domain,
-    names,
-    numbers,
-    quoted,
-)
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, numbers
+from lab.charts.base.plain import layered, number, quiet_axis, ruled_axis, specification, tooltip
 from lab.charts.base.tables import unique_names
+
+HEIGHT = 240  # pixels
 
 
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
@@ -35,35 +30,17 @@ def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: st
     Raises
     ------
     ValueError
-        No series or more than six, more points than places, NaN or infinity, with `log` a value not above 0.
+        No series, more points than places, NaN or infinity, with `log` a value not above 0.
     """
-    check_format(y.format, of="lines")
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
-    if not 0 < len(arrays) <= len(colour.lines()):
-        raise ValueError(f"lines: one to {len(colour.lines())} lines can be told apart, got {len(arrays)}.")
+    if log and any((array <= 0).any() for array in arrays.values()):
+        raise ValueError("lines: a log scale needs values above 0.")
     places = _places(arrays, x.at)
-    spec = base(title, 240, canvas=sum(array.size for array in arrays.values()) > CANVAS_ABOVE**2)
-    spec["params"].append(names("labels", list(arrays)))
-    axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x.at is None else {})
-    scale: dict[str, Any] = {"domain": list(checked_domain(y.domain, of="lines"))} if y.domain else {"zero": False}
-    if log:
-        if any((array <= 0).any() for array in arrays.values()):
-            raise ValueError("lines: a log scale needs values above 0.")
-        scale = {"type": "log"}
-    spec["encoding"] = {
-        "x": _quantity("x", x.title, {"zero": False, "nice": False}, axis),
-        "y": _quantity("value", y.title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),
-        "color": _told_apart(list(arrays)),
-    }
-    tooltip = f"{{{quoted(y.title)}: format(datum.value, '.6~g'), {quoted(x.title)}: datum.x}}"
-    if len(arrays) > 1:
-        tooltip = f"{{'Line': labels[datum.line], {tooltip[1:]}"
-    spec["layer"] = [
-        {"mark": {"type": "line", "strokeWidth": 2, "tooltip": None}},
-        {"mark": {"type": "point", "filled": True, "size": 30, "tooltip": {"expr": tooltip}}},
-    ]
-    alt = describe_lines(arrays, value_format=y.format)
-    return Figure(spec, _data(arrays, places), "stretch", alt, partial(_table, arrays, places, x.title))
+    data = _data(arrays, places)
+    up = {"type": "log"} if log else {"domain": y.domain} if y.domain else {"zero": False}
+    spec = specification(_chart, list(arrays), x, y.title, up, title, canvas=len(data) > CANVAS_ABOVE**2)
+    told = describe_lines(arrays, value_format=y.format)
+    return Figure(spec, data, "stretch", told, partial(_table, arrays, places, x.title))
 
 
 def settled(figure: Figure) -> Figure:
@@ -80,10 +57,6 @@ def settled(figure: Figure) -> Figure:
     return replace(figure, spec={**figure.spec, "encoding": encoding})
 
 
-def _quantity(field: str, title: str, scale: dict[str, Any], axis: dict[str, Any]) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
-
-
 def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None) -> NDArray[np.float64]:
     longest = max(array.size for array in arrays.values())
     places = np.arange(1, longest + 1, dtype=np.float64) if x is None else np.asarray(x, dtype=np.float64)
@@ -92,23 +65,52 @@ def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None
     return places
 
 
-def _told_apart(labels: Sequence[str]) -> dict[str, Any]:
+def _chart(
+    names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any], title: str, canvas: bool
+) -> alt.LayerChart:
+    """The lines, and on them points that answer the pointer."""
+    lines = alt.Chart().mark_line(strokeWidth=2, tooltip=None)
+    points = alt.Chart().mark_point(filled=True, size=30, tooltip=pointed(names, x.title, y_title))
+    chart = layered(lines, points, title=title, height=HEIGHT, canvas=canvas, texts={"labels": names})
+    return chart.encode(across(x, zero=False, nice=False), upward(y_title, **up), told_apart(names))
+
+
+def across(x: AxisPlaces, **scale: Any) -> alt.X:
+    """The axis of the places; where they only count 1, 2, 3 … it has no ticks between them."""
+    whole = {"tickMinStep": 1} if x.at is None else {}
+    return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
+
+
+def upward(title: str, **scale: Any) -> alt.Y:
+    """The axis of the values."""
+    return alt.Y("value:Q", title=title, scale=alt.Scale(**scale), axis=ruled_axis(5))
+
+
+def told_apart(labels: Sequence[str]) -> alt.Color:
     """Colour by series index; the legend, for two or more, looks the names up."""
     count, widest = len(labels), 28 + 6 * max(map(len, labels))
-    legend = {
-        "title": None,
-        "orient": "bottom",
-        "labelExpr": "labels[datum.value]",
-        "labelColor": colour.SOFT_INK,
-        "symbolType": "stroke",
-        "symbolStrokeWidth": 3,
+    scale = alt.Scale(domain=list(range(count)), range=colour.lines()[:count])
+    if count == 1:
+        return alt.Color("line:N", scale=scale, legend=None)
+    legend = alt.Legend(
+        title=None,
+        orient="bottom",
+        labelExpr="labels[datum.value]",
+        labelColor=colour.SOFT_INK,
+        symbolType="stroke",
+        symbolStrokeWidth=3,
         # As many beside each other as the width of the page takes.
-        "columns": {"expr": f"clamp(floor(width / {widest}), 1, 3)"},
-        "offset": 6,
-        "padding": 0,
-    }
-    scale = {"domain": list(range(count)), "range": colour.lines()[:count]}
-    return {"field": "line", "type": "nominal", "scale": scale, "legend": legend if count > 1 else None}
+        columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, 3)"),
+        offset=6,
+        padding=0,
+    )
+    return alt.Color("line:N", scale=scale, legend=legend)
+
+
+def pointed(names: Sequence[str], x_title: str, y_title: str) -> alt.ExprRef:
+    """What the pointer shows at a point: the line, where there are several, the value and the place."""
+    line = {"Line": "labels[datum.line]"} if len(names) > 1 else {}
+    return tooltip({**line, y_title: number("value"), x_title: "datum.x"})
 
 
 def _data(arrays: Mapping[str, NDArray[np.float32]], places: NDArray[np.float64]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import json
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -60,8 +60,13 @@ class Figure:
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
 
 
-def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
-    """The part of a specification that all charts share. A title too long for the page is broken into lines."""
+def base(
+    title: str, height: float, *, canvas: bool = False, texts: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """The part of a specification that all charts share. A title too long for the page is broken into lines.
+
+    `texts` become parameters, which expressions look up by index.
+    """
     wide, narrow = (textwrap.wrap(visible(title, None), characters, break_on_hyphens=False) for characters in (36, 18))
     lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
     # Not the `width` of the plot alone: it changes when the axes are laid out, and a line too many would be cut.
@@ -75,7 +80,7 @@ def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
         "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "params": [colour.DARK, *lines],
+        "params": [colour.DARK, *lines, *(names(name, labels) for name, labels in (texts or {}).items())],
         "config": {"view": {"stroke": None}},
     }
     if canvas:

@@ -12,41 +12,30 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec
 
 from lab.charts.base import alt
-from lab.charts.base.figure import axis_text, base, label_extent, names, quoted
+from lab.charts.base.figure import axis_text, label_extent, quoted
 
 Given = ParamSpec("Given")
 
 CHECKED = False  # whether charts are held against the schema of Vega-Lite: the tests do, a page has no time for it
 
 
-def specification(draw: Callable[Given, alt.LayerChart], *args: Given.args, **named: Given.kwargs) -> dict[str, Any]:
-    """Draw with these arguments, and return the chart as plain JSON that holds none of the numbers.
+def specification(
+    frame: dict[str, Any], draw: Callable[Given, alt.LayerChart], *args: Given.args, **named: Given.kwargs
+) -> dict[str, Any]:
+    """What `draw` draws from these arguments, in a `frame`, as plain JSON that holds none of the numbers.
 
     Raises
     ------
     altair.SchemaValidationError
-        The chart is no Vega-Lite, where `CHECKED`.
+        What is drawn is no Vega-Lite, where `CHECKED`.
     """
     from altair.utils.schemapi import debug_mode
 
     # Visitors share the mode. Whoever finds it changed by another only checks more, or less, than was asked.
     with debug_mode(CHECKED):
         chart = draw(*args, **named)
-        # Altair adds an empty data set to each layer that comes to know of none, and its theme to the whole.
-        return chart.to_dict(validate=CHECKED, context={"data": None, "top_level": False})
-
-
-def layered(
-    *layers: alt.Chart,
-    title: str,
-    height: float,
-    canvas: bool = False,
-    texts: Mapping[str, Sequence[str]] | None = None,
-) -> alt.LayerChart:
-    """`layers` on one another in the frame that all charts of the lab have; `texts` become parameters."""
-    frame = base(title, height, canvas=canvas)
-    parameters = [*frame.pop("params"), *(names(name, labels) for name, labels in (texts or {}).items())]
-    return alt.LayerChart(layer=layers, params=[alt.VariableParameter(**each) for each in parameters], **frame)
+        # Altair gives an empty data set to each layer that comes to know of none, and its theme to what is on top.
+        return frame | chart.to_dict(validate=CHECKED, context={"data": None, "top_level": False})
 
 
 def of_kind(*kinds: int | str) -> alt.Chart:

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
 from lab.charts.base.describe import describe_bars
-from lab.charts.base.figure import CANVAS_ABOVE, Figure, check_labels, numbers, ticks, written
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers, ticks, written
 from lab.charts.base.plain import (
     dashed_rule,
     label_axis,
-    layered,
     number,
     quiet_axis,
     ruled_axis,
@@ -52,7 +51,8 @@ def bars(
     array = numbers(values, ("values",), of="bars")
     check_labels(len(array), labels, of="bars", what="values")
     reach = array if reference is None else numbers([*array, reference], ("values",), of="bars")
-    spec = specification(_horizontal, labels, scale, _ends(reach, scale), title, reference)
+    frame = base(title, 24 * len(array) + 8, texts={"labels": labels})
+    spec = specification(frame, _horizontal, labels, scale, _ends(reach, scale), reference)
     told = describe_bars(array, labels, value_format=scale.format)
     if reference is not None:
         told += f" Dashed line at {format(reference, scale.format)}."
@@ -67,7 +67,8 @@ def columns(
     Options and errors are those of `bars`.
     """
     array = numbers(values, ("values",), of="columns")
-    spec = specification(_upright, len(array), scale, title, index_title)
+    frame = base(title, 200, canvas=len(array) > CANVAS_ABOVE**2)
+    spec = specification(frame, _upright, len(array), scale, index_title)
     indices = [str(index + 1) for index in range(len(array))]
     told = describe_bars(array, indices, value_format=scale.format, kind="Columns")
     made = partial(table, array[:, None], indices, [scale.title])
@@ -87,9 +88,7 @@ def _ends(array: NDArray[np.float32], scale: Scale) -> Domain:
     return low, 1.0 if low == high else high
 
 
-def _horizontal(
-    labels: Sequence[str], scale: Scale, ends: Domain, title: str, reference: float | None
-) -> alt.LayerChart:
+def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: float | None) -> alt.LayerChart:
     """The chart of `bars`: from the bottom bars, numbers, a line at 0 and one at `reference`."""
     places = alt.Scale(domain=list(range(len(labels))), paddingInner=0.25, paddingOuter=0.1)
     down = alt.Y("i:O", title=None, scale=places, axis=label_axis(labels, orient="left"))
@@ -100,7 +99,7 @@ def _horizontal(
     ]
     if reference is not None:
         layers.append(dashed_rule(colour.INK).encode(alt.XDatum(reference, type="quantitative")))
-    return layered(*layers, title=title, height=24 * len(labels) + 8, texts={"labels": labels}).encode(down)
+    return alt.LayerChart(layer=layers).encode(down)
 
 
 def _along(ends: Domain, scale: Scale) -> alt.X:
@@ -110,7 +109,7 @@ def _along(ends: Domain, scale: Scale) -> alt.X:
     return alt.X("value:Q", title=scale.title, stack=None, scale=drawn, axis=ruled_axis(4))
 
 
-def _upright(count: int, scale: Scale, title: str, index_title: str) -> alt.LayerChart:
+def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
     """The chart of `columns`."""
     places = alt.Scale(domain=list(range(count)), paddingInner=0.15 if count <= 128 else 0, paddingOuter=0)
     axis = quiet_axis(labelExpr="datum.value + 1", values=ticks(count), labelAngle=0)
@@ -121,8 +120,7 @@ def _upright(count: int, scale: Scale, title: str, index_title: str) -> alt.Laye
         _bar({index_title: "datum.i + 1", scale.title: number("value")}).encode(up),
         _zero().encode(alt.YDatum(0, type="quantitative"), alt.XValue(0), alt.X2Value("width")),
     ]
-    chart = layered(*layers, title=title, height=200, canvas=count > CANVAS_ABOVE**2)
-    return chart.encode(alt.X("i:O", title=index_title, scale=places, axis=axis))
+    return alt.LayerChart(layer=layers).encode(alt.X("i:O", title=index_title, scale=places, axis=axis))
 
 
 def _bar(lines: dict[str, str]) -> alt.Chart:

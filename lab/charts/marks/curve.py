@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
-from lab.charts.base.figure import CANVAS_ABOVE, Figure, numbers
-from lab.charts.base.plain import layered, number, of_kind, ruled_axis, specification, tooltip
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
+from lab.charts.base.plain import number, of_kind, ruled_axis, specification, tooltip
 
 _CURVE, _POINT, _CHOSEN = 0, 1, 2
 
@@ -34,12 +34,12 @@ def curve(
     """
     line_x, line_y = _pair(line, "line")
     x, y = _pair(points, "points")
-    spec = specification(_chart, titles, title, canvas=len(x) > CANVAS_ABOVE)
+    spec = specification(base(title, 260, canvas=len(x) > CANVAS_ABOVE), _chart, titles)
     data, told = _data((line_x, line_y), (x, y), highlight), _words(x, y, highlight, titles)
     return Figure(spec, data, 720, told, partial(_table, x, y, titles))
 
 
-def _chart(titles: tuple[str, str, str], title: str, canvas: bool) -> alt.LayerChart:
+def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
     """The curve, the points on it, and the ring around one of them."""
     x_title, y_title, point_title = titles
     lines = tooltip({point_title: "datum.index", x_title: number("x"), y_title: number("value")})
@@ -50,7 +50,7 @@ def _chart(titles: tuple[str, str, str], title: str, canvas: bool) -> alt.LayerC
     ring = of_kind(_CHOSEN).mark_point(
         filled=False, size=140, strokeWidth=3, opacity=1, color=colour.NEGATIVE, tooltip=lines, aria=False
     )
-    return layered(line, dots, ring, title=title, height=260, canvas=canvas).encode(
+    return alt.LayerChart(layer=[line, dots, ring]).encode(
         alt.X("x:Q", title=x_title, axis=ruled_axis(6), scale=alt.Scale(nice=False)),
         alt.Y("value:Q", title=y_title, axis=ruled_axis(6)),
     )

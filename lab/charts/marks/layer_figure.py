@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from lab.charts.base import alt, colour
-from lab.charts.base.figure import Figure
-from lab.charts.base.plain import layered, of_kind, specification
+from lab.charts.base.figure import Figure, base
+from lab.charts.base.plain import of_kind, specification
 
 _ROW = 27  # pixels
 _LANE, _LEFT, _RIGHT = 0.06, 0.17, 0.97  # shares of the width
@@ -78,7 +78,8 @@ def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figur
     if missing:
         raise ValueError(f"layer figure: {missing} is none of the blocks {blocks}.")
     labels = [_label(block, architecture) for block in blocks]
-    spec = specification(_chart, labels, len(rows), title)
+    frame = base(title, _ROW * len(rows), texts={"labels": labels})
+    spec = specification(frame, _chart, len(rows))
     shown = [_LABELS[block] for block in marked]
     told = f"{len(blocks)} blocks from the bottom up: {', '.join(labels)}. Marked: {' and '.join(shown)}."
     return Figure(spec, _data(rows, marked, architecture), 320, told, partial(_table, blocks, labels, marked))
@@ -139,7 +140,7 @@ def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
     return upper if len(upper) > len(lower) else lower
 
 
-def _chart(labels: Sequence[str], rows: int, title: str) -> alt.LayerChart:
+def _chart(rows: int) -> alt.LayerChart:
     """The layer's frame, the lines, the blocks upon them and their names; what is marked has colours of its own."""
     quiet: dict[str, Any] = {"tooltip": None, "aria": False}
     ends = alt.X2("x2"), alt.Y2("y2")
@@ -157,9 +158,7 @@ def _chart(labels: Sequence[str], rows: int, title: str) -> alt.LayerChart:
         texts.encode(alt.X("across:Q"), alt.Y("up:Q"), word, ink),
     )
     across, up = (alt.Scale(domain=side, nice=False) for side in ([0, 1], [-0.6, rows - 0.4]))
-    return layered(*layers, title=title, height=_ROW * rows, texts={"labels": labels}).encode(
-        alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None)
-    )
+    return alt.LayerChart(layer=layers).encode(alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None))
 
 
 def _table(blocks: Sequence[str], labels: Sequence[str], marked: Collection[str]) -> pd.DataFrame:

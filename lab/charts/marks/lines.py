@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.describe import describe_lines
-from lab.charts.base.figure import CANVAS_ABOVE, Figure, numbers
-from lab.charts.base.plain import layered, number, quiet_axis, ruled_axis, specification, tooltip
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
+from lab.charts.base.plain import number, quiet_axis, ruled_axis, specification, tooltip
 from lab.charts.base.tables import unique_names
-
-HEIGHT = 240  # pixels
 
 
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
@@ -32,15 +30,27 @@ def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: st
     ValueError
         No series, more points than places, NaN or infinity, with `log` a value not above 0.
     """
-    arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
-    if log and any((array <= 0).any() for array in arrays.values()):
+    if log and min(np.min(line) for line in series.values()) <= 0:
         raise ValueError("lines: a log scale needs values above 0.")
+    up = {"type": "log"} if log else {"domain": y.domain} if y.domain else {"zero": False}
+    return line_figure(series, x, y, title, partial(_chart, list(series), x, y.title, up))
+
+
+def line_figure(
+    series: Mapping[str, ArrayLike],
+    x: AxisPlaces,
+    y: Scale,
+    title: str,
+    draw: Callable[[], alt.LayerChart],
+    **texts: Sequence[str],
+) -> Figure:
+    """The figure of `series` as `draw` draws them; it finds their names and `texts` in parameters."""
+    arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
     places = _places(arrays, x.at)
     data = _data(arrays, places)
-    up = {"type": "log"} if log else {"domain": y.domain} if y.domain else {"zero": False}
-    spec = specification(_chart, list(arrays), x, y.title, up, title, canvas=len(data) > CANVAS_ABOVE**2)
+    frame = base(title, 240, canvas=len(data) > CANVAS_ABOVE**2, texts={"labels": list(arrays), **texts})
     told = describe_lines(arrays, value_format=y.format)
-    return Figure(spec, data, "stretch", told, partial(_table, arrays, places, x.title))
+    return Figure(specification(frame, draw), data, "stretch", told, partial(_table, arrays, places, x.title))
 
 
 def settled(figure: Figure) -> Figure:
@@ -65,14 +75,13 @@ def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None
     return places
 
 
-def _chart(
-    names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any], title: str, canvas: bool
-) -> alt.LayerChart:
+def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any]) -> alt.LayerChart:
     """The lines, and on them points that answer the pointer."""
     lines = alt.Chart().mark_line(strokeWidth=2, tooltip=None)
     points = alt.Chart().mark_point(filled=True, size=30, tooltip=pointed(names, x.title, y_title))
-    chart = layered(lines, points, title=title, height=HEIGHT, canvas=canvas, texts={"labels": names})
-    return chart.encode(across(x, zero=False, nice=False), upward(y_title, **up), told_apart(names))
+    return alt.LayerChart(layer=[lines, points]).encode(
+        across(x, zero=False, nice=False), upward(y_title, **up), told_apart(names)
+    )
 
 
 def across(x: AxisPlaces, **scale: Any) -> alt.X:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Domain, Scale
 from lab.charts.base.figure import Figure, numbers
-from lab.charts.base.plain import dashed_rule, layered, number, specification, tooltip
+from lab.charts.base.plain import dashed_rule, number, tooltip
 from lab.charts.base.tables import unique_names
-from lab.charts.marks.lines import HEIGHT, across, lines, pointed, told_apart, upward
+from lab.charts.marks.lines import across, line_figure, pointed, told_apart, upward
 
 
 def marked_lines(
@@ -41,17 +41,15 @@ def marked_lines(
     at = [*(x.at or ()), *places[:, 0].tolist(), *([] if rule is None else [rule])]
     if min(at) <= 0:
         raise ValueError(f"marked lines: {min(at)} has no logarithm; x, marks and rule must be above 0.")
-    figure = lines(series, x, y, title=title)
-    extent = float(min(at)), float(max(at))
-    spec = specification(
-        _chart, list(series), dict(zip(marks, places.tolist(), strict=True)), (x, y), extent, title, rule
-    )
+    at_marks = dict(zip(marks, places.tolist(), strict=True))
+    draw = partial(_chart, list(series), at_marks, (x, y), (float(min(at)), float(max(at))), rule)
+    figure = line_figure(series, x, y, title, draw, mark_labels=list(marks))
     told = "; ".join(
         f"{name} at {x.title.lower()} {place[0]:g}: {format(float(place[1]), y.format)}"
         for name, place in zip(marks, places, strict=True)
     )
-    words, made = f"{figure.alt} Marked: {told}.", partial(_table, figure, places, list(marks))
-    return replace(figure, spec=spec, alt=words, table=made)
+    made = partial(_table, figure, places, list(marks))
+    return replace(figure, alt=f"{figure.alt} Marked: {told}.", table=made)
 
 
 def _chart(
@@ -59,7 +57,6 @@ def _chart(
     marks: Mapping[str, Sequence[float]],
     axes: tuple[AxisPlaces, Scale],
     extent: Domain,
-    title: str,
     rule: float | None,
 ) -> alt.LayerChart:
     """The lines, their points unseen, which only answer the pointer; the rule; the marks and their names."""
@@ -74,10 +71,10 @@ def _chart(
     owners = [names.index(name) if name in names else -1 for name in marks]
     rows = [{"x": x, "value": y, "mark": i, "owner": owners[i]} for i, (x, y) in enumerate(marks.values())]
     layers += [each.properties(data=alt.InlineData(rows, name="marks")) for each in _marks(x.title, y.title)]
-    texts = {"labels": names, "mark_labels": list(marks)}
     up = {"domain": y.domain} if y.domain else {"zero": False}
-    chart = layered(*layers, title=title, height=HEIGHT, texts=texts)
-    return chart.encode(across(x, type="log", domain=extent, nice=False), upward(y.title, **up), told_apart(names))
+    return alt.LayerChart(layer=layers).encode(
+        across(x, type="log", domain=extent, nice=False), upward(y.title, **up), told_apart(names)
+    )
 
 
 def _marks(x_title: str, y_title: str) -> tuple[alt.Chart, alt.Chart]:

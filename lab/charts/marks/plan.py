@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from lab.charts.base import alt, colour
-from lab.charts.base.figure import Figure
+from lab.charts.base.figure import Figure, base
 from lab.charts.base.labels import visible
-from lab.charts.base.plain import layered, of_kind, specification
+from lab.charts.base.plain import of_kind, specification
 from lab.charts.base.tables import table
 
 _ROW = 46  # pixels a step
@@ -42,7 +42,8 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
     wrong = [box.name for at, box in enumerate(boxes) if box.residual is not None and not 0 <= box.residual < at]
     if not boxes or wrong:
         raise ValueError(f"plan: a residual must come from a box above; {wrong or 'there are no boxes'}.")
-    spec = specification(_chart, [box.name for box in boxes], value_format, title)
+    frame = base(title, _ROW * len(boxes), texts={"labels": [box.name for box in boxes]})
+    spec = specification(frame, _chart, len(boxes), value_format)
     values = np.array([box.value for box in boxes], dtype=np.float32)
     shown = [visible(box.name) for box in boxes]
     ways = [
@@ -56,7 +57,7 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
     return Figure(spec, _data(boxes), 480, alt, rows)
 
 
-def _chart(labels: Sequence[str], value_format: str, title: str) -> alt.LayerChart:
+def _chart(count: int, value_format: str) -> alt.LayerChart:
     """Connections, their arrow heads, the boxes upon them, and a name and a number to each box."""
     ends = alt.X2("x2"), alt.Y2("y2")
     ways = of_kind("line").mark_rule(strokeWidth=2, color=colour.SOFT_INK, tooltip=None, aria=False).encode(*ends)
@@ -72,9 +73,9 @@ def _chart(labels: Sequence[str], value_format: str, title: str) -> alt.LayerCha
     )
     name = _text("labels[datum.row]", "center", _MIDDLE)
     number = _text(f"format(datum.value, '{value_format}')", "left", _NUMBER)
-    down = alt.Scale(domain=[-0.5, len(labels) - 0.5], nice=False, reverse=True)
+    down = alt.Scale(domain=[-0.5, count - 0.5], nice=False, reverse=True)
     layers = ways, heads, plain, sums, name, number
-    return layered(*layers, title=title, height=_ROW * len(labels), texts={"labels": labels}).encode(
+    return alt.LayerChart(layer=layers).encode(
         alt.X("x:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None), alt.Y("y:Q", scale=down, axis=None)
     )
 

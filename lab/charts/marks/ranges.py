@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
-from lab.charts.base.figure import Figure, check_labels, numbers
-from lab.charts.base.plain import label_axis, layered, number, ruled_axis, specification, spoken, tooltip
+from lab.charts.base.figure import Figure, base, check_labels, numbers
+from lab.charts.base.plain import label_axis, number, ruled_axis, specification, spoken, tooltip
 from lab.charts.base.tables import table
 
 _SHAPES = ("circle", "square", "stroke", "triangle-up", "diamond")
@@ -40,20 +40,19 @@ def ranges(
     for array in (*arrays.values(), *ends):
         check_labels(len(array), labels, of="ranges", what="values")
     shown = np.stack([*arrays.values(), *ends], axis=1)
-    spec = specification(_chart, labels, list(arrays), scale.title, scale.limits(shown), title)
+    frame = base(title, 30 * len(labels) + 10, texts={"labels": labels, "series": list(arrays)})
+    spec = specification(frame, _chart, labels, len(arrays), scale.title, scale.limits(shown))
     first = next(iter(arrays))
     columns = [*arrays, f"{first}, low", f"{first}, high"]
     told = partial(table, shown, labels, columns)
     return Figure(spec, _data(arrays, ends), 720, _words(arrays, labels, scale), told)
 
 
-def _chart(
-    labels: Sequence[str], series: Sequence[str], value_title: str, limits: Domain, title: str
-) -> alt.LayerChart:
+def _chart(labels: Sequence[str], count: int, value_title: str, limits: Domain) -> alt.LayerChart:
     """The intervals of the first series, and the points of all."""
     interval = alt.Chart().transform_filter("datum.line === 0")
     interval = interval.mark_rule(strokeWidth=5, opacity=0.35, color=colour.lines()[0], tooltip=None, aria=False)
-    layers = interval.encode(alt.X("low:Q"), alt.X2("high")), _points(len(series), value_title)
+    layers = interval.encode(alt.X("low:Q"), alt.X2("high")), _points(count, value_title)
     down = alt.Y(
         "i:O",
         title=None,
@@ -62,8 +61,7 @@ def _chart(
     )
     ends = alt.Scale(domain=limits, nice=False, clamp=True)
     across = alt.X("value:Q", title=value_title, scale=ends, axis=ruled_axis(5, format=".0%"))
-    texts = {"labels": labels, "series": series}
-    return layered(*layers, title=title, height=30 * len(labels) + 10, texts=texts).encode(down, across)
+    return alt.LayerChart(layer=layers).encode(down, across)
 
 
 def _points(count: int, value_title: str) -> alt.Chart:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
-from lab.charts.base.figure import CANVAS_ABOVE, Figure, check_labels, numbers
-from lab.charts.base.plain import dashed_rule, layered, number, of_kind, ruled_axis, specification, tooltip
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers
+from lab.charts.base.plain import dashed_rule, number, of_kind, ruled_axis, specification, tooltip
 from lab.charts.base.tables import table
 
 _EACH, _CHOSEN = 0, 1
@@ -41,15 +41,14 @@ def scatter(
         raise ValueError(f"scatter: {len(x)} x but {len(y)} y; give one y to each x.")
     check_labels(len(x), labels, of="scatter", what="points")
     limits = scales[0].limits(x), scales[1].limits(y)
-    spec = specification(_chart, labels, scales, limits, title, rule)
+    frame = base(title, 320, canvas=len(x) > CANVAS_ABOVE**2, texts={"labels": labels})
+    spec = specification(frame, _chart, scales, limits, rule)
     told = _words((x, y), labels, scales, highlight)
     made = partial(table, np.stack([x, y], axis=1), labels, [scale.title for scale in scales])
     return Figure(spec, _data(x, y, highlight), 720, told, made)
 
 
-def _chart(
-    labels: Sequence[str], scales: tuple[Scale, Scale], limits: tuple[Domain, Domain], title: str, rule: float | None
-) -> alt.LayerChart:
+def _chart(scales: tuple[Scale, Scale], limits: tuple[Domain, Domain], rule: float | None) -> alt.LayerChart:
     """The line at `rule`, the points, and the ring around one of them."""
     lines = tooltip({"Label": "labels[datum.i]", scales[0].title: number("x"), scales[1].title: number("value")})
     dots = of_kind(_EACH).mark_point(
@@ -65,8 +64,7 @@ def _chart(
     across, up = (
         alt.Scale(domain=ends, nice=nice, clamp=True) for ends, nice in zip(limits, (False, True), strict=True)
     )
-    chart = layered(*layers, title=title, height=320, canvas=len(labels) > CANVAS_ABOVE**2, texts={"labels": labels})
-    return chart.encode(
+    return alt.LayerChart(layer=layers).encode(
         alt.X("x:Q", title=scales[0].title, scale=across, axis=ruled_axis(6)),
         alt.Y("value:Q", title=scales[1].title, scale=up, axis=ruled_axis(6)),
     )

@@ -32,7 +32,7 @@ def activations(
     Raises
     ------
     ValueError
-        NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+        NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = numbers(values, ("tokens", "neurons"), of="activations")
     names = [str(neuron) for neuron in range(columns[1], columns[1] + matrix.shape[1])]

@@ -30,10 +30,9 @@ def curve(
     Raises
     ------
     ValueError
-        NaN, infinity, x and y of different lengths, or a highlight that is none of the points.
+        NaN or infinity.
     """
-    line_x, line_y = _pair(line, "line")
-    x, y = _pair(points, "points")
+    line_x, line_y, x, y = (numbers(values, ("points",), of="curve") for values in (*line, *points))
     spec = specification(base(title, 260, canvas=len(x) > CANVAS_ABOVE), _chart, titles)
     data, told = _data((line_x, line_y), (x, y), highlight), _words(x, y, highlight, titles)
     return Figure(spec, data, 720, told, partial(_table, x, y, titles))
@@ -54,13 +53,6 @@ def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
         alt.X("x:Q", title=x_title, axis=ruled_axis(6), scale=alt.Scale(nice=False)),
         alt.Y("value:Q", title=y_title, axis=ruled_axis(6)),
     )
-
-
-def _pair(values: tuple[ArrayLike, ArrayLike], name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    x, y = (numbers(value, (name,), of="curve") for value in values)
-    if len(x) != len(y):
-        raise ValueError(f"curve: {name} has {len(x)} x but {len(y)} y; give one y to each x.")
-    return x, y
 
 
 def _data(

@@ -65,18 +65,9 @@ class Architecture:
 
 
 def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figure:
-    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked.
-
-    Raises
-    ------
-    ValueError
-        A place that is no block of this figure.
-    """
+    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked."""
     rows, marked = architecture.rows, architecture.marked(place)
     blocks = [block for row in rows for block in row]
-    missing = [block for block in marked if block not in blocks]
-    if missing:
-        raise ValueError(f"layer figure: {missing} is none of the blocks {blocks}.")
     labels = [_label(block, architecture) for block in blocks]
     frame = base(title, _ROW * len(rows), texts={"labels": labels})
     spec = specification(frame, _chart, len(rows))

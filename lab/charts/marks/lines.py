@@ -23,15 +23,13 @@ def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: st
     """Draw one line for each of `series`, (points,) each.
 
     Lines may differ in length (a run that goes on): each takes the first of the places. Up to six. With `log`
-    equal distances up are equal factors.
+    equal distances up are equal factors; all values are then above 0.
 
     Raises
     ------
     ValueError
-        No series, more points than places, NaN or infinity, with `log` a value not above 0.
+        NaN or infinity.
     """
-    if log and min(np.min(line) for line in series.values()) <= 0:
-        raise ValueError("lines: a log scale needs values above 0.")
     up = {"type": "log"} if log else {"domain": y.domain} if y.domain else {"zero": False}
     return line_figure(series, x, y, title, partial(_chart, list(series), x, y.title, up))
 
@@ -46,7 +44,8 @@ def line_figure(
 ) -> Figure:
     """The figure of `series` as `draw` draws them; it finds their names and `texts` in parameters."""
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
-    places = _places(arrays, x.at)
+    longest = max(array.size for array in arrays.values())
+    places = np.arange(1.0, longest + 1) if x.at is None else np.asarray(x.at, dtype=np.float64)
     data = _data(arrays, places)
     frame = base(title, 240, canvas=len(data) > CANVAS_ABOVE**2, texts={"labels": list(arrays), **texts})
     told = describe_lines(arrays, value_format=y.format)
@@ -65,14 +64,6 @@ def settled(figure: Figure) -> Figure:
             stated = scale | {"domain": [float(values.min()), float(values.max())], "nice": nice}
             encoding[channel] = encoding[channel] | {"scale": stated}
     return replace(figure, spec={**figure.spec, "encoding": encoding})
-
-
-def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None) -> NDArray[np.float64]:
-    longest = max(array.size for array in arrays.values())
-    places = np.arange(1, longest + 1, dtype=np.float64) if x is None else np.asarray(x, dtype=np.float64)
-    if places.ndim != 1 or places.size < longest or not np.isfinite(places).all():
-        raise ValueError(f"lines: the longest line has {longest} points, so `x` needs as many finite numbers.")
-    return places
 
 
 def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any]) -> alt.LayerChart:

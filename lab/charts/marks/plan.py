@@ -32,16 +32,7 @@ class Box:
 
 
 def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: str = ".2f") -> Figure:
-    """Draw `boxes` in their order, the first at the top, each with its number; sums are outlined.
-
-    Raises
-    ------
-    ValueError
-        No boxes, or a residual that does not come from a box above.
-    """
-    wrong = [box.name for at, box in enumerate(boxes) if box.residual is not None and not 0 <= box.residual < at]
-    if not boxes or wrong:
-        raise ValueError(f"plan: a residual must come from a box above; {wrong or 'there are no boxes'}.")
+    """Draw `boxes` in their order, the first at the top, each with its number; sums are outlined."""
     frame = base(title, _ROW * len(boxes), texts={"labels": [box.name for box in boxes]})
     spec = specification(frame, _chart, len(boxes), value_format)
     values = np.array([box.value for box in boxes], dtype=np.float32)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
-from lab.charts.base.figure import Figure, base, check_labels, numbers
+from lab.charts.base.figure import Figure, base, numbers
 from lab.charts.base.plain import label_axis, number, ruled_axis, specification, spoken, tooltip
 from lab.charts.base.tables import table
 
@@ -33,12 +33,10 @@ def ranges(
     Raises
     ------
     ValueError
-        NaN, infinity, or lengths that differ.
+        NaN or infinity.
     """
     arrays = {name: numbers(values, ("things",), of=f"ranges, “{name}”") for name, values in points.items()}
     ends = [numbers(values, ("things",), of="ranges, interval") for values in interval]
-    for array in (*arrays.values(), *ends):
-        check_labels(len(array), labels, of="ranges", what="values")
     shown = np.stack([*arrays.values(), *ends], axis=1)
     frame = base(title, 30 * len(labels) + 10, texts={"labels": labels, "series": list(arrays)})
     spec = specification(frame, _chart, labels, len(arrays), scale.title, scale.limits(shown))

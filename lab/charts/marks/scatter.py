@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
-from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
 from lab.charts.base.plain import dashed_rule, number, of_kind, ruled_axis, specification, tooltip
 from lab.charts.base.tables import table
 
@@ -34,12 +34,9 @@ def scatter(
     Raises
     ------
     ValueError
-        NaN, infinity, x, y and labels of different lengths, or a highlight or format that cannot be.
+        NaN or infinity.
     """
     x, y = (numbers(values, ("things",), of="scatter") for values in points)
-    if len(x) != len(y):
-        raise ValueError(f"scatter: {len(x)} x but {len(y)} y; give one y to each x.")
-    check_labels(len(x), labels, of="scatter", what="points")
     limits = scales[0].limits(x), scales[1].limits(y)
     frame = base(title, 320, canvas=len(x) > CANVAS_ABOVE**2, texts={"labels": labels})
     spec = specification(frame, _chart, scales, limits, rule)

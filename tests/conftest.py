@@ -52,6 +52,14 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> TinyCheckpoint:
     return checkpoint
 
 
+@pytest.fixture(scope="session", autouse=True)
+def charts_are_checked() -> None:
+    """Every plain chart that a test draws is held against the schema of Vega-Lite."""
+    from lab.charts.base import plain
+
+    plain.CHECKED = True
+
+
 @pytest.fixture(scope="module", autouse=True)
 def large_things_do_not_pile_up() -> Iterator[None]:
     """After a file, give back what nobody holds, where this process has grown: hundreds of files share it.

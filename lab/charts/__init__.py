@@ -3,4 +3,7 @@
 `heatmap`, `strips`, `bars`, `columns` and `lines`, each in the module of its name (`columns` beside `bars`), return
 a Figure: Vega-Lite specification, data, a sentence for those who do not see it, and a table. `tokens.token_chips`
 returns safe HTML.
+
+Plain charts (`marks`) are written in Altair, grids of cells (`cells`) in Vega-Lite, and what Vega has no mark for in
+Plotly or by hand (`components`).
 """

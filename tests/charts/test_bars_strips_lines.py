@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import ticks
+from lab.charts.base.picture import svg
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import bars, columns
 from lab.charts.marks.lines import lines, settled
@@ -22,8 +25,6 @@ def test_equal_labels_stay_bars_of_their_own() -> None:
 def test_a_highlight_fades_the_other_bars() -> None:
     assert bars(["a", "b"], [1, 2], PLAIN, title="", highlight=1).data["chosen"].tolist() == [False, True]
     assert bars(["a", "b"], [1, 2], PLAIN, title="").data["chosen"].tolist() == [True, True]
-    with pytest.raises(ValueError, match="bars: there is no value 2"):
-        bars(["a", "b"], [1, 2], PLAIN, title="", highlight=2)
 
 
 def test_moving_the_highlight_leaves_the_specification_as_it_is() -> None:
@@ -31,11 +32,10 @@ def test_moving_the_highlight_leaves_the_specification_as_it_is() -> None:
     assert first == second
 
 
-def test_numbers_stand_at_both_ends_only_where_there_are_negative_bars() -> None:
-    signed = bars(["a", "b"], [-1, 2], PLAIN, title="").spec
-    positive = bars(["a", "b"], [1, 2], PLAIN, title="").spec
-    assert [layer["mark"]["type"] for layer in signed["layer"]].count("text") == 2
-    assert [layer["mark"]["type"] for layer in positive["layer"]].count("text") == 1
+def test_the_number_of_a_negative_bar_stands_left_of_it() -> None:
+    drawn = svg(bars(["a", "b"], [-1, 2], PLAIN, title=""))
+    sides = dict(re.findall(r'text-anchor="(\w+)"[^>]*>([−\d.]+000)<', drawn))
+    assert sides == {"end": "−1.000", "start": "2.000"}
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,6 @@ def test_bars_start_at_zero(values: list[float], domain: tuple[float, float] | N
     labels = ["x"] * len(values)
     spec = bars(labels, values, Scale("", domain), title="").spec
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == pytest.approx(expected)
-
-
-def test_a_domain_without_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="bars start at 0"):
-        bars(["a"], [1], Scale("", (1, 2)), title="")
 
 
 def test_a_label_for_each_bar() -> None:
@@ -95,20 +90,6 @@ def test_strips_name_dimensions_of_a_longer_vector() -> None:
         strips([[1, 2]], ["q"], title="", dimensions=["65"])
 
 
-@pytest.mark.parametrize(
-    ("vectors", "names", "message"),
-    [
-        ([[1, 2], [1, 2, 3]], ["a", "b"], r"need one width, got \[2, 3\]"),
-        ([[1, 2]], ["a", "b"], "1 vectors but 2 labels"),
-        ([], [], "need one width"),
-        ([[[1, 2]]], ["a"], r"vector 0: expected numbers of shape \(d\), got shape \(1, 2\)"),
-    ],
-)
-def test_strips_say_what_does_not_fit(vectors: list[list[float]], names: list[str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        strips(vectors, names, title="")
-
-
 def test_lines_may_end_at_different_points() -> None:
     figure = lines({"train": [3, 2, 1], "held-out": [4, 3]}, AxisPlaces("Step"), Scale("Loss"), title="")
     assert figure.data["x"].tolist() == [1, 2, 3, 1, 2]
@@ -124,25 +105,9 @@ def test_new_points_leave_the_specification_of_lines_as_it_is() -> None:
     assert first == second
 
 
-@pytest.mark.parametrize(
-    ("series", "x", "message"),
-    [
-        ({}, None, "got 0"),
-        ({str(i): [1] for i in range(7)}, None, "got 7"),
-        ({"a": [1, 2, 3]}, [1, 2], "has 3 points"),
-        ({"a": [1, 2]}, [1, float("nan")], "finite"),
-    ],
-)
-def test_lines_say_what_does_not_fit(series: dict[str, list[float]], x: list[float] | None, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        lines(series, AxisPlaces("", x), PLAIN, title="")
-
-
 def test_lines_on_a_log_scale() -> None:
     found = lines({"a": [0.1, 10.0]}, AxisPlaces("x"), Scale("y"), title="T", log=True)
     assert found.spec["encoding"]["y"]["scale"]["type"] == "log"
-    with pytest.raises(ValueError, match="above 0"):
-        lines({"a": [0.0, 10.0]}, AxisPlaces("x"), Scale("y"), title="T", log=True)
 
 
 def test_settled_lines_state_their_extents() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import numpy as np
 import pytest
+from altair.utils.schemapi import SchemaValidationError
 
+from lab.charts.base import alt, plain
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import to_csv
@@ -29,6 +32,18 @@ def test_specification_is_valid_vega_lite(kind: str) -> None:
         spec = {"data": {"values": []}, **every_figure(labels)[kind].spec}
         errors = sorted(vega_lite().iter_errors(spec), key=lambda error: error.json_path)
         assert not errors, errors[0].message[:400]
+
+
+def test_what_is_no_vega_lite_is_found_where_charts_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong: dict[str, Any] = {"opacity": "much"}
+
+    def draw() -> alt.LayerChart:
+        return alt.LayerChart(layer=[alt.Chart().mark_bar(**wrong)])
+
+    with pytest.raises(SchemaValidationError, match="much"):
+        plain.specification({}, draw)
+    monkeypatch.setattr(plain, "CHECKED", False)
+    assert plain.specification({"height": 1}, draw) == {"height": 1, "layer": [{"mark": {"type": "bar"} | wrong}]}
 
 
 def test_labels_reach_no_expression(kind: str) -> None:
@@ -89,20 +104,6 @@ def test_nan_and_infinity_are_refused_with_their_place(wrong: float) -> None:
     ):
         with pytest.raises(ValueError, match=r"NaN or infinite, the first at \(2,\)"):
             draw()
-
-
-@pytest.mark.parametrize("value_format", ["3f", ".3d", "'", ".3f'", "$.2f", ""])
-def test_formats_that_python_and_the_browser_read_differently_are_refused(value_format: str) -> None:
-    with pytest.raises(ValueError, match="is not one like"):
-        a_heatmap(format=value_format)
-
-
-@pytest.mark.parametrize("domain", [(1.0, 0.0), (0.0, 0.0), (0.0, np.inf), (np.nan, 1.0)])
-def test_impossible_domains_are_refused(domain: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match="must run from a lower to a higher number"):
-        a_heatmap(domain=domain)
-    with pytest.raises(ValueError, match="must run from a lower to a higher number"):
-        columns([1.0], Scale("", domain), title="")
 
 
 def test_wide_pages_cannot_stretch_square_charts() -> None:

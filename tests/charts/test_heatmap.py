@@ -81,11 +81,6 @@ def test_masked_cells_may_hold_anything() -> None:
         a_heatmap(3, values=values)
 
 
-def test_a_causal_mask_needs_a_square() -> None:
-    with pytest.raises(ValueError, match="as many rows as columns"):
-        a_heatmap(values=matrix(2, 3), causal=True)
-
-
 def test_an_infinity_below_the_diagonal_is_still_refused() -> None:
     values = matrix(3)
     values[2, 0] = np.inf

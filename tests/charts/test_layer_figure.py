@@ -76,12 +76,6 @@ def test_residuals_start_and_end_at_the_right_blocks(tiny_checkpoint: TinyCheckp
         assert ways == {(row_of[start], row_of[end]) for start, end in zip(starts, ("add_1", "add_2"), strict=True)}
 
 
-def test_an_unknown_place_is_refused(tiny_checkpoint: TinyCheckpoint) -> None:
-    figure, _ = architecture(tiny_checkpoint("gpt2"))
-    with pytest.raises(ValueError, match="pair"):
-        layer_figure(figure, "pair", title="t")
-
-
 def test_the_mask_is_named_where_there_is_one(tiny_checkpoint: TinyCheckpoint) -> None:
     for family, label in (("bert", "÷ √d_k"), ("gpt2", "÷ √d_k, mask")):
         figure, _ = architecture(tiny_checkpoint(family))

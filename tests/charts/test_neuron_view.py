@@ -108,12 +108,6 @@ def test_hostile_labels_are_made_visible() -> None:
         assert "\u202e" not in label and "\n" not in label and len(label) <= 24
 
 
-@pytest.mark.parametrize(("labels", "query", "keys"), [(3, 0, [0]), (4, 4, [0]), (4, 0, [4]), (4, 0, [])])
-def test_what_does_not_fit_is_refused(labels: int, query: int, keys: list[int]) -> None:
-    with pytest.raises(ValueError, match="neuron view"):
-        neuron_chart(row_of(4), ["a"] * labels, query, keys, title="t")
-
-
 def test_the_browser_code_writes_text_only() -> None:
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"):
         assert way not in script("neuron_view")

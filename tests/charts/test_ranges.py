@@ -37,19 +37,6 @@ def test_it_draws() -> None:
     assert drawable(figure) and "det" in svg(figure)
 
 
-@pytest.mark.parametrize(
-    ("points", "ends", "scale"),
-    [
-        ({"ours": [0.5, np.nan, 0.2]}, ENDS, SHARE),
-        ({"ours": [0.5, 0.1]}, ENDS, SHARE),
-        (POINTS, ([0.1], [0.2]), SHARE),
-        (POINTS, ENDS, Scale("Share")),
-        ({}, ENDS, SHARE),
-        ({key: [0.1, 0.2, 0.3] for key in "abcdef"}, ENDS, SHARE),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    points: dict[str, list[float]], ends: tuple[list[float], list[float]], scale: Scale
-) -> None:
-    with pytest.raises(ValueError, match="ranges"):
-        ranges(LABELS, points, ends, scale, title="Heads")
+def test_numbers_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match="ranges, “ours”: 1 of 3 values are NaN"):
+        ranges(LABELS, {"ours": [0.5, np.nan, 0.2]}, ENDS, SHARE, title="Heads")

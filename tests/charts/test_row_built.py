@@ -61,10 +61,7 @@ def test_text_is_made_harmless() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"scores": [1.0]},
         {"weights": [0.5, 1.5]},
-        {"hidden": [False]},
-        {"context": [1.0]},
         {"scores": [np.inf, 0.0]},
         {"values": VALUES * np.nan},
     ],

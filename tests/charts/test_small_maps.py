@@ -54,13 +54,7 @@ def test_alternative_tells_every_caption() -> None:
     assert some_maps().alt == ("3 maps, each 4 by 4, on one colour scale. Head 1: mixed; Head 2: mixed; Head 3: mixed.")
 
 
-def test_wrong_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match="as many rows as columns"):
-        small_maps(MAPS[:, :2], words(2), [("a", "")] * 3, WEIGHT, title="")
-    with pytest.raises(ValueError, match="labels"):
-        small_maps(MAPS, words(3), [("a", "")] * 3, WEIGHT, title="")
-    with pytest.raises(ValueError, match="labels"):
-        small_maps(MAPS, words(4), [("a", "")] * 2, WEIGHT, title="")
+def test_a_frame_is_around_a_map_that_there_is() -> None:
     with pytest.raises(ValueError, match="no map 3"):
         some_maps(highlight=3)
     with pytest.raises(ValueError, match="no row 4"):

@@ -44,11 +44,6 @@ def test_the_long_form_leaves_out_what_does_not_exist() -> None:
     np.testing.assert_array_equal(frame["value"], matrix(3)[np.tril_indices(3)])
 
 
-def test_shapes_that_do_not_fit_are_explained() -> None:
-    with pytest.raises(ValueError, match=r"shape \(2, 2\), but there are 1 row names and 2 column names"):
-        table(np.ones((2, 2)), ["a"], ["b", "c"])
-
-
 def test_csv_gives_the_numbers_back() -> None:
     values = (matrix(5) - 0.5).astype(np.float32)
     frame = table(values, ["é", "日本", '"q"', "a,b", "x"], list("vwxyz"))

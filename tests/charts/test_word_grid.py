@@ -44,9 +44,3 @@ def test_numbers_do_not_stand_under_the_words() -> None:
 
 def test_a_click_names_its_cell() -> None:
     assert grid().clicked({"selection": {"cell": [{"q": 1, "k": 2}]}}) == (1, 2)
-
-
-@pytest.mark.parametrize("texts", [[["a", "b", "c"]], [["a"], ["b"]]])
-def test_a_missing_text_is_refused(texts: list[list[str]]) -> None:
-    with pytest.raises(ValueError, match="need a text each"):
-        grid(texts=texts)

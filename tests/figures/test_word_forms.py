@@ -237,17 +237,3 @@ def test_a_notebook_shows_it_too() -> None:
     exec(setup, names)
     again = eval(expression, names)
     assert isinstance(again, WordForms) and again.payload() == word_forms(trace, watched, "5").payload()
-
-
-def test_shapes_that_do_not_fit_are_refused() -> None:
-    trace, watched = asked("lab-minilm", FIRST[0].text)
-    chart = word_forms(trace, watched)
-    fields = {name: getattr(chart, name) for name in WordForms.__dataclass_fields__}
-    for change in (
-        {"share": np.zeros((6, 9, 8))},
-        {"story": chart.story[:-1]},
-        {"words": chart.words[:-1]},
-        {"rows": [1]},
-    ):
-        with pytest.raises(ValueError, match="word_forms"):
-            WordForms(**{**fields, **change})

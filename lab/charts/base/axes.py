@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.charts.base.figure import checked_domain
-
 Domain = tuple[float, float]
 
 
@@ -51,9 +49,10 @@ class Scale:
     format: str = ".3f"
     signed: bool = False
 
-    def limits(self, values: NDArray[np.float32], *, of: str) -> Domain:
-        """The domain, or that of ``values``. Raises ValueError unless it runs from a lower to a higher number."""
-        return checked_domain(self.domain or span(values, self.signed), of=of)
+    def limits(self, values: NDArray[np.float32]) -> Domain:
+        """The domain, or that of ``values``."""
+        low, high = self.domain or span(values, self.signed)
+        return float(low), float(high)
 
 
 def span(values: NDArray[np.float32], signed: bool) -> Domain:

@@ -1,10 +1,9 @@
 """What every chart of the lab is: a Vega-Lite specification, its numbers, a sentence about it and its table."""
 
 import json
-import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,13 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
+from lab.charts.base import alt, colour
 from lab.charts.base.labels import visible
 
 CANVAS_ABOVE = 44  # tokens a side: beyond, thousands of SVG nodes make a page slow
 _PAGE_WIDTH = 720  # pixels, of a figure that takes the width it is given
 _LABEL_LIMIT = 96  # pixels: leaves more than two thirds of a phone to the drawing
-_FORMAT = re.compile(r"\+?\.\d+[feg%]")
 
 
 @dataclass(frozen=True)
@@ -50,9 +48,7 @@ class Figure:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
         """How a notebook draws it: as Altair draws the same specification."""
-        import altair
-
-        return altair.Chart.from_dict(self.complete())._repr_mimebundle_(include, exclude)
+        return alt.Chart.from_dict(self.complete())._repr_mimebundle_(include, exclude)
 
     def complete(self) -> dict[str, Any]:
         """The specification with its numbers in it and a width in pixels: a drawing that stands alone."""
@@ -60,8 +56,13 @@ class Figure:
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
 
 
-def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
-    """The part of a specification that all charts share. A title too long for the page is broken into lines."""
+def base(
+    title: str, height: float, *, canvas: bool = False, texts: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """The part of a specification that all charts share. A title too long for the page is broken into lines.
+
+    `texts` become parameters, which expressions look up by index.
+    """
     wide, narrow = (textwrap.wrap(visible(title, None), characters, break_on_hyphens=False) for characters in (36, 18))
     lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
     # Not the `width` of the plot alone: it changes when the axes are laid out, and a line too many would be cut.
@@ -75,7 +76,7 @@ def base(title: str, height: float, *, canvas: bool = False) -> dict[str, Any]:
         "title": {"text": text, "anchor": "start", "frame": "bounds", "offset": 12},
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "params": [colour.DARK, *lines],
+        "params": [colour.DARK, *lines, *(names(name, labels) for name, labels in (texts or {}).items())],
         "config": {"view": {"stroke": None}},
     }
     if canvas:
@@ -147,12 +148,6 @@ def check_labels(count: int, labels: Sequence[str], *, of: str, what: str) -> No
         raise ValueError(f"{of}: {count} {what} but {len(labels)} labels; give one label to each.")
 
 
-def check_format(value_format: str, *, of: str) -> None:
-    """Raise a ValueError unless Python and the browser (d3) read `value_format` alike."""
-    if not _FORMAT.fullmatch(value_format):
-        raise ValueError(f"{of}: the format {value_format!r} is not one like '.3f', '+.2f', '.1%', '.2e' or '.3g'.")
-
-
 def written(value_format: str) -> str:
     """An expression for `datum.value` in this format. With an explicit sign d3 would write a small loss as −0.00."""
     text = f"format(datum.value, {quoted(value_format)})"
@@ -163,11 +158,3 @@ def check_index(index: int | None, count: int, *, of: str, what: str) -> None:
     """Raise a ValueError unless `index` is None or one of `count` things called `what`, counted from 0."""
     if index is not None and not 0 <= index < count:
         raise ValueError(f"{of}: there is no {what} {index}; they run from 0 to {count - 1}.")
-
-
-def checked_domain(domain: tuple[float, float], *, of: str) -> tuple[float, float]:
-    """`domain` as plain floats. Raises a ValueError unless both ends are finite and low < high."""
-    low, high = float(domain[0]), float(domain[1])
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ValueError(f"{of}: the domain ({low}, {high}) must run from a lower to a higher number.")
-    return low, high

@@ -19,18 +19,8 @@ def table(
 
     `causal` leaves the cells above the diagonal empty. `long` gives one line per cell instead: row, column,
     value; cells that do not exist are left out.
-
-    Raises
-    ------
-    ValueError
-        Not one name per row and column.
     """
     array = np.asarray(values)
-    if array.shape != (len(rows), len(columns)):
-        raise ValueError(
-            f"table: values have the shape {array.shape}, but there are {len(rows)} row names "
-            f"and {len(columns)} column names; give one name to each row and column."
-        )
     exists = np.tri(*array.shape) > 0 if causal else np.ones(array.shape, dtype=bool)
     row_names, column_names = unique_names(rows), unique_names(columns)
     if not long:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.figure import axis_text, base, check_index, names, quoted
+from lab.charts.base.figure import axis_text, base, names, quoted
 from lab.charts.base.labels import visible
 from lab.charts.cells.heatmap import Heatmap
 
@@ -40,17 +40,9 @@ def category_map(
 
     Layers and heads are numbered from 1. At most six categories can be told apart by colour, beside those
     that are the rest, which are grey.
-
-    Raises
-    ------
-    ValueError
-        Another shape, an index that no category has, too many categories, a highlight outside.
     """
-    matrix = _checked(places, categories)
+    matrix = np.asarray(places, dtype=np.int64)
     rows, columns = matrix.shape
-    if highlight is not None:
-        check_index(highlight[0], rows, of="category map", what="row")
-        check_index(highlight[1], columns, of="category map", what="column")
     side = min(max(420 / max(rows, columns), 18), 48)
     spec = base(title, side * rows)
     spec["params"] += [
@@ -70,20 +62,6 @@ def category_map(
     data = pd.DataFrame({"category": matrix.ravel().astype(np.int16), "chosen": _chosen(matrix.shape, highlight)})
     told, cells = _describe(matrix, categories), partial(_table, matrix, categories)
     return Heatmap(spec, data, round(side * columns) + _BESIDE, told, cells, (rows, columns))
-
-
-def _checked(places: ArrayLike, categories: Sequence[Category]) -> NDArray[np.int64]:
-    matrix = np.asarray(places, dtype=np.int64)
-    if matrix.ndim != 2 or not matrix.size:
-        raise ValueError(f"category map: expected places of shape (rows, columns), got shape {matrix.shape}.")
-    if matrix.min() < 0 or matrix.max() >= len(categories):
-        raise ValueError(f"category map: places run from 0 to {len(categories) - 1}, here up to {matrix.max()}.")
-    kinds = sum(not each.rest for each in categories)
-    if kinds > len(colour.lines()):
-        raise ValueError(f"category map: {len(colour.lines())} kinds can be told apart, got {kinds}.")
-    if len({each.sign for each in categories}) < len(categories):
-        raise ValueError("category map: two categories have one sign; they could not be told apart.")
-    return matrix
 
 
 def _band(field: str, title: str, count: int, orient: str) -> dict[str, Any]:

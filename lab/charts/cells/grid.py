@@ -2,6 +2,10 @@
 
 The browser derives row `q` and column `k` of each number from its place, so labels cost nothing per cell
 and two equal tokens stay two rows. Labels live in parameters and are looked up by index.
+
+Grids are written in Vega-Lite itself, and not in Altair as the plain charts are, because their specification is made
+for changes in place: moving an outline and new numbers leave it as it is, to the letter, and a long text leaves it
+small. Altair would decide by itself what the data sets are called and where they stand.
 """
 
 from collections.abc import Sequence

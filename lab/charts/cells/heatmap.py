@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
-from lab.charts.base.figure import Figure, check_format, check_index, check_labels, numbers
+from lab.charts.base.figure import Figure, check_index, check_labels, numbers
 from lab.charts.base.tables import table
 from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec
 
@@ -67,10 +67,10 @@ def heatmap(
     Raises
     ------
     ValueError
-        NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+        NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = _matrix(values, causal=causal)
-    (rows, columns), limits = matrix.shape, scale.limits(matrix, of="heatmap")
+    (rows, columns), limits = matrix.shape, scale.limits(matrix)
     width, height = _size(rows, columns)
     square = math.isclose(height * columns, width * rows)
     grid = Grid(title, axes, scale, limits, height / rows, square, causal)
@@ -91,7 +91,6 @@ def drawn(
     for count, axis, place, what in zip(matrix.shape, grid.axes, chosen, ("row", "column"), strict=True):
         check_labels(count, axis.names, of=of, what=f"{what}s of values")
         check_index(place, count, of=of, what=what)
-    check_format(grid.scale.format, of=of)
     return Heatmap(
         spec=grid_spec(grid, chosen),
         data=flat(matrix),
@@ -114,7 +113,5 @@ def _size(rows: int, columns: int) -> tuple[float, float]:
 def _matrix(values: ArrayLike, *, causal: bool) -> NDArray[np.float32]:
     array = np.asarray(values, dtype=np.float32)
     if causal and array.ndim == 2:
-        if array.shape[0] != array.shape[1]:
-            raise ValueError(f"heatmap: a causal matrix has as many rows as columns, this one is {array.shape}.")
         array = np.where(np.tri(len(array)) > 0, array, np.float32(0))
     return numbers(array, ("rows", "columns"), of="heatmap")

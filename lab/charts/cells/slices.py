@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
-from lab.charts.base.figure import Figure, check_labels, numbers
+from lab.charts.base.figure import Figure, numbers
 from lab.charts.base.tables import table
 from lab.charts.cells.grid import Grid, flat, grid_spec
 
@@ -56,15 +56,13 @@ def matrix_slice(
     Raises
     ------
     ValueError
-        NaN, infinity where cells exist, or a wrong number of names.
+        NaN or infinity where cells exist.
     """
     raw = np.asarray(values, dtype=np.float32)
     exists = hidden.exists(raw.shape) if hidden else np.ones(raw.shape, dtype=bool)
     matrix = numbers(np.where(exists, raw, np.float32(0)), ("rows", "columns"), of="slice")
-    for count, axis, what in zip(matrix.shape, axes, ("rows", "columns"), strict=True):
-        check_labels(count, axis.names, of="slice", what=what)
     square, scale = not any(axis.counts for axis in axes), replace(scale, signed=bool(matrix.min() < 0))
-    limits = scale.limits(matrix, of="slice")
+    limits = scale.limits(matrix)
     scale = replace(scale, format=_format(max(map(abs, limits))))
     side = min(max(460 / max(matrix.shape), 5), 56)
     height = side if square else float(np.clip(460 / len(matrix), 5, 26))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
 from lab.charts.base.axes import Domain, Scale
-from lab.charts.base.figure import Figure, base, check_index, check_labels, names, numbers, quoted
+from lab.charts.base.figure import Figure, base, check_index, names, numbers, quoted
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.cells.grid import coloured, flat
@@ -84,19 +84,15 @@ def small_maps(
     Raises
     ------
     ValueError
-        NaN, infinity, maps that are not square, a wrong number of names or captions.
+        NaN or infinity.
     """
     array = numbers(values, ("maps", "rows", "columns"), of="small maps")
-    count, m, across = array.shape
-    if m != across:
-        raise ValueError(f"small maps: each map has as many rows as columns, these are {m} by {across}.")
-    check_labels(m, cells, of="small maps", what="rows")
-    check_labels(count, [name for name, _ in captions], of="small maps", what="maps")
+    count, m, _ = array.shape
     wide = min(count, 4 if count <= _MANY else 8)
     spec = base(title, 200, canvas=array.size > 44**2)
     spec["params"] += [names("cell_labels", cells), *_layout(captions, wide)]
     spec["datasets"] = {"maps": [{"map": place} for place in range(count)], "chosen_map": [], "chosen_row": []}
-    drawn = _cells(m, scale, scale.limits(array, of="small maps"), causal)
+    drawn = _cells(m, scale, scale.limits(array), causal)
     spec["layer"] = [*_frames(causal), drawn, *_captions(), *_chosen(m)]
     width, told = wide * (_WIDEST if count <= _MANY else _WIDEST // 2), _describe(array, captions)
     return SmallMaps(spec, flat(array), width, told, partial(_table, array, cells, captions, causal), (count, m))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.base.figure import check_labels, numbers
+from lab.charts.base.figure import numbers
 from lab.charts.cells.grid import Grid
 from lab.charts.cells.heatmap import Heatmap, drawn
 
@@ -31,14 +31,11 @@ def strips(
     Raises
     ------
     ValueError
-        Vectors of different widths, NaN, infinity, or not one name to each vector and dimension.
+        NaN, infinity, or not one name to each vector and dimension.
     """
     arrays = [numbers(vector, ("d",), of=f"strips, vector {place}") for place, vector in enumerate(vectors)]
-    check_labels(len(arrays), names, of="strips", what="vectors")
-    if not arrays or len({array.size for array in arrays}) > 1:
-        raise ValueError(f"strips: the vectors need one width, got {[array.size for array in arrays]}.")
     matrix = np.stack(arrays)
     columns = [str(place) for place in range(1, matrix.shape[1] + 1)] if dimensions is None else dimensions
     axes = Axis("", names), Axis("Dimension", columns, counts=True)
-    grid = Grid(title, axes, scale, scale.limits(matrix, of="strips"), 30, square=False)
+    grid = Grid(title, axes, scale, scale.limits(matrix), 30, square=False)
     return drawn(grid, matrix, (None, highlight), of="strips", width="stretch", kind="Strips")

@@ -33,12 +33,10 @@ def word_grid(
     Raises
     ------
     ValueError
-        NaN, infinity, a wrong number of labels or texts, or a highlight or domain that cannot be.
+        NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = numbers(values, ("rows", "columns"), of="word grid")
-    if [len(row) for row in texts.rows] != [matrix.shape[1]] * matrix.shape[0]:
-        raise ValueError(f"word grid: {matrix.shape[0]} by {matrix.shape[1]} values need a text each.")
-    grid = Grid(title, axes, scale, scale.limits(matrix, of="word grid"), _CELL, square=False, texts=texts)
+    grid = Grid(title, axes, scale, scale.limits(matrix), _CELL, square=False, texts=texts)
     figure = drawn(grid, matrix, highlight, of="word grid", width="stretch", kind="Grid of words")
     last = ", ".join(visible(text) for text in texts.rows[-1])
     return replace(figure, alt=f"{figure.alt} Last row: {last}.", table=partial(_table, matrix, grid, texts))

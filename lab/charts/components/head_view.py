@@ -37,7 +37,7 @@ class HeadView:
     causal            whether row i has i + 1 cells only
     start             the heads drawn at first, from 0; empty for all
 
-    Raises ValueError for numbers outside [0, 1], not one label a token, or a head or second text out of range.
+    :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
 
     attention: ArrayLike
@@ -48,19 +48,6 @@ class HeadView:
     second: int | None = None
     causal: bool = False
     start: Sequence[int] = ()
-
-    def __post_init__(self) -> None:
-        shape, n = np.shape(self.attention), len(self.labels)
-        if len(shape) != 3 or shape[1:] != (n, n) or 0 in shape or len(self.special) != n:
-            raise ValueError(
-                f"head_view: attention has the shape {shape}, with {n} labels and {len(self.special)} marks of "
-                "special tokens; it takes (heads, n, n) and n of both."
-            )
-        heads = len(self.weights)
-        if self.second is not None and not 0 < self.second < n:
-            raise ValueError(f"head_view: a second text cannot begin at token {self.second} of {n}.")
-        if not all(0 <= head < heads for head in self.start):
-            raise ValueError(f"head_view: there are {heads} heads, and {list(self.start)} are to be drawn.")
 
     @cached_property
     def weights(self) -> NDArray[np.uint16]:

@@ -9,7 +9,6 @@ from functools import partial
 import pandas as pd
 
 from lab.analysis.flow.influence import Tree
-from lab.charts.base.figure import check_labels
 from lab.charts.base.labels import distinct, visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
@@ -33,15 +32,7 @@ def tree_chart(
     """Pack ``tree``, whose nodes are places in ``tokens``, n labels of any text. 20 or 24 bytes a node, and its label.
 
     ``levels`` names the columns, one for each depth: the root's first.
-
-    Raises
-    ------
-    ValueError
-        A node is no token, or a depth has no name.
     """
-    if levels and len(levels) <= int(tree.depth.max()):
-        raise ValueError(f"influence tree: {len(levels)} levels have a name; there are {int(tree.depth.max()) + 1}.")
-    check_labels(max(len(tokens), int(tree.token.max()) + 1), tokens, of="influence tree", what="tokens")
     names = distinct([visible(token) for token in tokens])
     header = {
         "title": title,

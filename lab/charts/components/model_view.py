@@ -42,8 +42,7 @@ class ModelView:
     told         counts how often Python has decided which head is open: what the reader opened since stays open
     jobs         what a head does, by layer and head from 0; such a head has a mark
 
-    Raises ValueError for numbers outside [0, 1], maps that are not of n tokens in blocks, not one value a head, or
-    no such head to open.
+    :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
 
     thumbnails: Thumbnails
@@ -54,20 +53,6 @@ class ModelView:
     opened: tuple[int, int] = (0, 0)
     told: int = 0
     jobs: Mapping[tuple[int, int], str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        shape, block, n = self.thumbnails.maps.shape, self.thumbnails.block, len(self.labels)
-        m = -(-n // block)
-        if len(shape) != 4 or shape[2:] != (m, m) or 0 in shape:
-            raise ValueError(
-                f"model_view: maps have the shape {shape}; of {n} tokens in blocks of {block} they have "
-                f"(layers, heads, {m}, {m})."
-            )
-        if self.frames is not None and self.frames.values.shape != shape[:2]:
-            raise ValueError(f"model_view: {self.frames.values.shape} values cannot frame {shape[:2]} heads.")
-        layers, heads = self.maps.shape[:2]
-        if not (0 <= self.opened[0] < layers and 0 <= self.opened[1] < heads):
-            raise ValueError(f"model_view: there is no layer and head {self.opened} among {shape[:2]}.")
 
     @cached_property
     def maps(self) -> NDArray[np.uint16]:

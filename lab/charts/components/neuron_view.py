@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from lab.analysis.heads.neurons import NeuronRow
-from lab.charts.base.figure import check_index, check_labels
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
@@ -32,17 +31,7 @@ def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Seque
     """Pack ``row``, of the query at place ``query``, against the keys at the places ``drawn``.
 
     ``tokens`` are n labels of any text; places count from 0. 8·d_k + 16 bytes a key.
-
-    Raises
-    ------
-    ValueError
-        Not one label a key, no key, or a place that is none.
     """
-    check_labels(len(row.keys), tokens, of="neuron view", what="tokens")
-    if not len(drawn):
-        raise ValueError("neuron view: there is no key to draw.")
-    for place in (query, *drawn):
-        check_index(place, len(tokens), of="neuron view", what="token")
     keys = list(drawn)
     header = {
         "title": title,

@@ -34,28 +34,19 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     """``header`` and ``arrays`` as one block.
 
     ``header`` holds what JSON holds: strings, plain numbers, lists, dictionaries; labels from a learner's
-    text go through :func:`lab.charts.base.labels.visible` first.
+    text go through :func:`lab.charts.base.labels.visible` first. Arrays are of ``TYPES``.
 
     Raises
     ------
     ValueError
-        A key of the header that is taken (``arrays``, ``id``), NaN in it, or an array of a type that a browser has not
-        (float64, int64, bool): convert it first.
-    TypeError
-        Something in the header that JSON has not, such as a numpy number.
+        NaN in the header.
     """
-    taken = {"arrays", "id"} & set(header)
-    if taken:
-        raise ValueError(f"The header may not have its own {' and '.join(sorted(taken))}.")
     listed: dict[str, dict[str, Any]] = {}
     blocks: list[bytes] = []
     at = 0
     for name, array in arrays.items():
-        code = array.dtype.kind + str(array.dtype.itemsize)
-        if code not in TYPES:
-            known = ", ".join(TYPES.values())
-            raise ValueError(f"{name}: a browser has no array of {array.dtype}; convert it to one of {known}.")
-        listed[name] = {"type": TYPES[code], "shape": list(array.shape), "at": at}
+        kind = TYPES[array.dtype.kind + str(array.dtype.itemsize)]
+        listed[name] = {"type": kind, "shape": list(array.shape), "at": at}
         blocks.append(_filled(_little_endian(array).tobytes(), b"\0"))
         at += len(blocks[-1])
     body = b"".join(blocks)

@@ -29,7 +29,7 @@ class RowBuilt:
     scaled        whether the model divides by √d_k
     means         what each of the four stages says, in plain words; none where nothing is to be said
 
-    Raises ValueError for other shapes, numbers that are not finite, or weights outside [0, 1].
+    Raises ValueError for numbers that are not finite, or weights outside [0, 1].
     """
 
     query: str
@@ -45,18 +45,6 @@ class RowBuilt:
     means: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        m, (keys, width) = len(self.labels), np.shape(self.values)
-        if (
-            np.shape(self.scores) != (m,)
-            or np.shape(self.weights) != (m,)
-            or np.shape(self.hidden) != (m,)
-            or keys != m
-        ):
-            raise ValueError(f"row_built: one score, weight, mark and value for each of {m} keys.")
-        if np.shape(self.context) != (width,):
-            raise ValueError(f"row_built: a context of {width} numbers, as each value has.")
-        if len(self.means) not in (0, 4):
-            raise ValueError("row_built: a meaning for each of the four stages, or none.")
         numbers = np.concatenate([np.ravel(part) for part in (self.scores, self.values, self.context)])
         weights = np.asarray(self.weights)
         if not np.isfinite(numbers).all() or not ((weights >= 0) & (weights <= 1)).all():

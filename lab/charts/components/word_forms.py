@@ -126,25 +126,6 @@ class WordForms:
     hint: str
     is_blank: bool
 
-    def __post_init__(self) -> None:
-        m, (layers, heads, _) = len(self.lanes), np.shape(self.parts)
-        for name, shape in {
-            "share": (layers, len(self.rows), m),
-            "cut_links": (layers, len(self.rows), m),
-            "parts": (layers, heads, m),
-            "cut_heads": (layers, heads, m),
-            "written": (layers, len(self.rows)),
-            "strength": (layers, len(self.rows)),
-            "special": (m,),
-            "cut_tokens": (m,),
-        }.items():
-            if np.shape(getattr(self, name)) != shape:
-                raise ValueError(f"word_forms: {name} must have the shape {shape}.")
-        if self.watched not in self.rows or {len(self.story), len(self.headings)} != {layers + 1}:
-            raise ValueError("word_forms: the watched lane is a row, and each of the L + 1 states has a sentence.")
-        if self.words and len(self.words) != layers + 1:
-            raise ValueError("word_forms: words for each of the L + 1 states, or none.")
-
     @property
     def alt(self) -> str:
         """The picture as it ends, in words."""

@@ -1,40 +1,30 @@
 """Values as bars: a row of attention, the most likely tokens, the products of a dot product."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
-from lab.charts.base.axes import Scale
+from lab.charts.base import alt, colour
+from lab.charts.base.axes import Domain, Scale
 from lab.charts.base.describe import describe_bars
-from lab.charts.base.figure import (
-    CANVAS_ABOVE,
-    Figure,
-    axis_text,
-    base,
-    check_format,
-    check_index,
-    check_labels,
-    checked_domain,
-    label_extent,
-    names,
-    numbers,
-    quoted,
-    ticks,
-    written,
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, check_labels, numbers, ticks, written
+from lab.charts.base.plain import (
+    dashed_rule,
+    label_axis,
+    number,
+    quiet_axis,
+    ruled_axis,
+    specification,
+    spoken,
+    tooltip,
 )
 from lab.charts.base.tables import table
 
-_PLACE = [
-    {"window": [{"op": "row_number", "as": "place"}]},
-    {"calculate": "datum.place - 1", "as": "i"},
-]
-_SIGN = {"condition": {"test": "datum.value < 0", "value": colour.NEGATIVE}, "value": colour.POSITIVE}
-_FADE = {"condition": {"test": "datum.chosen", "value": 1}, "value": 0.45}
 _NUMBER = 52  # pixels for a number at a bar's end
 
 
@@ -50,32 +40,23 @@ def bars(
     """Draw `values` (bars,) as horizontal bars from the first label down, the number at each bar's end.
 
     Labels may repeat. Negative bars point left, in the other colour. `highlight` (from 0) keeps one bar, or
-    several, in full colour. The scale's domain, e.g. (0, 1) for probabilities, must hold 0. `reference` is a
+    several, in full colour. The scale's domain, e.g. (0, 1) for probabilities, holds 0. `reference` is a
     dashed line to compare the bars with.
 
     Raises
     ------
     ValueError
-        NaN, infinity, a wrong number of labels, or a highlight, domain or format that cannot be.
+        NaN, infinity, or a wrong number of labels.
     """
-    array = _values(values, highlight, scale, of="bars")
+    array = numbers(values, ("values",), of="bars")
     check_labels(len(array), labels, of="bars", what="values")
     reach = array if reference is None else numbers([*array, reference], ("values",), of="bars")
-    spec = base(title, 24 * len(array) + 8)
-    spec["params"].append(names("labels", labels))
-    spec["transform"] = _PLACE
-    spec["encoding"] = {"y": _label_axis(labels)}
-    spec["layer"] = [
-        _bar_layer("x", _value_axis(reach, scale), {"Label": "labels[datum.i]"}, scale.title),
-        *_numbers_at_ends(array, scale.format),
-        _zero("x"),
-    ]
+    frame = base(title, 24 * len(array) + 8, texts={"labels": labels})
+    spec = specification(frame, _horizontal, labels, scale, _ends(reach, scale), reference)
+    told = describe_bars(array, labels, value_format=scale.format)
     if reference is not None:
-        spec["layer"].append(_dashed(reference))
-    alt = describe_bars(array, labels, value_format=scale.format)
-    if reference is not None:
-        alt += f" Dashed line at {format(reference, scale.format)}."
-    return Figure(spec, _data(array, highlight), 640, alt, partial(table, array[:, None], labels, [scale.title]))
+        told += f" Dashed line at {format(reference, scale.format)}."
+    return Figure(spec, _data(array, highlight), 640, told, partial(table, array[:, None], labels, [scale.title]))
 
 
 def columns(
@@ -85,103 +66,76 @@ def columns(
 
     Options and errors are those of `bars`.
     """
-    array = _values(values, highlight, scale, of="columns")
-    spec = base(title, 200, canvas=len(array) > CANVAS_ABOVE**2)
-    axis = axis_text() | {"labelExpr": "datum.value + 1", "values": ticks(len(array)), "labelAngle": 0}
-    x = {"field": "i", "type": "ordinal", "title": index_title, "axis": axis}
-    bands = {"domain": list(range(len(array))), "paddingInner": 0.15 if len(array) <= 128 else 0, "paddingOuter": 0}
-    spec["transform"] = _PLACE
-    spec["encoding"] = {"x": x | {"scale": bands}}
-    y = {"field": "value", "type": "quantitative", "title": scale.title, "axis": _quiet_axis()}
-    if scale.domain is not None:
-        y["scale"] = {"domain": list(scale.domain)}
-    spec["layer"] = [_bar_layer("y", y, {index_title: "datum.i + 1"}, scale.title), _zero("y")]
+    array = numbers(values, ("values",), of="columns")
+    frame = base(title, 200, canvas=len(array) > CANVAS_ABOVE**2)
+    spec = specification(frame, _upright, len(array), scale, index_title)
     indices = [str(index + 1) for index in range(len(array))]
-    alt = describe_bars(array, indices, value_format=scale.format, kind="Columns")
-    return Figure(spec, _data(array, highlight), "stretch", alt, partial(table, array[:, None], indices, [scale.title]))
-
-
-def _values(values: ArrayLike, highlight: int | Sequence[int] | None, scale: Scale, *, of: str) -> NDArray[np.float32]:
-    array = numbers(values, ("values",), of=of)
-    for index in _several(highlight):
-        check_index(index, len(array), of=of, what="value")
-    check_format(scale.format, of=of)
-    if scale.domain is not None:
-        low, high = checked_domain(scale.domain, of=of)
-        if not low <= 0 <= high:
-            raise ValueError(f"{of}: bars start at 0, so the domain ({low}, {high}) must hold it.")
-    return array
-
-
-def _several(highlight: int | Sequence[int] | None) -> Sequence[int]:
-    return () if highlight is None else (highlight,) if isinstance(highlight, int) else highlight
+    told = describe_bars(array, indices, value_format=scale.format, kind="Columns")
+    made = partial(table, array[:, None], indices, [scale.title])
+    return Figure(spec, _data(array, highlight), "stretch", told, made)
 
 
 def _data(array: NDArray[np.float32], highlight: int | Sequence[int] | None) -> pd.DataFrame:
     chosen = np.full(len(array), highlight is None)
-    chosen[list(_several(highlight))] = True
-    return pd.DataFrame({"value": array, "chosen": chosen})
+    if highlight is not None:
+        chosen[highlight if isinstance(highlight, int) else list(highlight)] = True
+    return pd.DataFrame({"i": np.arange(len(array), dtype=np.int32), "value": array, "chosen": chosen})
 
 
-def _label_axis(labels: Sequence[str]) -> dict[str, Any]:
-    extent = label_extent(labels, 12)
-    axis = axis_text() | {"labelExpr": "labels[datum.value]", "labelLimit": extent, "labelOverlap": False}
-    return {
-        "field": "i",
-        "type": "ordinal",
-        "title": None,
-        "scale": {"domain": list(range(len(labels))), "paddingInner": 0.25, "paddingOuter": 0.1},
-        "axis": axis | {"orient": "left", "minExtent": extent + 5, "maxExtent": extent + 5},
-    }
-
-
-def _quiet_axis() -> dict[str, Any]:
-    return axis_text() | {"tickCount": 4, "grid": True, "gridOpacity": 0.5}
-
-
-def _value_axis(array: NDArray[np.float32], scale: Scale) -> dict[str, Any]:
-    """The values' axis, with room beyond the longest bars for their numbers, in pixels."""
+def _ends(array: NDArray[np.float32], scale: Scale) -> Domain:
+    """Where the values' axis begins and ends: at 0, unless there are numbers beyond it."""
     low, high = scale.domain or (min(0.0, float(array.min())), max(0.0, float(array.max())))
-    if low == high:
-        high = 1.0
-    left, right = _NUMBER if low < 0 else 0, _NUMBER if high > 0 else 0
-    room = [left, {"expr": f"width - {right}"}]
-    ends = {"domain": [low, high], "range": room, "nice": False, "clamp": True}
-    return {"field": "value", "type": "quantitative", "title": scale.title, "scale": ends, "axis": _quiet_axis()}
+    return low, 1.0 if low == high else high
 
 
-def _bar_layer(channel: str, value: dict[str, Any], words: dict[str, str], value_title: str) -> dict[str, Any]:
-    """The bars along `channel`; `words` are the tooltip's lines before the value, as expressions."""
-    shown = {**words, value_title: "format(datum.value, '.6~g')"}
-    tooltip = "{" + ", ".join(f"{quoted(name)}: {expression}" for name, expression in shown.items()) + "}"
-    spoken = " + ': ' + ".join(f"({expression})" for expression in shown.values())
-    mark = {"type": "bar", "tooltip": {"expr": tooltip}, "description": {"expr": spoken}}
-    encoding = {channel: value | {"stack": None}, "color": _SIGN, "opacity": _FADE}
-    return {"mark": mark, "encoding": encoding}
+def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: float | None) -> alt.LayerChart:
+    """The chart of `bars`: from the bottom bars, numbers, a line at 0 and one at `reference`."""
+    places = alt.Scale(domain=list(range(len(labels))), paddingInner=0.25, paddingOuter=0.1)
+    down = alt.Y("i:O", title=None, scale=places, axis=label_axis(labels, orient="left"))
+    layers = [
+        _bar({"Label": "labels[datum.i]", scale.title: number("value")}).encode(_along(ends, scale)),
+        _numbers_at_ends(scale.format),
+        _zero().encode(alt.XDatum(0, type="quantitative"), alt.YValue(0), alt.Y2Value("height")),
+    ]
+    if reference is not None:
+        layers.append(dashed_rule(colour.INK).encode(alt.XDatum(reference, type="quantitative")))
+    return alt.LayerChart(layer=layers).encode(down)
 
 
-def _numbers_at_ends(array: NDArray[np.float32], value_format: str) -> list[dict[str, Any]]:
+def _along(ends: Domain, scale: Scale) -> alt.X:
+    """The values' axis, with room beyond the longest bars for their numbers, in pixels."""
+    left, right = _NUMBER if ends[0] < 0 else 0, _NUMBER if ends[1] > 0 else 0
+    drawn = alt.Scale(domain=ends, range=[left, {"expr": f"width - {right}"}], nice=False, clamp=True)
+    return alt.X("value:Q", title=scale.title, stack=None, scale=drawn, axis=ruled_axis(4))
+
+
+def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
+    """The chart of `columns`."""
+    places = alt.Scale(domain=list(range(count)), paddingInner=0.15 if count <= 128 else 0, paddingOuter=0)
+    axis = quiet_axis(labelExpr="datum.value + 1", values=ticks(count), labelAngle=0)
+    up = alt.Y("value:Q", title=scale.title, stack=None, axis=ruled_axis(4))
+    if scale.domain is not None:
+        up = up.scale(domain=scale.domain)
+    layers = [
+        _bar({index_title: "datum.i + 1", scale.title: number("value")}).encode(up),
+        _zero().encode(alt.YDatum(0, type="quantitative"), alt.XValue(0), alt.X2Value("width")),
+    ]
+    return alt.LayerChart(layer=layers).encode(alt.X("i:O", title=index_title, scale=places, axis=axis))
+
+
+def _bar(lines: dict[str, str]) -> alt.Chart:
+    """The bars, with the `lines` of the tooltip; somebody who does not see them hears the same."""
+    sign = alt.ColorValue(colour.POSITIVE).condition(test="datum.value < 0", value=colour.NEGATIVE)
+    fade = alt.OpacityValue(0.45).condition(test="datum.chosen", value=1)
+    return alt.Chart().mark_bar(tooltip=tooltip(lines), description=spoken(lines)).encode(sign, fade)
+
+
+def _numbers_at_ends(value_format: str) -> alt.Chart:
     """The value beyond each bar's end: right of positive bars, left of negative ones."""
-    text = {"value": {"expr": written(value_format)}}
-    layers = []
-    for sign, align, shift in ((">= 0", "left", 5), ("< 0", "right", -5)):
-        if sign == "< 0" and array.min() >= 0:
-            continue
-        mark = {"type": "text", "align": align, "dx": shift, "color": colour.INK, "fontSize": 12, "aria": False}
-        encoding = {"x": {"field": "value", "type": "quantitative"}, "text": text}
-        layers.append({"transform": [{"filter": f"datum.value {sign}"}], "mark": mark, "encoding": encoding})
-    return layers
+    align, shift = alt.ExprRef("datum.value < 0 ? 'right' : 'left'"), alt.ExprRef("datum.value < 0 ? -5 : 5")
+    text = alt.Chart().mark_text(align=align, dx=shift, color=colour.INK, fontSize=12, aria=False)
+    return text.encode(alt.X("value:Q"), alt.TextValue(alt.ExprRef(written(value_format))))
 
 
-def _dashed(reference: float) -> dict[str, Any]:
-    """The line that bars are compared with, from top to bottom."""
-    mark = {"type": "rule", "color": colour.INK, "strokeWidth": 1.5, "strokeDash": [5, 4], "aria": False}
-    encoding = {"x": {"datum": reference, "type": "quantitative"}, "y": {"value": 0}, "y2": {"value": "height"}}
-    return {"mark": mark | {"tooltip": None}, "encoding": encoding}
-
-
-def _zero(channel: str) -> dict[str, Any]:
-    mark = {"type": "rule", "color": colour.SOFT_INK, "strokeWidth": 1, "aria": False, "tooltip": None}
-    other = "y" if channel == "x" else "x"
-    encoding = {channel: {"datum": 0, "type": "quantitative"}, other: {"value": 0}}
-    return {"mark": mark, "encoding": encoding | {f"{other}2": {"value": "height" if other == "y" else "width"}}}
+def _zero() -> alt.Chart:
+    return alt.Chart().mark_rule(color=colour.SOFT_INK, strokeWidth=1, aria=False, tooltip=None)

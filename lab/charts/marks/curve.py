@@ -1,14 +1,16 @@
 """A function as a curve, and where on it the numbers of a vector lie."""
 
+from __future__ import annotations
+
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
-from lab.charts.base.figure import CANVAS_ABOVE, Figure, axis_text, base, check_index, numbers, quoted
+from lab.charts.base import alt, colour
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
+from lab.charts.base.plain import number, of_kind, ruled_axis, specification, tooltip
 
 _CURVE, _POINT, _CHOSEN = 0, 1, 2
 
@@ -28,42 +30,29 @@ def curve(
     Raises
     ------
     ValueError
-        NaN, infinity, x and y of different lengths, or a highlight that is none of the points.
+        NaN or infinity.
     """
+    line_x, line_y, x, y = (numbers(values, ("points",), of="curve") for values in (*line, *points))
+    spec = specification(base(title, 260, canvas=len(x) > CANVAS_ABOVE), _chart, titles)
+    data, told = _data((line_x, line_y), (x, y), highlight), _words(x, y, highlight, titles)
+    return Figure(spec, data, 720, told, partial(_table, x, y, titles))
+
+
+def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
+    """The curve, the points on it, and the ring around one of them."""
     x_title, y_title, point_title = titles
-    line_x, line_y = _pair(line, "line")
-    x, y = _pair(points, "points")
-    check_index(highlight, len(x), of="curve", what="point")
-    spec = base(title, 260, canvas=len(x) > CANVAS_ABOVE)
-    axis = axis_text() | {"tickCount": 6, "grid": True, "gridOpacity": 0.5}
-    spec["encoding"] = {
-        "x": {"field": "x", "type": "quantitative", "title": x_title, "axis": axis, "scale": {"nice": False}},
-        "y": {"field": "value", "type": "quantitative", "title": y_title, "axis": axis},
-    }
-    tooltip = {
-        "expr": f"{{{quoted(point_title)}: datum.index, {quoted(x_title)}: format(datum.x, '.6~g'), "
-        f"{quoted(y_title)}: format(datum.value, '.6~g')}}"
-    }
-    dots = {"type": "point", "filled": True, "size": 18, "opacity": 0.25, "color": colour.POSITIVE, "tooltip": tooltip}
-    chosen = {"type": "point", "filled": False, "size": 140, "strokeWidth": 3, "color": colour.NEGATIVE}
-    spec["layer"] = [
-        _only(_CURVE, {"type": "line", "strokeWidth": 2, "color": colour.SOFT_INK, "tooltip": None}),
-        _only(_POINT, dots),
-        _only(_CHOSEN, chosen | {"opacity": 1, "tooltip": tooltip}),
-    ]
-    data, alt = _data((line_x, line_y), (x, y), highlight), _words(x, y, highlight, titles)
-    return Figure(spec, data, 720, alt, partial(_table, x, y, titles))
-
-
-def _pair(values: tuple[ArrayLike, ArrayLike], name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    x, y = (numbers(value, (name,), of="curve") for value in values)
-    if len(x) != len(y):
-        raise ValueError(f"curve: {name} has {len(x)} x but {len(y)} y; give one y to each x.")
-    return x, y
-
-
-def _only(kind: int, mark: dict[str, Any]) -> dict[str, Any]:
-    return {"transform": [{"filter": f"datum.kind === {kind}"}], "mark": mark | {"aria": False}}
+    lines = tooltip({point_title: "datum.index", x_title: number("x"), y_title: number("value")})
+    line = of_kind(_CURVE).mark_line(strokeWidth=2, color=colour.SOFT_INK, tooltip=None, aria=False)
+    dots = of_kind(_POINT).mark_point(
+        filled=True, size=18, opacity=0.25, color=colour.POSITIVE, tooltip=lines, aria=False
+    )
+    ring = of_kind(_CHOSEN).mark_point(
+        filled=False, size=140, strokeWidth=3, opacity=1, color=colour.NEGATIVE, tooltip=lines, aria=False
+    )
+    return alt.LayerChart(layer=[line, dots, ring]).encode(
+        alt.X("x:Q", title=x_title, axis=ruled_axis(6), scale=alt.Scale(nice=False)),
+        alt.Y("value:Q", title=y_title, axis=ruled_axis(6)),
+    )
 
 
 def _data(

@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from lab.charts.base import colour
-from lab.charts.base.figure import Figure, base, names
+from lab.charts.base import alt, colour
+from lab.charts.base.figure import Figure, base
+from lab.charts.base.plain import of_kind, specification
 
 _ROW = 27  # pixels
 _LANE, _LEFT, _RIGHT = 0.06, 0.17, 0.97  # shares of the width
@@ -64,26 +65,15 @@ class Architecture:
 
 
 def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figure:
-    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked.
-
-    Raises
-    ------
-    ValueError
-        A place that is no block of this figure.
-    """
+    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked."""
     rows, marked = architecture.rows, architecture.marked(place)
     blocks = [block for row in rows for block in row]
-    missing = [block for block in marked if block not in blocks]
-    if missing:
-        raise ValueError(f"layer figure: {missing} is none of the blocks {blocks}.")
     labels = [_label(block, architecture) for block in blocks]
-    spec = base(title, _ROW * len(rows))
-    spec["params"].append(names("labels", labels))
-    spec["encoding"] = {axis: _axis(axis, size) for axis, size in (("x", (0.0, 1.0)), ("y", (-0.6, len(rows) - 0.4)))}
-    spec["layer"] = [_frame(), _wires(), *_boxes(), *_words()]
+    frame = base(title, _ROW * len(rows), texts={"labels": labels})
+    spec = specification(frame, _chart, len(rows))
     shown = [_LABELS[block] for block in marked]
-    alt = f"{len(blocks)} blocks from the bottom up: {', '.join(labels)}. Marked: {' and '.join(shown)}."
-    return Figure(spec, _data(rows, marked, architecture), 320, alt, partial(_table, blocks, labels, marked))
+    told = f"{len(blocks)} blocks from the bottom up: {', '.join(labels)}. Marked: {' and '.join(shown)}."
+    return Figure(spec, _data(rows, marked, architecture), 320, told, partial(_table, blocks, labels, marked))
 
 
 def _label(block: str, architecture: Architecture) -> str:
@@ -118,7 +108,8 @@ def _data(rows: Sequence[Sequence[str]], marked: Collection[str], architecture: 
             place += 1
     for corners in _lines(rows, at, architecture.pre_norm):
         data += [("wire", 0, False, *start, *end) for start, end in pairwise(corners)]
-    return pd.DataFrame(data, columns=["kind", "label", "marked", "x", "y", "x2", "y2"])
+    frame = pd.DataFrame(data, columns=["kind", "label", "marked", "x", "y", "x2", "y2"])
+    return frame.assign(across=(frame["x"] + frame["x2"]) / 2, up=(frame["y"] + frame["y2"]) / 2)
 
 
 def _lines(rows: Sequence[Sequence[str]], at: Mapping[str, int], pre_norm: bool) -> list[list[tuple[float, float]]]:
@@ -140,41 +131,25 @@ def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
     return upper if len(upper) > len(lower) else lower
 
 
-def _axis(field: str, domain: tuple[float, float]) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "scale": {"domain": list(domain), "nice": False}, "axis": None}
-
-
-_ENDS = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-
-
-def _frame() -> dict[str, Any]:
-    mark = {"type": "rect", "fill": colour.SOFT_INK, "fillOpacity": 0.08, "cornerRadius": 8, "aria": False}
-    return {"transform": [{"filter": "datum.kind === 'frame'"}], "mark": mark | {"tooltip": None}, "encoding": _ENDS}
-
-
-def _wires() -> dict[str, Any]:
-    mark = {"type": "rule", "strokeWidth": 1.5, "color": colour.SOFT_INK, "tooltip": None, "aria": False}
-    return {"transform": [{"filter": "datum.kind === 'wire'"}], "mark": mark, "encoding": _ENDS}
-
-
-def _boxes() -> list[dict[str, Any]]:
-    layers = []
-    for test, fill in (("!datum.marked", colour.PAPER), ("datum.marked", colour.POSITIVE)):
-        mark = {"type": "rect", "fill": fill, "stroke": colour.SOFT_INK, "strokeWidth": 1, "cornerRadius": 5}
-        blocks = [{"filter": f"datum.kind === 'block' && {test}"}]
-        layers.append({"transform": blocks, "mark": mark | {"tooltip": None, "aria": False}, "encoding": _ENDS})
-    return layers
-
-
-def _words() -> list[dict[str, Any]]:
-    layers, text = [], {"text": {"value": {"expr": "labels[datum.label]"}}}
-    middle = [{"calculate": f"(datum.{x} + datum.{x}2) / 2", "as": name} for x, name in (("x", "across"), ("y", "up"))]
-    places: dict[str, Any] = {x: {"field": name, "type": "quantitative"} for x, name in (("x", "across"), ("y", "up"))}
-    for test, ink in (("!datum.marked", colour.INK), ("datum.marked", colour.themed("#ffffff", "#0e1117"))):
-        mark = {"type": "text", "align": "center", "baseline": "middle", "fontSize": 12, "color": ink, "aria": False}
-        blocks = [{"filter": f"datum.kind === 'block' && {test}"}, *middle]
-        layers.append({"transform": blocks, "mark": mark | {"tooltip": None}, "encoding": places | text})
-    return layers
+def _chart(rows: int) -> alt.LayerChart:
+    """The layer's frame, the lines, the blocks upon them and their names; what is marked has colours of its own."""
+    quiet: dict[str, Any] = {"tooltip": None, "aria": False}
+    ends = alt.X2("x2"), alt.Y2("y2")
+    frame = of_kind("frame").mark_rect(fill=colour.SOFT_INK, fillOpacity=0.08, cornerRadius=8, **quiet)
+    wires = of_kind("wire").mark_rule(strokeWidth=1.5, color=colour.SOFT_INK, **quiet)
+    boxes = of_kind("block").mark_rect(stroke=colour.SOFT_INK, strokeWidth=1, cornerRadius=5, **quiet)
+    fill = alt.FillValue(colour.PAPER).condition(test="datum.marked", value=colour.POSITIVE)
+    texts = of_kind("block").mark_text(align="center", baseline="middle", fontSize=12, **quiet)
+    ink = alt.ColorValue(colour.INK).condition(test="datum.marked", value=colour.themed("#ffffff", "#0e1117"))
+    word = alt.TextValue(alt.ExprRef("labels[datum.label]"))
+    layers = (
+        frame.encode(*ends),
+        wires.encode(*ends),
+        boxes.encode(*ends, fill),
+        texts.encode(alt.X("across:Q"), alt.Y("up:Q"), word, ink),
+    )
+    across, up = (alt.Scale(domain=side, nice=False) for side in ([0, 1], [-0.6, rows - 0.4]))
+    return alt.LayerChart(layer=layers).encode(alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None))
 
 
 def _table(blocks: Sequence[str], labels: Sequence[str], marked: Collection[str]) -> pd.DataFrame:

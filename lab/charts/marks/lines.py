@@ -1,6 +1,8 @@
 """Series as lines: a loss while training, a metric from layer to layer."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,20 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
+from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.describe import describe_lines
-from lab.charts.base.figure import (
-    CANVAS_ABOVE,
-    Figure,
-    axis_text,
-    base,
-    check_format,
-    checked_domain,
-    names,
-    numbers,
-    quoted,
-)
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
+from lab.charts.base.plain import number, quiet_axis, ruled_axis, specification, tooltip
 from lab.charts.base.tables import unique_names
 
 
@@ -30,40 +23,33 @@ def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: st
     """Draw one line for each of `series`, (points,) each.
 
     Lines may differ in length (a run that goes on): each takes the first of the places. Up to six. With `log`
-    equal distances up are equal factors.
+    equal distances up are equal factors; all values are then above 0.
 
     Raises
     ------
     ValueError
-        No series or more than six, more points than places, NaN or infinity, with `log` a value not above 0.
+        NaN or infinity.
     """
-    check_format(y.format, of="lines")
+    up = {"type": "log"} if log else {"domain": y.domain} if y.domain else {"zero": False}
+    return line_figure(series, x, y, title, partial(_chart, list(series), x, y.title, up))
+
+
+def line_figure(
+    series: Mapping[str, ArrayLike],
+    x: AxisPlaces,
+    y: Scale,
+    title: str,
+    draw: Callable[[], alt.LayerChart],
+    **texts: Sequence[str],
+) -> Figure:
+    """The figure of `series` as `draw` draws them; it finds their names and `texts` in parameters."""
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
-    if not 0 < len(arrays) <= len(colour.lines()):
-        raise ValueError(f"lines: one to {len(colour.lines())} lines can be told apart, got {len(arrays)}.")
-    places = _places(arrays, x.at)
-    spec = base(title, 240, canvas=sum(array.size for array in arrays.values()) > CANVAS_ABOVE**2)
-    spec["params"].append(names("labels", list(arrays)))
-    axis = axis_text() | {"tickCount": 5} | ({"tickMinStep": 1} if x.at is None else {})
-    scale: dict[str, Any] = {"domain": list(checked_domain(y.domain, of="lines"))} if y.domain else {"zero": False}
-    if log:
-        if any((array <= 0).any() for array in arrays.values()):
-            raise ValueError("lines: a log scale needs values above 0.")
-        scale = {"type": "log"}
-    spec["encoding"] = {
-        "x": _quantity("x", x.title, {"zero": False, "nice": False}, axis),
-        "y": _quantity("value", y.title, scale, axis_text() | {"tickCount": 5, "grid": True, "gridOpacity": 0.5}),
-        "color": _told_apart(list(arrays)),
-    }
-    tooltip = f"{{{quoted(y.title)}: format(datum.value, '.6~g'), {quoted(x.title)}: datum.x}}"
-    if len(arrays) > 1:
-        tooltip = f"{{'Line': labels[datum.line], {tooltip[1:]}"
-    spec["layer"] = [
-        {"mark": {"type": "line", "strokeWidth": 2, "tooltip": None}},
-        {"mark": {"type": "point", "filled": True, "size": 30, "tooltip": {"expr": tooltip}}},
-    ]
-    alt = describe_lines(arrays, value_format=y.format)
-    return Figure(spec, _data(arrays, places), "stretch", alt, partial(_table, arrays, places, x.title))
+    longest = max(array.size for array in arrays.values())
+    places = np.arange(1.0, longest + 1) if x.at is None else np.asarray(x.at, dtype=np.float64)
+    data = _data(arrays, places)
+    frame = base(title, 240, canvas=len(data) > CANVAS_ABOVE**2, texts={"labels": list(arrays), **texts})
+    told = describe_lines(arrays, value_format=y.format)
+    return Figure(specification(frame, draw), data, "stretch", told, partial(_table, arrays, places, x.title))
 
 
 def settled(figure: Figure) -> Figure:
@@ -80,35 +66,51 @@ def settled(figure: Figure) -> Figure:
     return replace(figure, spec={**figure.spec, "encoding": encoding})
 
 
-def _quantity(field: str, title: str, scale: dict[str, Any], axis: dict[str, Any]) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
+def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any]) -> alt.LayerChart:
+    """The lines, and on them points that answer the pointer."""
+    lines = alt.Chart().mark_line(strokeWidth=2, tooltip=None)
+    points = alt.Chart().mark_point(filled=True, size=30, tooltip=pointed(names, x.title, y_title))
+    return alt.LayerChart(layer=[lines, points]).encode(
+        across(x, zero=False, nice=False), upward(y_title, **up), told_apart(names)
+    )
 
 
-def _places(arrays: Mapping[str, NDArray[np.float32]], x: Sequence[float] | None) -> NDArray[np.float64]:
-    longest = max(array.size for array in arrays.values())
-    places = np.arange(1, longest + 1, dtype=np.float64) if x is None else np.asarray(x, dtype=np.float64)
-    if places.ndim != 1 or places.size < longest or not np.isfinite(places).all():
-        raise ValueError(f"lines: the longest line has {longest} points, so `x` needs as many finite numbers.")
-    return places
+def across(x: AxisPlaces, **scale: Any) -> alt.X:
+    """The axis of the places; where they only count 1, 2, 3 … it has no ticks between them."""
+    whole = {"tickMinStep": 1} if x.at is None else {}
+    return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
 
 
-def _told_apart(labels: Sequence[str]) -> dict[str, Any]:
+def upward(title: str, **scale: Any) -> alt.Y:
+    """The axis of the values."""
+    return alt.Y("value:Q", title=title, scale=alt.Scale(**scale), axis=ruled_axis(5))
+
+
+def told_apart(labels: Sequence[str]) -> alt.Color:
     """Colour by series index; the legend, for two or more, looks the names up."""
     count, widest = len(labels), 28 + 6 * max(map(len, labels))
-    legend = {
-        "title": None,
-        "orient": "bottom",
-        "labelExpr": "labels[datum.value]",
-        "labelColor": colour.SOFT_INK,
-        "symbolType": "stroke",
-        "symbolStrokeWidth": 3,
+    scale = alt.Scale(domain=list(range(count)), range=colour.lines()[:count])
+    if count == 1:
+        return alt.Color("line:N", scale=scale, legend=None)
+    legend = alt.Legend(
+        title=None,
+        orient="bottom",
+        labelExpr="labels[datum.value]",
+        labelColor=colour.SOFT_INK,
+        symbolType="stroke",
+        symbolStrokeWidth=3,
         # As many beside each other as the width of the page takes.
-        "columns": {"expr": f"clamp(floor(width / {widest}), 1, 3)"},
-        "offset": 6,
-        "padding": 0,
-    }
-    scale = {"domain": list(range(count)), "range": colour.lines()[:count]}
-    return {"field": "line", "type": "nominal", "scale": scale, "legend": legend if count > 1 else None}
+        columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, 3)"),
+        offset=6,
+        padding=0,
+    )
+    return alt.Color("line:N", scale=scale, legend=legend)
+
+
+def pointed(names: Sequence[str], x_title: str, y_title: str) -> alt.ExprRef:
+    """What the pointer shows at a point: the line, where there are several, the value and the place."""
+    line = {"Line": "labels[datum.line]"} if len(names) > 1 else {}
+    return tooltip({**line, y_title: number("value"), x_title: "datum.x"})
 
 
 def _data(arrays: Mapping[str, NDArray[np.float32]], places: NDArray[np.float64]) -> pd.DataFrame:

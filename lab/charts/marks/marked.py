@@ -1,19 +1,21 @@
 """Lines over a logarithmic axis with a few points marked on them: where this head stands among all lengths."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
-from lab.charts.base.axes import AxisPlaces, Scale
-from lab.charts.base.figure import Figure, names, numbers, quoted
+from lab.charts.base import alt, colour
+from lab.charts.base.axes import AxisPlaces, Domain, Scale
+from lab.charts.base.figure import Figure, numbers
+from lab.charts.base.plain import dashed_rule, number, tooltip
 from lab.charts.base.tables import unique_names
-from lab.charts.marks.lines import lines
+from lab.charts.marks.lines import across, line_figure, pointed, told_apart, upward
 
 
 def marked_lines(
@@ -39,60 +41,60 @@ def marked_lines(
     at = [*(x.at or ()), *places[:, 0].tolist(), *([] if rule is None else [rule])]
     if min(at) <= 0:
         raise ValueError(f"marked lines: {min(at)} has no logarithm; x, marks and rule must be above 0.")
-    figure = lines(series, x, y, title=title)
-    spec = figure.spec
-    spec["params"].append(names("mark_labels", list(marks)))
-    owners = [list(series).index(name) if name in series else -1 for name in marks]
-    low, high = float(min(at)), float(max(at))
-    spec["encoding"]["x"]["scale"] = {"type": "log", "domain": [low, high], "nice": False}
-    spec["layer"] = [
-        spec["layer"][0],
-        _hover(spec["layer"][1]),
-        *_upright(rule),
-        *_marks(places, owners, x.title, y.title),
-    ]
+    at_marks = dict(zip(marks, places.tolist(), strict=True))
+    draw = partial(_chart, list(series), at_marks, (x, y), (float(min(at)), float(max(at))), rule)
+    figure = line_figure(series, x, y, title, draw, mark_labels=list(marks))
     told = "; ".join(
         f"{name} at {x.title.lower()} {place[0]:g}: {format(float(place[1]), y.format)}"
         for name, place in zip(marks, places, strict=True)
     )
-    return replace(figure, alt=f"{figure.alt} Marked: {told}.", table=partial(_table, figure, places, list(marks)))
+    made = partial(_table, figure, places, list(marks))
+    return replace(figure, alt=f"{figure.alt} Marked: {told}.", table=made)
 
 
-def _hover(points: dict[str, Any]) -> dict[str, Any]:
-    """The lines' points, unseen: they only answer the pointer."""
-    return {**points, "mark": points["mark"] | {"opacity": 0, "size": 80}}
-
-
-def _upright(rule: float | None) -> list[dict[str, Any]]:
-    if rule is None:
-        return []
-    mark = {"type": "rule", "color": colour.INK, "strokeDash": [5, 4], "strokeWidth": 1.5, "aria": False}
-    x, ends = {"field": "x", "type": "quantitative"}, {"y": {"value": 0}, "y2": {"value": "height"}}
-    encoding = {"x": x, **ends, "color": {"value": colour.INK}}
-    return [{"data": {"values": [{"x": rule}]}, "mark": mark | {"tooltip": None}, "encoding": encoding}]
-
-
-def _marks(places: NDArray[np.float32], owners: Sequence[int], x_title: str, y_title: str) -> list[dict[str, Any]]:
-    """A large point for each mark; the name of one that is on no line stands beside it, where there is room."""
-    rows = [
-        {"x": float(x), "value": float(y), "mark": i, "owner": owner}
-        for i, ((x, y), owner) in enumerate(zip(places, owners, strict=True))
+def _chart(
+    names: Sequence[str],
+    marks: Mapping[str, Sequence[float]],
+    axes: tuple[AxisPlaces, Scale],
+    extent: Domain,
+    rule: float | None,
+) -> alt.LayerChart:
+    """The lines, their points unseen, which only answer the pointer; the rule; the marks and their names."""
+    x, y = axes
+    layers = [
+        alt.Chart().mark_line(strokeWidth=2, tooltip=None),
+        alt.Chart().mark_point(filled=True, size=80, opacity=0, tooltip=pointed(names, x.title, y.title)),
     ]
-    tooltip = {
-        "expr": f"{{'Mark': mark_labels[datum.mark], {quoted(x_title)}: format(datum.x, '.6~g'), "
-        f"{quoted(y_title)}: format(datum.value, '.6~g')}}"
-    }
-    shape = {"field": "mark", "type": "nominal", "legend": None, "scale": {"range": ["circle", "diamond", "square"]}}
-    point = {"type": "point", "filled": True, "size": 130, "opacity": 1, "tooltip": tooltip}
-    left = "scale('x', datum.x) > width / 2"
-    text = {"type": "text", "fontSize": 12, "fontWeight": "bold", "baseline": "bottom", "dy": -8, "aria": False}
-    text |= {"align": {"expr": f"{left} ? 'right' : 'left'"}, "dx": {"expr": f"{left} ? -6 : 6"}}
+    if rule is not None:
+        upright = dashed_rule(colour.INK).properties(data=alt.InlineData([{"x": rule}], name="rule"))
+        layers.append(upright.encode(alt.X("x:Q"), alt.ColorValue(colour.INK)))
+    owners = [names.index(name) if name in names else -1 for name in marks]
+    rows = [{"x": x, "value": y, "mark": i, "owner": owners[i]} for i, (x, y) in enumerate(marks.values())]
+    layers += [each.properties(data=alt.InlineData(rows, name="marks")) for each in _marks(x.title, y.title)]
+    up = {"domain": y.domain} if y.domain else {"zero": False}
+    return alt.LayerChart(layer=layers).encode(
+        across(x, type="log", domain=extent, nice=False), upward(y.title, **up), told_apart(names)
+    )
+
+
+def _marks(x_title: str, y_title: str) -> tuple[alt.Chart, alt.Chart]:
+    """A large point for each mark; the name of one that is on no line stands beside it, where there is room."""
+    lines = {"Mark": "mark_labels[datum.mark]", x_title: number("x"), y_title: number("value")}
     own = [{"test": f"datum.owner === {i}", "value": line} for i, line in enumerate(colour.lines())]
-    data, ink = {"values": rows}, {"value": colour.INK}
-    label = {"value": {"expr": "mark_labels[datum.mark]"}}
-    named = {"transform": [{"filter": "datum.owner < 0"}], "mark": text, "encoding": {"color": ink, "text": label}}
-    points = {"mark": point, "encoding": {"color": {"condition": own, **ink}, "shape": shape}}
-    return [{"data": data, **points}, {"data": data, **named}]
+    shape = alt.Shape("mark:N", legend=None, scale=alt.Scale(range=["circle", "diamond", "square"]))
+    points = alt.Chart().mark_point(filled=True, size=130, opacity=1, tooltip=tooltip(lines))
+    left = "scale('x', datum.x) > width / 2"
+    align, shift = alt.ExprRef(f"{left} ? 'right' : 'left'"), alt.ExprRef(f"{left} ? -6 : 6")
+    label = alt.TextValue(alt.ExprRef("mark_labels[datum.mark]"))
+    named = (
+        alt.Chart()
+        .transform_filter("datum.owner < 0")
+        .mark_text(fontSize=12, fontWeight="bold", align=align, baseline="bottom", dx=shift, dy=-8, aria=False)
+    )
+    return (
+        points.encode(alt.ColorValue(colour.INK, condition=own), shape),
+        named.encode(alt.ColorValue(colour.INK), label),
+    )
 
 
 def _table(figure: Figure, places: NDArray[np.float32], marks: Sequence[str]) -> pd.DataFrame:

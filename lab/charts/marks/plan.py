@@ -1,17 +1,20 @@
 """The plan of a layer: its steps as boxes from top to bottom, and the connections that lead past some of them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from lab.charts.base import colour
-from lab.charts.base.figure import Figure, base, names
+from lab.charts.base import alt, colour
+from lab.charts.base.figure import Figure, base
 from lab.charts.base.labels import visible
+from lab.charts.base.plain import of_kind, specification
 from lab.charts.base.tables import table
 
 _ROW = 46  # pixels a step
@@ -29,24 +32,9 @@ class Box:
 
 
 def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: str = ".2f") -> Figure:
-    """Draw `boxes` in their order, the first at the top, each with its number; sums are outlined.
-
-    Raises
-    ------
-    ValueError
-        No boxes, or a residual that does not come from a box above.
-    """
-    wrong = [box.name for at, box in enumerate(boxes) if box.residual is not None and not 0 <= box.residual < at]
-    if not boxes or wrong:
-        raise ValueError(f"plan: a residual must come from a box above; {wrong or 'there are no boxes'}.")
-    spec = base(title, _ROW * len(boxes))
-    spec["params"].append(names("labels", [box.name for box in boxes]))
-    spec["encoding"] = {
-        "x": {"field": "x", "type": "quantitative", "scale": {"domain": [0, 1], "nice": False}, "axis": None},
-        "y": _y("y", len(boxes)),
-    }
-    number = _text(f"format(datum.value, '{value_format}')", "left", _NUMBER)
-    spec["layer"] = [_lines(), _heads(), *_boxes(), _text("labels[datum.row]", "center"), number]
+    """Draw `boxes` in their order, the first at the top, each with its number; sums are outlined."""
+    frame = base(title, _ROW * len(boxes), texts={"labels": [box.name for box in boxes]})
+    spec = specification(frame, _chart, len(boxes), value_format)
     values = np.array([box.value for box in boxes], dtype=np.float32)
     shown = [visible(box.name) for box in boxes]
     ways = [
@@ -60,9 +48,35 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
     return Figure(spec, _data(boxes), 480, alt, rows)
 
 
-def _y(field: str, count: int) -> dict[str, Any]:
-    scale = {"domain": [-0.5, count - 0.5], "nice": False, "reverse": True}
-    return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
+def _chart(count: int, value_format: str) -> alt.LayerChart:
+    """Connections, their arrow heads, the boxes upon them, and a name and a number to each box."""
+    ends = alt.X2("x2"), alt.Y2("y2")
+    ways = of_kind("line").mark_rule(strokeWidth=2, color=colour.SOFT_INK, tooltip=None, aria=False).encode(*ends)
+    shape = alt.ExprRef("datum.kind === 'down' ? 'triangle-down' : 'triangle-right'")
+    heads = of_kind("down", "right").mark_point(
+        shape=shape, filled=True, size=70, opacity=1, color=colour.SOFT_INK, tooltip=None, aria=False
+    )
+    plain, sums = (
+        of_kind(kind)
+        .mark_rect(fill=colour.PAPER, stroke=ink, strokeWidth=width, cornerRadius=6, aria=False)
+        .encode(*ends)
+        for kind, ink, width in (("box", colour.SOFT_INK, 1), ("sum", colour.POSITIVE, 2.5))
+    )
+    name = _text("labels[datum.row]", "center", _MIDDLE)
+    number = _text(f"format(datum.value, '{value_format}')", "left", _NUMBER)
+    down = alt.Scale(domain=[-0.5, count - 0.5], nice=False, reverse=True)
+    layers = ways, heads, plain, sums, name, number
+    return alt.LayerChart(layer=layers).encode(
+        alt.X("x:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None), alt.Y("y:Q", scale=down, axis=None)
+    )
+
+
+def _text(expression: str, align: Literal["center", "left"], x: float) -> alt.Chart:
+    """What `expression` gives for each box, at its height."""
+    text = of_kind("box", "sum").mark_text(
+        align=align, baseline="middle", fontSize=14, color=colour.INK, aria=False, tooltip=None
+    )
+    return text.encode(alt.TextValue(alt.ExprRef(expression)), alt.XDatum(x, type="quantitative"), alt.Y("row:Q"))
 
 
 def _data(boxes: Sequence[Box]) -> pd.DataFrame:
@@ -84,45 +98,3 @@ def _data(boxes: Sequence[Box]) -> pd.DataFrame:
 
 def _way(row: int, *corners: tuple[float, float]) -> list[tuple[str, int, float, float, float, float, float]]:
     return [("line", row, 0.0, *start, *end) for start, end in pairwise(corners)]
-
-
-def _lines() -> dict[str, Any]:
-    mark = {"type": "rule", "strokeWidth": 2, "color": colour.SOFT_INK, "tooltip": None, "aria": False}
-    ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    return {"transform": [{"filter": "datum.kind === 'line'"}], "mark": mark, "encoding": ends}
-
-
-def _heads() -> dict[str, Any]:
-    shape = {"expr": "datum.kind === 'down' ? 'triangle-down' : 'triangle-right'"}
-    mark = {"type": "point", "filled": True, "size": 70, "opacity": 1, "shape": shape, "color": colour.SOFT_INK}
-    return {
-        "transform": [{"filter": "datum.kind === 'down' || datum.kind === 'right'"}],
-        "mark": mark | {"tooltip": None, "aria": False},
-    }
-
-
-def _boxes() -> list[dict[str, Any]]:
-    ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    layers = []
-    for kind, ink, width in (("box", colour.SOFT_INK, 1), ("sum", colour.POSITIVE, 2.5)):
-        mark = {"type": "rect", "fill": colour.PAPER, "stroke": ink, "strokeWidth": width, "cornerRadius": 6}
-        layers.append(
-            {"transform": [{"filter": f"datum.kind === '{kind}'"}], "mark": mark | {"aria": False}, "encoding": ends}
-        )
-    return layers
-
-
-def _text(expression: str, align: str, x: float = _MIDDLE) -> dict[str, Any]:
-    mark = {"type": "text", "align": align, "baseline": "middle", "fontSize": 14, "color": colour.INK, "aria": False}
-    return {
-        "transform": [
-            {"filter": "datum.kind === 'box' || datum.kind === 'sum'"},
-            {"calculate": "datum.row", "as": "middle"},
-        ],
-        "mark": mark | {"tooltip": None},
-        "encoding": {
-            "text": {"value": {"expr": expression}},
-            "x": {"datum": x, "type": "quantitative"},
-            "y": {"field": "middle", "type": "quantitative"},
-        },
-    }

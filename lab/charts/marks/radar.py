@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from lab.charts.base.figure import check_labels, numbers
+from lab.charts.base.figure import numbers
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
 
@@ -52,16 +52,9 @@ def radar(
     Raises
     ------
     ValueError
-        Fewer than three axes, NaN or infinity, a wrong number of labels, a chosen one that is not there.
+        NaN or infinity.
     """
-    if len(axes) < 3:
-        raise ValueError(f"radar: a shape needs at least three axes, got {len(axes)}.")
-    if chosen not in shapes:
-        raise ValueError(f"radar: {chosen!r} is not among the shapes.")
     arrays = {name: numbers(shape.values, ("axes",), of=f"radar, “{name}”") for name, shape in shapes.items()}
-    for name, values in arrays.items():
-        check_labels(len(values), axes, of=f"radar, “{name}”", what="values")
-        check_labels(len(values), shapes[name].hover, of=f"radar, “{name}”", what="values")
     last = sorted(arrays, key=lambda name: name == chosen)
     traces = [_shape(name, arrays[name].tolist(), axes, shapes[name].hover, name == chosen) for name in last]
     top = max(range(len(axes)), key=lambda place: arrays[chosen][place])

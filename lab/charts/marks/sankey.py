@@ -61,12 +61,9 @@ def sankey(
     Raises
     ------
     ValueError
-        No bands, NaN or infinity, a band that leads nowhere.
+        No bands, NaN or infinity.
     """
     weight = numbers(bands.weight, ("bands",), of="sankey")
-    ends = np.concatenate([bands.start, bands.end])
-    if min(bands.level.min(), ends.min()) < 0 or bands.level.max() >= layers or ends.max() >= len(tokens):
-        raise ValueError(f"sankey: a band leaves the {layers} layers or the {len(tokens)} tokens.")
     nodes, source, target = _nodes(bands)
     value = np.maximum(np.bincount(source, weight, len(nodes)), np.bincount(target, weight, len(nodes)))
     _, row = np.unique(nodes[:, 1], return_inverse=True)

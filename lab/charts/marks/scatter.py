@@ -1,27 +1,18 @@
 """Two numbers of each of many things, a point each: whether they go together."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lab.charts.base import colour
-from lab.charts.base.axes import Scale
-from lab.charts.base.figure import (
-    CANVAS_ABOVE,
-    Figure,
-    axis_text,
-    base,
-    check_format,
-    check_index,
-    check_labels,
-    names,
-    numbers,
-    quoted,
-)
+from lab.charts.base import alt, colour
+from lab.charts.base.axes import Domain, Scale
+from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
+from lab.charts.base.plain import dashed_rule, number, of_kind, ruled_axis, specification, tooltip
 from lab.charts.base.tables import table
 
 _EACH, _CHOSEN = 0, 1
@@ -43,52 +34,37 @@ def scatter(
     Raises
     ------
     ValueError
-        NaN, infinity, x, y and labels of different lengths, or a highlight or format that cannot be.
+        NaN or infinity.
     """
     x, y = (numbers(values, ("things",), of="scatter") for values in points)
-    if len(x) != len(y):
-        raise ValueError(f"scatter: {len(x)} x but {len(y)} y; give one y to each x.")
-    check_labels(len(x), labels, of="scatter", what="points")
-    check_index(highlight, len(x), of="scatter", what="point")
-    for scale in scales:
-        check_format(scale.format, of="scatter")
-    spec = base(title, 320, canvas=len(x) > CANVAS_ABOVE**2)
-    spec["params"].append(names("labels", labels))
-    spec["encoding"] = {
-        "x": _axis("x", scales[0].title, scales[0].limits(x, of="scatter")),
-        "y": _axis("value", scales[1].title, scales[1].limits(y, of="scatter")),
-    }
-    shown = {"Label": "labels[datum.i]"} | {
-        scale.title: f"format(datum.{field}, '.6~g')" for field, scale in zip(("x", "value"), scales, strict=True)
-    }
-    tooltip = {"expr": "{" + ", ".join(f"{quoted(name)}: {said}" for name, said in shown.items()) + "}"}
-    dots = {"type": "point", "filled": True, "size": 70, "opacity": 0.6, "color": colour.POSITIVE, "tooltip": tooltip}
-    ring = {"type": "point", "filled": False, "size": 220, "strokeWidth": 3, "color": colour.NEGATIVE, "opacity": 1}
-    spec["layer"] = [*_upright(rule), _only(_EACH, dots), _only(_CHOSEN, ring | {"tooltip": tooltip})]
-    alt, told = (
-        _words((x, y), labels, scales, highlight),
-        partial(table, np.stack([x, y], axis=1), labels, [scale.title for scale in scales]),
+    limits = scales[0].limits(x), scales[1].limits(y)
+    frame = base(title, 320, canvas=len(x) > CANVAS_ABOVE**2, texts={"labels": labels})
+    spec = specification(frame, _chart, scales, limits, rule)
+    told = _words((x, y), labels, scales, highlight)
+    made = partial(table, np.stack([x, y], axis=1), labels, [scale.title for scale in scales])
+    return Figure(spec, _data(x, y, highlight), 720, told, made)
+
+
+def _chart(scales: tuple[Scale, Scale], limits: tuple[Domain, Domain], rule: float | None) -> alt.LayerChart:
+    """The line at `rule`, the points, and the ring around one of them."""
+    lines = tooltip({"Label": "labels[datum.i]", scales[0].title: number("x"), scales[1].title: number("value")})
+    dots = of_kind(_EACH).mark_point(
+        filled=True, size=70, opacity=0.6, color=colour.POSITIVE, tooltip=lines, aria=False
     )
-    return Figure(spec, _data(x, y, highlight), 720, alt, told)
-
-
-def _axis(field: str, title: str, limits: tuple[float, float]) -> dict[str, Any]:
-    axis = axis_text() | {"tickCount": 6, "grid": True, "gridOpacity": 0.5}
+    ring = of_kind(_CHOSEN).mark_point(
+        filled=False, size=220, strokeWidth=3, opacity=1, color=colour.NEGATIVE, tooltip=lines, aria=False
+    )
+    layers = [dots, ring]
+    if rule is not None:
+        layers.insert(0, dashed_rule(colour.SOFT_INK).encode(alt.XDatum(rule, type="quantitative")))
     # A little room above the highest point, so that it is drawn whole.
-    scale = {"domain": list(limits), "nice": field == "value", "clamp": True}
-    return {"field": field, "type": "quantitative", "title": title, "axis": axis, "scale": scale}
-
-
-def _upright(rule: float | None) -> list[dict[str, Any]]:
-    if rule is None:
-        return []
-    mark = {"type": "rule", "color": colour.SOFT_INK, "strokeDash": [5, 4], "strokeWidth": 1.5, "aria": False}
-    encoding = {"x": {"datum": rule, "type": "quantitative"}, "y": {"value": 0}, "y2": {"value": "height"}}
-    return [{"mark": mark | {"tooltip": None}, "encoding": encoding}]
-
-
-def _only(kind: int, mark: dict[str, Any]) -> dict[str, Any]:
-    return {"transform": [{"filter": f"datum.kind === {kind}"}], "mark": mark | {"aria": False}}
+    across, up = (
+        alt.Scale(domain=ends, nice=nice, clamp=True) for ends, nice in zip(limits, (False, True), strict=True)
+    )
+    return alt.LayerChart(layer=layers).encode(
+        alt.X("x:Q", title=scales[0].title, scale=across, axis=ruled_axis(6)),
+        alt.Y("value:Q", title=scales[1].title, scale=up, axis=ruled_axis(6)),
+    )
 
 
 def _data(x: NDArray[np.float32], y: NDArray[np.float32], highlight: int | None) -> pd.DataFrame:

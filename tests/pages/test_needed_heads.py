@@ -14,8 +14,8 @@ from lab.evidence.needed_heads.result import NeededTest
 from lab.evidence.verdicts import Verdict
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
-from tests.pages.apptest import Offer, reveal, visit, words
-from tests.pages.test_experiments import endless_at_first, everything, press, when_all_jobs_are_done
+from tests.pages.apptest import Offer, reveal, visit, words, worked
+from tests.pages.test_experiments import endless_at_first, everything, press
 
 PAGE = "32_Needed_heads.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -104,10 +104,10 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     assert "not measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     press(at, "Stop")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert stopped and "not measured yet" in words(at)
     press(at, "Run the experiment")
-    when_all_jobs_are_done(at)
+    worked(at)
     assert at.dataframe and "Measured on this server" in words(at)
 
 

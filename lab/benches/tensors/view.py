@@ -33,6 +33,7 @@ from lab.ui import runs, selection
 from lab.ui.drawing import draw
 from lab.ui.parameter_kinds import TextParameter
 from lab.ui.parameters import STATE, TENSOR, TENSOR_COLUMNS, TENSOR_ROWS
+from lab.ui.tables import show_table
 
 _ALL = "All groups"
 _BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it names a run’s tensors, too."
@@ -94,7 +95,7 @@ def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
     with st.popover("All tensors", icon=":material/list:", type="tertiary", on_change="rerun", key="_index") as every:
         if every.open:
             st.caption(_BERTSCOPE)
-            st.dataframe(_index(entries), hide_index=True)
+            show_table(_index(entries))
     return by_name[chosen]
 
 
@@ -194,7 +195,7 @@ def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
     if summed is None:
         st.markdown("Every score of the selection is masked (−∞).")
     else:
-        st.dataframe(_statistics_table(trace, cut, summed), hide_index=True, height="content")
+        show_table(_statistics_table(trace, cut, summed))
         if summed.masked:
             st.caption(f"{summed.masked:,} of {cut.size:,} scores are −∞ (masked); they are left out of the sums.")
     return st.empty()

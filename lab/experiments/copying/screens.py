@@ -20,11 +20,11 @@ from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
-from lab.ui.experiments.origin import origin
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
+from lab.ui.experiments.results import origin, show_rule
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
+from lab.ui.tables import DECIMAL, Column, show_table
 
 TESTED = "lab-gpt2"  # ships, and can be tested
 _AWAY = Column("away", 140), Column("head", 80)
@@ -133,8 +133,8 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
     )
     with st.expander("Every head’s scores", icon=":material/table_rows:"):
         scores = score_frame(found)
-        shown = {name: st.column_config.NumberColumn(format="%.3f") for name in scores.columns[1:]}
-        st.dataframe(scores, hide_index=True, column_config=shown)
+        shown = dict.fromkeys(scores.columns[1:], "%.3f")
+        show_table(scores, formats=shown)
         st.caption(f"{meanings.bias_of(found)} **Best head’s score falls by**: on A, without this earlier head.")
     with origin(found.made, "texts"):
         _run(model, "Measure it again here")

@@ -21,6 +21,7 @@ from lab.ui import runs
 from lab.ui.experiments.page import look_there
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN
+from lab.ui.tables import DECIMAL, Column, show_table
 
 WORDS = 12  # said twice
 _TRIES = 200
@@ -108,7 +109,7 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
         f"Green: the head looks most at what came next last time, {right} of {len(here)}. Orange: it looks elsewhere. "
         "The first of the copy is another token there, as a space stands before it; the last has no next."
     )
-    st.dataframe(as_frame(trace, here), hide_index=True, height="content", column_config=_columns(name))
+    show_table(as_frame(trace, here), _columns(name))
     best = max(here, key=lambda place: place.weight)
     chosen: dict[Parameter[Any], Any] = {
         LAYER: head[0] + 1,
@@ -141,9 +142,10 @@ def as_frame(trace: Trace, here: list[SequencePlace]) -> pd.DataFrame:
     )
 
 
-def _columns(name: str) -> dict[str, Any]:
-    shown = {column: st.column_config.NumberColumn(format="%.2f") for column in ("weight", "loss")}
-    return {**shown, "loss without": st.column_config.NumberColumn(f"loss without {name}", format="%.2f")}
+def _columns(name: str) -> list[Column]:
+    words = [Column(each) for each in ("token", "looks most at", "came next")]
+    numbers = [Column(each, format=DECIMAL) for each in ("weight", "loss")]
+    return [*words, *numbers, Column("loss without", format=DECIMAL, heading=f"loss without {name}")]
 
 
 def _marked(trace: Trace, here: list[SequencePlace]) -> str:

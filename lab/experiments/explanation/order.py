@@ -20,7 +20,7 @@ from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import runs
-from lab.ui.experiments.tables import NO_VALUE
+from lab.ui.tables import show_table
 
 # Tokens of a text that is read at a glance, and how many of them make an order.
 _SHORT, FEWEST = range(8, 14), 3
@@ -88,9 +88,7 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> None:
     """Every order of the one text, the learner's among them, beside leave-one-out."""
     asked, one = asked_texts(model)[number][2], found.texts[number].importance
     picked: list[int] = st.session_state.get(f"_order.{model.id}.kept", [])
-    st.dataframe(
-        as_frame(token_names(model, asked), one, picked), hide_index=True, height="content", placeholder=NO_VALUE
-    )
+    show_table(as_frame(token_names(model, asked), one, picked))
     st.caption(
         f"**{LEFT_OUT.capitalize()}**: by how much ln P of the expected word falls without the token; the order goes "
         "by its size, up or down. Methods with layers: the last one."

@@ -21,11 +21,11 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.experiments.guesses import predicted, show_score
-from lab.ui.experiments.origin import origin
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.tables import DECIMAL, Column, show_rule, show_table
+from lab.ui.experiments.results import origin, show_rule
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
+from lab.ui.tables import DECIMAL, Column, show_table
 
 
 def _columns_of(other: str) -> tuple[Column, ...]:

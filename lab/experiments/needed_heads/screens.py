@@ -20,11 +20,11 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
-from lab.ui.experiments.origin import origin
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.tables import DECIMAL, SHARE, Column, show_rule, show_table
+from lab.ui.experiments.results import origin, show_rule
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
+from lab.ui.tables import DECIMAL, SHARE, Column, show_table
 
 _MEASURED = (
     Column("ours", 62, SHARE, "at 0", "With heads that write 0."),

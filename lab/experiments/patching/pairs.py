@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from lab.analysis.words.masking import mask_of
@@ -34,6 +35,7 @@ from lab.ui.parameters import (
     TOKEN,
     TWO_TEXTS,
 )
+from lab.ui.tables import show_table
 
 # What is looked for in a single pair: the claims about the residual stream.
 _LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
@@ -60,7 +62,7 @@ def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
     shown = two_kinds(kinds, lambda row, key: _pair(model, found, row, key), "Other pairs")
     if found.refused:
         with st.expander(f"{len(found.refused)} pairs were not patched", icon=":material/block:"):
-            st.dataframe([{"sentence": pair.text, "why": why} for pair, why in found.refused], hide_index=True)
+            show_table(pd.DataFrame([{"sentence": pair.text, "why": why} for pair, why in found.refused]))
     return runs.run(model.id, _asked_text(model, shown[0].pair.text), "", Interventions()) if shown else None
 
 

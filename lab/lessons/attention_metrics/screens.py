@@ -29,6 +29,7 @@ from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.shared.one_head import OneHead, choose_token, draw_map
+from lab.ui.tables import show_table
 
 ALL_HEADS = "all-heads"
 _ROWS = 24  # terms of a row that are listed
@@ -94,8 +95,8 @@ def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) 
             "unit": [unit(*row) for row in rows.values()],
         }
     )
-    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    numbers = dict.fromkeys(table.columns[1:-1], "%.3g")
+    show_table(table, formats=numbers)
 
 
 def show_six(view: OneHead) -> None:
@@ -179,8 +180,8 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
         },
         index=[i + 1 for i in shown],
     )
-    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
-    st.dataframe(table, height="content", column_config=numbers)
+    numbers = dict.fromkeys(table.columns[1:], "%.4f")
+    show_table(table, formats=numbers, numbered=True)
     if count > len(shown):
         rest = row.total - float(row.terms[shown].sum())
         st.caption(f"The {len(shown)} largest weights of {count}; the other rows add {rest:.4f}.")

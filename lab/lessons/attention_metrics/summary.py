@@ -12,6 +12,7 @@ from lab.figures.metrics import unit
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.shared.metric_choice import found, uniform
+from lab.ui.tables import show_table
 
 
 def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:
@@ -34,6 +35,6 @@ def show_summary(trace: Trace, head: Head, corrected: bool) -> None:
     """The table of :func:`over_all_heads`."""
     table = over_all_heads(trace, head, corrected)
     st.markdown(f"**All six metrics over the {found(trace).raw['spread'].size} heads**")
-    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in table.columns[1:-1]}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    numbers = dict.fromkeys(table.columns[1:-1], "%.3g")
+    show_table(table, formats=numbers)
     st.caption("The standard deviation says how far the heads lie from their mean: 0 if all have the same value.")

@@ -18,6 +18,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import NEURON
 from lab.ui.shared.prediction import cannot_predict, look
+from lab.ui.tables import show_table
 
 _ROWS = 10
 _BELOW = " An activation below 0 is a small number that the function lets through; to set it to 0 is to raise it."
@@ -64,9 +65,9 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
         "What excites these neurons most, in the short texts of the step before. Do not look for a pattern in every "
         f"row: what a neuron answers to need not have a name.{_BELOW * any(each.activation < 0 for each in shown)}"
     )
-    numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in _COLUMNS[2:]}
+    numbers = dict.fromkeys(_COLUMNS[2:], "%.3f")
     table = pd.DataFrame(rows, columns=_COLUMNS)
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    show_table(table, formats=numbers)
 
 
 def _offer(found: Sequence[NeuronOff], neuron: int) -> None:

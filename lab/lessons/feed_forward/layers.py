@@ -21,6 +21,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import READ_WITH, STEP
 from lab.ui.shared.one_head import choose_token
+from lab.ui.tables import show_table
 
 _DRAWN = 64
 
@@ -68,10 +69,8 @@ def _table(trace: Trace, found: States) -> None:
             "mean of all words": found.mean,
         }
     )
-    numbers = {
-        name: st.column_config.NumberColumn(format="%.2f") for name in table.columns if table[name].dtype != object
-    }
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    numbers = {name: "%.2f" for name in table.columns if table[name].dtype != object}
+    show_table(table, formats=numbers)
 
 
 def what_it_means(trace: Trace, token: int) -> str:

@@ -24,6 +24,7 @@ from lab.ui.long_work import unasked
 from lab.ui.parameters import MODE, NEURON, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
+from lab.ui.tables import Column, show_table
 from lab.ui.toys import toy_runs
 
 if TYPE_CHECKING:
@@ -65,13 +66,8 @@ def show_excited(view: FeedForwardView) -> None:
             f"The step begins with this neuron because it is the most selective one of {view.place}: it is above 0 at "
             f"no more than {SELDOM:.0%} of the tokens, and of all such neurons its strongest tokens are most alike."
         )
-    columns = {
-        "activation": st.column_config.NumberColumn(format="%.3f", width="small"),
-        "token": st.column_config.TextColumn(width="small"),
-        "in its text": st.column_config.TextColumn(width="large"),
-    }
-    table = _table(survey, found, view.trace.model.tokenizer)
-    st.dataframe(table, hide_index=True, height="content", column_config=columns)
+    columns = Column("activation", 75, "%.3f"), Column("token", 75), Column("in its text", 400)
+    show_table(_table(survey, found, view.trace.model.tokenizer), columns)
     special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
     st.caption(
         f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "

@@ -24,6 +24,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import DIMENSION, NORM, PAIR, RESIDUAL, TEXT, TWIN_SEED
 from lab.ui.quiz.predictions import predict
+from lab.ui.tables import show_table
 
 
 def show_residual(view: FeedForwardView) -> None:
@@ -96,8 +97,8 @@ def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
         for weights, of in (("trained", after), ("random weights", before))
     }
     table = pd.DataFrame({"layer": range(1, len(after.relative) + 1), **columns})
-    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in columns}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    numbers = dict.fromkeys(columns, "%.2f")
+    show_table(table, formats=numbers)
 
 
 def show_norm(view: FeedForwardView) -> None:
@@ -149,8 +150,8 @@ def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension:
         }
     )
     table["mean"] = table["mean"].mask(table["mean"].abs() < 0.00005, 0.0)  # no −0.0000
-    numbers = {name: st.column_config.NumberColumn(format="%.4f") for name in table.columns[1:]}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    numbers = dict.fromkeys(table.columns[1:], "%.4f")
+    show_table(table, formats=numbers)
     st.latex(_written_out(steps, dimension))
     st.markdown(
         f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "

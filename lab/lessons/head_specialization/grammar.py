@@ -24,6 +24,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT
 from lab.ui.shared.one_head import OneHead
+from lab.ui.tables import SHARE, show_table
 
 EXAMPLE = "She gave her brother the book that he wanted."
 # Where a head that is wrong in the learner's sentence may be right.
@@ -86,8 +87,8 @@ def _table(found: tuple[Notable, ...]) -> None:
         }
         for each in found
     ]
-    percent = {name: st.column_config.NumberColumn(format="percent") for name in ("right", _FIXED)}
-    st.dataframe(pd.DataFrame(rows), hide_index=True, height="content", column_config=percent)
+    percent = dict.fromkeys(("right", _FIXED), SHARE)
+    show_table(pd.DataFrame(rows), formats=percent)
     st.caption(
         "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 3-1 is head 1 of "
         "layer 3. A head that finds the object of a verb starts from the verb; one that finds the verb of an object, "
@@ -163,4 +164,4 @@ def _cases(here: tuple[Case, ...]) -> None:
             "": ["right" if case.right else "wrong" for case in here],
         }
     )
-    st.dataframe(table, hide_index=True, height="content")
+    show_table(table)

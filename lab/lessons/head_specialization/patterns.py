@@ -44,6 +44,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.shared.one_head import OneHead
+from lab.ui.tables import show_table
 
 NAMED = "named-heads"
 RULE = (
@@ -52,7 +53,7 @@ RULE = (
     "head**, too, from the same architecture with random weights. The half is this lab’s choice, no published "
     "threshold. A head without a name is **mixed**."
 )
-_SCORE = st.column_config.NumberColumn(format="%.3f")
+_SCORE = "%.3f"
 
 
 def show_patterns(view: OneHead) -> None:
@@ -100,7 +101,7 @@ def show_best_heads(scores: Values, chance: Chance) -> None:
     """For each pattern the head that shows it best, beside chance. ``scores`` (P, L, H)."""
     st.markdown("**The best head of each pattern**")
     numbers = dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE)
-    st.dataframe(_best_heads(scores, chance), hide_index=True, height="content", column_config=numbers)
+    show_table(_best_heads(scores, chance), formats=numbers)
     st.caption(_notes(scores, chance))
 
 
@@ -166,7 +167,7 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
         at = order.index(name)
         _say_delimiter(view, float(scores[at]), float(chance.needed[at]))
     numbers = dict.fromkeys(("this head", "uniform head", "best untrained head"), _SCORE)
-    st.dataframe(_scores_table(view, scores, chance), hide_index=True, height="content", column_config=numbers)
+    show_table(_scores_table(view, scores, chance), formats=numbers)
 
 
 def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:

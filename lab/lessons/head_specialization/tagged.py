@@ -21,6 +21,7 @@ from lab.ui.drawing import code
 from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
+from lab.ui.tables import SHARE, show_table
 
 _MANY = 120  # chips, before they scroll in a box
 _BOX = 420  # pixels
@@ -85,8 +86,7 @@ def _show_kinds(view: OneHead, kinds: list[str]) -> None:
             "for example": [", ".join(map(visible, dict.fromkeys(tokens[kind][:_EXAMPLES]))) for kind in here],
         }
     )
-    percent = {"share of all tokens": st.column_config.NumberColumn(format="percent")}
-    st.dataframe(table, hide_index=True, height="content", column_config=percent)
+    show_table(table, formats={"share of all tokens": SHARE})
     st.caption(
         "The share is also the base rate: what a head without preference gives to a kind."
         if exact
@@ -107,4 +107,4 @@ def _token_table(view: OneHead, tags: Tags, kinds: list[str]) -> None:
         index=range(1, len(tokens) + 1),
     )
     with st.expander("Token by token", icon=":material/table_rows:"):
-        st.dataframe(table, height="content" if len(table) <= 20 else _BOX)
+        show_table(table, numbered=True)

@@ -15,6 +15,7 @@ from lab.figures import sentences
 from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
 from lab.ui.drawing import draw
 from lab.ui.parameters import BEHIND, HEAD, LAYER, ONE_HEAD, STRONGEST
+from lab.ui.tables import show_table
 
 
 def show_tokens(view: SentencesView, measure: str) -> None:
@@ -34,8 +35,7 @@ def show_tokens(view: SentencesView, measure: str) -> None:
         _say_largest(view)
     if measure == MAXIMUM:
         with st.expander("Every pair: which layer and head gave the maximum", icon=":material/table:"):
-            numbers = {"maximum": st.column_config.NumberColumn(format="%.4f")}
-            st.dataframe(_every(view), hide_index=True, column_config=numbers)
+            show_table(_every(view), formats={"maximum": "%.4f"})
 
 
 def _heads(view: SentencesView, chosen: str) -> str | tuple[int, int]:

@@ -33,6 +33,7 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import FROM_SENTENCE, MEASURE, PAIR, TEXT, TO_SENTENCE
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
+from lab.ui.tables import show_table
 
 # A sentence to add, and the length of a text, in characters, to which it is.
 _LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600
@@ -57,7 +58,7 @@ def show_sentences(view: SentencesView) -> None:
         },
         index=range(1, len(sentences) + 1),
     )
-    st.dataframe(table, height="content")
+    show_table(table, numbered=True)
     pair = view.trace.pair is not None
     st.markdown(
         f"The model read {len(view.trace)} tokens at once, "

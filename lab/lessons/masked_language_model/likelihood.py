@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -20,6 +19,7 @@ from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict
+from lab.ui.tables import show_table
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
 _UNIT = "Logarithms are natural ones in this lab (ln), so their unit is the **nat**: ln P = −1 means P = 1/e ≈ 0.37."
@@ -159,9 +159,7 @@ def _table(trace: Trace, found: Likelihood) -> None:
         }
     )
     formats = {"ln P": "%.3f", "probability": "%.4g"}
-    numbers = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
-    height: Literal["content", "auto"] = "content" if len(table) <= _ROWS else "auto"
-    st.dataframe(table, hide_index=True, height=height, column_config=numbers)
+    show_table(table, formats=formats)
 
 
 def _show_limits(trace: Trace, found: Likelihood) -> None:

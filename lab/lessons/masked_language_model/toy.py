@@ -25,6 +25,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import TOY_RULE
 from lab.ui.quiz.predictions import predict
+from lab.ui.tables import show_table
 from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import say_trained, show_validation
 from lab.ui.toys.toy_runs import TRAIN_STEP
@@ -53,7 +54,7 @@ def show_rule(page: LessonPage) -> None:
     )
     blank = [with_blank(words, len(words) - 1) for words in data.sentences]
     columns = {"sentence": [as_text(words) for words in data.sentences], "last letter hidden": blank}
-    st.dataframe(pd.DataFrame(columns, index=range(1, len(blank) + 1)), height=280)
+    show_table(pd.DataFrame(columns, index=range(1, len(blank) + 1)), numbered=True)
     following = sum(map(rule.holds, data.sentences))
     found = f"{following} of {len(blank)}"
     show_validation(data, ("sentences follow the rule", "all", found, following == len(blank)))

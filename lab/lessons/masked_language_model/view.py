@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-import streamlit as st
 
 from lab.ui.parameters import TEMPERATURE
+from lab.ui.tables import show_table
 
 
 def temperature() -> float:
@@ -18,5 +18,4 @@ def numbers_table(table: pd.DataFrame, **formats: str) -> None:
     columns = table.select_dtypes("number").columns
     four = [name for name in columns if name not in formats]
     table = table.assign(**{name: table[name].mask(table[name].abs() < 0.00005, 0.0) for name in four})  # no −0.0000
-    numbers = {name: st.column_config.NumberColumn(format=formats.get(name, "%.4f")) for name in columns}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    show_table(table, formats={name: formats.get(name, "%.4f") for name in columns})

@@ -23,6 +23,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import CONSTRUCTED, MODE, OTHER_HEAD, RANDOM, TOY, TOY_WEIGHTS
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map
+from lab.ui.tables import show_table
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
 _CUTS = 9  # rows of the table
@@ -162,8 +163,8 @@ def _show_cuts(view: OneHead) -> None:
             for cut in sorted({1, *near})
         ]
     )
-    numbers = {name: st.column_config.NumberColumn(format="localized") for name in table.columns[-2:]}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    numbers = dict.fromkeys(table.columns[-2:], "localized")
+    show_table(table, formats=numbers)
     st.markdown(
         f"The number of attention maps grows with H: H × {n} × {n} weights for this text. H must divide d = {d}, so "
         "that all heads are equally wide."

@@ -33,6 +33,7 @@ from lab.ui.parameters import HEAD, LAYER, STEP
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene
 from lab.ui.shared.one_head import OneHead
+from lab.ui.tables import show_table
 
 EFFECTS = "head-effects"
 
@@ -174,8 +175,7 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
     )
     st.markdown(f"**The {len(places)} largest changes**")
     formats = {"change of ln P": "%+.3f", "times as probable": "%.3g"}
-    numbers = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    show_table(table, formats=formats)
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
     st.markdown(
         f"Switching a head off lowers the probability for {helps} of the {effects.size} heads and raises it for "

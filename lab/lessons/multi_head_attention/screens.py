@@ -29,6 +29,7 @@ from lab.ui.parameters import LAYER, MODE, TOKEN, TOY
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.shared.one_head import OneHead, choose_token, show_map
 from lab.ui.shared.prediction import cannot_predict
+from lab.ui.tables import show_table
 
 MAPS = "head-maps"
 
@@ -153,8 +154,7 @@ def _show_one_number(view: OneHead) -> None:
             ],
         }
     )
-    numbers = {table.columns[1]: st.column_config.NumberColumn(format="%.4f")}
-    st.dataframe(table, hide_index=True, height="content", column_config=numbers)
+    show_table(table, formats={table.columns[1]: "%.4f"})
 
 
 def show_sum(view: OneHead) -> None:

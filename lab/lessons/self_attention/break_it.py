@@ -19,6 +19,7 @@ from lab.models.trace import Trace
 from lab.ui.drawing import draw
 from lab.ui.parameters import MODE, TOY
 from lab.ui.shared.one_head import OneHead, choose_token, draw_map
+from lab.ui.tables import show_table
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
 _QUERIES, _OUTPUT, _GELU = "softmax_over_queries", "no_output_projection", "other_gelu"
@@ -163,7 +164,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
             f"probability of {found.right.word}": [share(found.right.probability), share(found.kept.probability)],
         }
     )
-    st.dataframe(table, hide_index=True, height="content")
+    show_table(table)
 
 
 def _show_maps(view: OneHead, runs: Broken) -> None:

@@ -26,6 +26,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
+from lab.ui.tables import show_table
 from lab.ui.toys.steps import show_validation
 
 _RARE = "The unhappily overworked photographers rebuilt everything."
@@ -139,7 +140,7 @@ def _bytes(view: TokenizationView) -> None:
     st.markdown(told, help=defined(terms_in("byte-pair encoding")))
     word = choose_word(view.reading.words)
     if word is not None:
-        st.dataframe(tables.character_bytes_table(word.text), height="auto")
+        show_table(tables.character_bytes_table(word.text), numbered=True)
     with st.expander("The sign of each of the 256 bytes"):
         st.markdown(
             "This kind of byte-pair encoding writes every byte as one visible sign. A byte that prints stands for "

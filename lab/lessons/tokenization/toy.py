@@ -23,6 +23,7 @@ from lab.ui.parameters import TOY_MERGES, TOY_SEED, TOY_TRAINER, TOY_WORD
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
+from lab.ui.tables import show_table
 
 MERGE_STEP = "Merge by merge"
 _PURPOSE = "A toy, to see where a vocabulary comes from: made-up words, and the tokens that are learned from them."
@@ -85,7 +86,7 @@ def _show_corpus(view: ToyView) -> None:
             "letters in all": _tokens(learned, 0),
             "different letters": len(learned.letters),
         }
-        st.dataframe(pd.DataFrame({"summary": rows.keys(), "number": rows.values()}), hide_index=True)
+        show_table(pd.DataFrame({"summary": rows.keys(), "number": rows.values()}))
 
 
 def _show_words(learned: Learned, made: int) -> None:
@@ -226,7 +227,7 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
         "otherwise: it takes the longest entry of the vocabulary that fits (see **Pieces**). These merges "
         "change the word:"
     )
-    st.dataframe(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}), hide_index=True)
+    show_table(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}))
 
 
 def _show_checks(view: ToyView) -> None:
@@ -247,7 +248,7 @@ def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
                 st.markdown("The table of both stands here when the question on the page is answered.")
                 return
             both = {"this lesson": [" + ".join(pair) for pair in own], "tokenizers": [" + ".join(p) for p in library]}
-            st.dataframe(pd.DataFrame({name: pd.Series(column) for name, column in both.items()}))
+            show_table(pd.DataFrame({name: pd.Series(column) for name, column in both.items()}), numbered=True)
 
 
 _STEPS: Mapping[str, Callable[[ToyView], bool | None]] = {

@@ -21,6 +21,7 @@ from lab.ui import runs
 from lab.ui.drawing import file, take_notebook
 from lab.ui.page import LessonPage
 from lab.ui.parameters import WORD
+from lab.ui.tables import show_table
 
 _LONG = 1200  # characters
 _MANY = 200  # chips
@@ -84,7 +85,7 @@ def plain(text: str) -> None:
 
 def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = None) -> None:
     """A table that scrolls when it is long, its CSV, and the notebook that makes the ``call`` for it."""
-    st.dataframe(frame, height="content" if len(frame) < 20 else _BOX)
+    show_table(frame, numbered=True)
     with st.container(horizontal=True):
         file("CSV", name, "csv", partial(to_csv, frame))
         if call is not None:
@@ -119,4 +120,4 @@ def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
                 st.markdown("The table of both stands here when the question on the page is answered.")
                 return
             for each in found:
-                st.dataframe(tables.agreement_table(each))
+                show_table(tables.agreement_table(each), numbered=True)

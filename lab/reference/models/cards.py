@@ -17,6 +17,7 @@ from lab.reference.models.parts import facts, parts, sizes, specification
 from lab.reference.models.published import PUBLISHED
 from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
+from lab.ui.tables import DECIMAL, show_table
 
 # What a learner asks first of a card, and what only who wants to make such a model does.
 _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")
@@ -112,14 +113,7 @@ def _show_jobs(found: Sequence[Notable]) -> None:
         }
         for each in found
     ]
-    decimals = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        height="content",
-        placeholder="–",
-        column_config={"score": decimals, "chance": decimals},
-    )
+    show_table(pd.DataFrame(rows), formats={"score": DECIMAL, "chance": DECIMAL})
 
 
 def _show_facts(known: dict[str, str]) -> None:

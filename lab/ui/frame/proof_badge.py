@@ -7,6 +7,7 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.models.proof import Proof, ProofRow
+from lab.ui.tables import show_table
 
 
 def show_proof(proof: Proof, key: str, name: str | None = None, on_purpose: bool = False) -> None:
@@ -27,14 +28,7 @@ def show_proof(proof: Proof, key: str, name: str | None = None, on_purpose: bool
     with st.popover(label, icon=icon, on_change="rerun", key=key) as badge:
         if badge.open:
             st.markdown(_said(proof, on_purpose))
-            st.dataframe(
-                _proof_table(proof),
-                hide_index=True,
-                column_config={
-                    "difference": st.column_config.NumberColumn("max |difference|", format="%.1e"),
-                    "largest": st.column_config.NumberColumn("max |value|", format="%.3g"),
-                },
-            )
+            show_table(_proof_table(proof), formats={"max |difference|": "%.1e", "max |value|": "%.3g"}, scrolls=True)
 
 
 def _said(proof: Proof, on_purpose: bool) -> str:
@@ -74,8 +68,8 @@ def _proof_table(proof: Proof) -> pa.Table:
             "step": [row.step for row in proof.rows],
             "layer": ["" if row.layer is None else str(row.layer + 1) for row in proof.rows],
             "shape": [" × ".join(map(str, row.shape)) for row in proof.rows],
-            "difference": [row.difference for row in proof.rows],
-            "largest": [row.largest for row in proof.rows],
+            "max |difference|": [row.difference for row in proof.rows],
+            "max |value|": [row.largest for row in proof.rows],
             "passed": [row.passed for row in proof.rows],
         }
     )

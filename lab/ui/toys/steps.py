@@ -16,6 +16,7 @@ from lab.ui import runs
 from lab.ui.drawing import code
 from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import RANDOM, TOY_HEADS, TOY_LENGTH, TOY_OWN, TOY_SEED, TOY_VOCABULARY, TOY_WEIGHTS, TRAINED
+from lab.ui.tables import show_table
 from lab.ui.toys import toy_runs
 from lab.ui.toys.controls import cut
 from lab.ui.toys.toy_runs import TRAIN_STEP
@@ -80,7 +81,7 @@ def show_toy_data(page: LessonPage) -> None:
         "they are short enough to read every number."
     )
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
-    st.dataframe(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), height=240)
+    show_table(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), numbered=True)
     show_validation(data)
     if page.selection[TOY_OWN].strip():
         own = toy_runs.sentence(page.selection)
@@ -98,8 +99,8 @@ def show_validation(
     checked = validate(data)
     with st.expander(title, icon=":material/fact_check:"):
         st.markdown(numbers)
-        st.dataframe(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]), hide_index=True)
-        st.dataframe(summarise(data), hide_index=True)
+        show_table(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]))
+        show_table(summarise(data))
 
 
 ToySteps = Mapping[str, Callable[[LessonPage], None]]

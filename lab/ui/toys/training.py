@@ -24,6 +24,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import TOY_WEIGHTS, TRAINED
 from lab.ui.quiz.predictions import predict
+from lab.ui.tables import show_table
 from lab.ui.toys import toy_runs
 from lab.ui.toys.watched import LiveTraining, show_curves
 
@@ -81,7 +82,7 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
         f"layer{'s' * (plan.layers > 1)} of {plan.heads} head{'s' * (plan.heads > 1)}."
     )
     table = [[letter(word) for word in words], ["" if answer == IGNORED else letter(answer) for answer in answers]]
-    st.dataframe(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]))
+    show_table(pd.DataFrame(table, ["sentence", "answer"], [str(i + 1) for i in range(len(words))]), numbered=True)
 
 
 def _head_names(run_layers: int, heads: int) -> list[str]:
@@ -140,8 +141,8 @@ def _show_scores(run: TrainingRun, task: Task) -> None:
         f"How much of the pattern “{_NAMES[task.pattern]}” does each head have? 0 is none, 1 is all: the mean over "
         f"{SCORED} other sentences."
     )
-    numbers = {name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns[1:]}
-    st.dataframe(frame, hide_index=True, column_config=numbers)
+    numbers = dict.fromkeys(frame.columns[1:], "%.2f")
+    show_table(frame, formats=numbers)
     best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
     name = str(best["head"])
     st.markdown(

@@ -1,4 +1,4 @@
-"""Where a result comes from: it ships with the lab, or it was measured on this server."""
+"""What is said of every result: where it comes from, and the rule behind its verdicts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.evidence.shipped import Provenance
+from lab.evidence.verdicts import RULE
 
 
 def origin(made: Provenance | None, data: str) -> DeltaGenerator:
@@ -20,3 +21,9 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
             width="content",
         )
     return row
+
+
+def show_rule(effect: str) -> None:
+    """The rule of the verdicts, one for every experiment, behind a fold; ``effect`` says what it is applied to here."""
+    with st.expander("The rule of the verdict", icon=":material/gavel:"):
+        st.markdown(f"{effect}\n\n{RULE}")

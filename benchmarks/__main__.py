@@ -6,6 +6,7 @@ python -m benchmarks --pages    reruns of every page
 python -m benchmarks --capacity reruns beside a bare Streamlit app
 python -m benchmarks --views    the hand-written views
 python -m benchmarks --start    a server nobody has visited
+python -m benchmarks --memory   what that server's memory peaks at, lesson by lesson
 python -m benchmarks --experiments  each experiment that ships, live
 python -m benchmarks --write    everything, written to RESULTS.md; --pages --write, those sections alone
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import analysis, capacity, engine, experiments, guessing, pages, results, start, views
+from benchmarks import analysis, capacity, engine, experiments, guessing, memory, pages, results, start, views
 from benchmarks.results import Ratio
 
 SUITES = (engine, analysis, guessing)
@@ -42,7 +43,8 @@ def ratios(known: dict[tuple[str, int], float]) -> list[Ratio]:
 def main() -> int:
     """Measure what was asked for and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the lab.")
-    suites = {"pages": pages, "capacity": capacity, "views": views, "start": start, "experiments": experiments}
+    suites = {"pages": pages, "capacity": capacity, "views": views, "start": start, "memory": memory}
+    suites["experiments"] = experiments
     names = ("ratios", *suites)
     for name in (*names, "write"):
         parser.add_argument(f"--{name}", action="store_true")

@@ -56,10 +56,17 @@ async def tour(lab: Lab, text: str) -> list[Answer]:
     async with visiting(lab.url) as visitor:
         for page in PAGES:
             answers.append(await visitor.open(page, text=text))
-            for step in visitor.options("step"):
-                answers.append(await visitor.choose("step", step))
-                while "Skip" in visitor.buttons:
-                    answers.append(await visitor.press("Skip"))
+            answers += await take_steps(visitor)
+    return answers
+
+
+async def take_steps(visitor: Visitor) -> list[Answer]:
+    """Each step of the page that is open, and what it shows behind its question."""
+    answers = []
+    for step in visitor.options("step"):
+        answers.append(await visitor.choose("step", step))
+        while "Skip" in visitor.buttons:
+            answers.append(await visitor.press("Skip"))
     return answers
 
 

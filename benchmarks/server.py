@@ -122,7 +122,7 @@ class Usage:
 def usage(pid: int) -> Usage:
     """Read the :class:`Usage` of a process and its descendants from ``/proc`` (Linux)."""
     ticks, pages = 0, 0
-    for each in _family(pid):
+    for each in family(pid):
         # The name of a process stands in parentheses and may hold spaces; the fields after it do not.
         fields = Path(f"/proc/{each}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
@@ -130,7 +130,8 @@ def usage(pid: int) -> Usage:
     return Usage(ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6)
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """A process and all that it has started, directly or not, as far as they still run."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
     children = [int(child) for each in lists for child in each.read_text().split()]
-    return [pid, *(one for child in children for one in _family(child))]
+    return [pid, *(one for child in children for one in family(child))]

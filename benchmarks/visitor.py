@@ -70,6 +70,7 @@ class Visitor:
     socket: ClientConnection
     widgets: dict[str, Element] = field(default_factory=dict)
     buttons: dict[str, str] = field(default_factory=dict)
+    popovers: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
@@ -116,6 +117,11 @@ class Visitor:
         click = WidgetState(id=self.buttons[label], trigger_value=True)
         part = self._parts.get(click.id, "")
         return await self._rerun(ClientState(page_script_hash=self._page, fragment_id=part), click)
+
+    async def unfold(self, label: str) -> Answer:
+        """Open a popover that tells the server, as the badge of a page does."""
+        opened = WidgetState(id=self.popovers[label], bool_value=True)
+        return await self._rerun(ClientState(page_script_hash=self._page), opened)
 
     async def look_again(self) -> Answer:
         """What a browser does by itself where a part of the page asks for it."""
@@ -164,7 +170,7 @@ class Visitor:
         if kind == "new_session" and whole:
             self._page = message.new_session.page_script_hash
             self.session = message.new_session.initialize.session_id
-            for shown in (self.widgets, self.buttons, self.words, self._parts):
+            for shown in (self.widgets, self.buttons, self.popovers, self.words, self._parts):
                 shown.clear()
             self.fragment = ""
         elif kind == "auto_rerun":
@@ -179,6 +185,9 @@ class Visitor:
             if message.delta.new_element.HasField("button"):
                 self._parts[message.delta.new_element.button.id] = part
             return self._draw(message.delta.new_element)
+        elif kind == "delta" and message.delta.add_block.HasField("popover"):
+            popover = message.delta.add_block.popover
+            self.popovers[popover.label] = popover.id
         elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             return ["the page does not compile"]
         elif kind == "page_not_found":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
@@ -13,15 +15,19 @@ from torch import Tensor, nn
 from lab.models.catalogue import twin_id
 from lab.models.families.registry import family_of
 from lab.models.loading import Checkpoint, LoadedModel, read_json, read_tensors
-from lab.models.memo import Memo
 
-# A twin of lab-minilm, or two of the smaller models that ship and many of toys, or one of any size.
-_KEPT = Memo(100_000_000, at_least=1)
+# A twin is as large as its model and drawn in a moment: it stays for as long as somebody runs it.
+_DRAWN: WeakValueDictionary[tuple[LoadedModel, int], LoadedModel] = WeakValueDictionary()
+_DRAWING = threading.Lock()
 
 
 def twin(model: LoadedModel, seed: int) -> LoadedModel:
-    """:func:`random_twin`, drawn once for all who ask for it in turn."""
-    return _KEPT.get(model, seed, lambda: random_twin(model, seed))
+    """:func:`random_twin`, drawn once for all who run it at the same time."""
+    with _DRAWING:
+        found = _DRAWN.get((model, seed))
+        if found is None:
+            found = _DRAWN[model, seed] = random_twin(model, seed)
+        return found
 
 
 @torch.inference_mode(False)  # so that Hugging Face's module can share its weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -173,21 +172,15 @@ class OpenPage:
             return choose_layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
-        """Fill the badge. Call it last: the page is on screen while Hugging Face runs.
+        """Fill the badge. Call it last: the page is on screen while Hugging Face runs, once somebody asks for that.
 
         With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
         """
-        # A spinner is a thread of its own: none where nobody waits.
-        waits = not all(map(runs.is_proven, traces))
         badge = self.header.badge
-        with badge, st.spinner("Checking every step against Hugging Face …") if waits else nullcontext():
-            proofs = [runs.proof(trace) for trace in traces]
-        if waits:
-            badge.empty()
         with badge.container(horizontal=True) if len(traces) > 1 else badge:
-            for place, (trace, proof) in enumerate(zip(traces, proofs, strict=True)):
+            for place, trace in enumerate(traces):
                 name = names[place] if names else trace.model.id if len(traces) > 1 else None
-                show_proof(proof, f"_proof_{place}", name, bool(names) and not trace.interventions.changes_nothing)
+                show_proof(trace, f"_proof_{place}", name, bool(names) and not trace.interventions.changes_nothing)
 
     def finish(self) -> None:
         """Notes of what was changed. Call it when all controls are drawn."""

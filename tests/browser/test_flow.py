@@ -13,7 +13,7 @@ from benchmarks.server import Lab
 from lab.analysis.flow.influence import Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.browser.harness import EXTREMES, View, wait_idle
+from tests.browser.harness import BADGE, EXTREMES, View, wait_idle
 
 TEXT = "The sleepish cat sat on the mat."
 TREE = (
@@ -24,9 +24,7 @@ HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E
 
 def open_bench(lab: Lab, page: Page, address: str) -> None:
     page.goto(lab.url + address, timeout=90_000)
-    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(
-        timeout=90_000
-    )  # a cold server loads a model first
+    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=90_000)  # a cold server loads a model first
     wait_idle(page)
 
 

@@ -8,16 +8,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import PHONE, wait_idle
+from tests.browser.harness import BADGE, PHONE, wait_idle
 
 SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
 
 
 def open_step(lab: Lab, page: Page, address: str) -> None:
     page.goto(lab.url + address)
-    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(
-        timeout=60_000
-    )  # a cold server loads a model first
+    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=60_000)  # a cold server loads a model first
     wait_idle(page)
     skip = page.get_by_role("button", name="Skip", exact=True)
     if skip.count():

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.browser.harness import EXTREMES, PHONE, View, wait_idle
+from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
 
 
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
@@ -34,7 +34,7 @@ def test_which_map_was_trained(lab: Lab, page: Page) -> None:
     wait_idle(page)
     for name in (DEFAULT_MODEL, "random weights (seed 0)"):
         expect(page.locator(".stVegaLiteChart").get_by_text(name)).to_have_count(1)
-    expect(page.get_by_role("button", name="steps match Hugging Face")).to_have_count(2, timeout=30_000)
+    expect(page.get_by_role("button", name=BADGE)).to_have_count(2, timeout=30_000)
 
 
 def test_the_course_leads_here_and_the_card_is_in_the_link(lab: Lab, page: Page) -> None:

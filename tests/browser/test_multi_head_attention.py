@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
-from tests.browser.harness import EXTREMES, View, wait_idle
+from tests.browser.harness import BADGE, EXTREMES, View, wait_idle
 
 HEADS = load_model(DEFAULT_MODEL).config.heads
 
@@ -17,7 +17,7 @@ def open_step(page: Page, url: str) -> None:
     """Come to a step and skip its prediction, if one is asked."""
     page.goto(url)
     # The badge comes last: by then the step is drawn.
-    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=60_000)
     wait_idle(page)
     skip = page.get_by_role("button", name="Skip")
     if skip.count():

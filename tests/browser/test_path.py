@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.server import Lab
 from lab.course.pages import LESSONS
 from lab.front.page import QUESTION
-from tests.browser.harness import PHONE, View, go_to, pick, wait_idle
+from tests.browser.harness import BADGE, PHONE, View, go_to, pick, wait_idle
 
 # The last step's button leads to another page instead.
 NEXT_STEP = re.compile("^Next: (?!lesson |the course)")
@@ -179,7 +179,7 @@ def at_page(page: Page, title: str, step: str | None = None) -> None:
 def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page, view: View) -> None:
     """The way to the sidebar stands in the bar at the top and stays there; the badges are one line that scrolls."""
     page.goto(f"{lab.url}/Self-attention", timeout=90_000)
-    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(timeout=90_000)
+    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=90_000)
     wait_idle(page)
     box = page.locator(".st-key-page_header").bounding_box()
     assert box is not None and box["height"] <= 90

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from benchmarks.server import Lab
-from tests.browser.harness import PHONE, wait_idle
+from tests.browser.harness import BADGE, PHONE, wait_idle
 
 pytestmark = pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 APART = 24  # pixels, from one link's middle to the next one's (WCAG 2.5.8)
@@ -37,7 +37,7 @@ def test_a_row_that_is_built_fits_with_its_weights_and_so_does_the_badge(lab: La
         for part in page.locator(".rows .number, .rows canvas").all():
             if part.is_visible():
                 assert box(part)["right"] <= PHONE.width, stage
-    assert box(page.get_by_text("steps match Hugging Face"))["right"] <= PHONE.width
+    assert box(page.get_by_role("button", name=BADGE))["right"] <= PHONE.width
 
 
 def test_what_is_said_of_a_row_changes_with_its_stage(lab: Lab, page: Page) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.server import HOME, Lab, running_lab
 from lab.course.pages import BENCHES, LESSONS
 from lab.front.page import QUESTION
-from tests.browser.harness import View, go_to, visit, wait_idle
+from tests.browser.harness import BADGE, View, go_to, visit, wait_idle
 
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
 TITLES |= {"pages/20_Models.py": "Models", "pages/21_Glossary.py": "Glossary"}
@@ -96,6 +96,6 @@ def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Ca
     wait_idle(page)
     go_to(page, "Lessons", "Self-attention")
     expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")
-    expect(page.get_by_text("steps match Hugging Face").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name=BADGE).first).to_be_visible(timeout=PATIENCE_MS)
     page.goto(f"{server.url}/Self-attention?{STATE}")
     has_its_state(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import PHONE, go_to, wait_idle
+from tests.browser.harness import EXTREMES, PHONE, View, go_to, wait_idle
 
 
 def sentence(page: Page) -> Locator:
@@ -63,7 +63,20 @@ def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:
 def test_break_it_turns_the_badge_red(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?step=Break+it")
     wait_idle(page)
-    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)
     page.get_by_text("Softmax over the queries", exact=True).click()
     wait_idle(page)
+    page.get_by_role("button", name="open to compare").click()
     expect(page.get_by_role("button", name="Differs from attention, layer 1")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("The first step that differs from Hugging Face is")).to_be_visible()
+
+
+@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
+def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page, view: View) -> None:
+    page.goto(f"{lab.url}/Self-attention?text=Nobody+has+asked+about+this+in+{view.scheme}.")
+    wait_idle(page)
+    badge = page.get_by_role("button", name="Not compared yet: open to compare")
+    expect(badge).to_contain_text("radio_button_unchecked")
+    badge.click()
+    expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("dialog").get_by_text("steps were compared number by number")).to_be_visible()
+    expect(badge).to_have_count(0)

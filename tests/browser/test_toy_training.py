@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import go_to, wait_idle
+from tests.browser.harness import BADGE, go_to, wait_idle
 
 STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F"
 STEP += "&toy_layers=2&toy_length=32&toy_seed="  # a long training: the click must come before its end
@@ -16,8 +16,7 @@ PATIENCE_MS = 120_000
 
 def _start(page: Page, url: str) -> None:
     page.goto(url)
-    # The first proof of a server imports Hugging Face's library; no click is answered meanwhile.
-    expect(page.get_by_text("steps match Hugging Face")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_role("button", name="Skip").click()
     wait_idle(page)
     page.get_by_test_id("stMain").get_by_role("button", name="Train").click()

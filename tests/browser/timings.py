@@ -12,7 +12,7 @@ import time
 from playwright.sync_api import Page
 
 from benchmarks.server import running_lab
-from tests.browser.harness import View, chromium, visit
+from tests.browser.harness import View, chromium, visit, wait_idle
 
 SENTENCES = ("Birds fly south in autumn.", "An old man opened the door.", "She gave her mother the letter.")
 _CHART_HOLDS = "word => [...document.querySelectorAll('.stVegaLiteChart')].some(e => e.innerHTML.includes(word))"
@@ -24,8 +24,9 @@ def first_analysis(page: Page, url: str) -> dict[str, float]:
     page.goto(url + "/Self-attention?step=Scale")
     page.locator(".stVegaLiteChart svg").first.wait_for(timeout=120_000)
     shown = time.perf_counter() - start
+    page.get_by_role("button", name="open to compare").click()
     page.get_by_role("button", name="steps match Hugging Face").wait_for(timeout=120_000)
-    return {"first analysis on screen": shown, "and proven": time.perf_counter() - start}
+    return {"first analysis on screen": shown, "and compared, once asked for": time.perf_counter() - start}
 
 
 def changed_sentence(page: Page, sentence: str) -> float:
@@ -36,7 +37,7 @@ def changed_sentence(page: Page, sentence: str) -> float:
     box.press("Control+Enter")
     page.wait_for_function(_CHART_HOLDS, arg=sentence.split()[1], timeout=60_000)
     waited = time.perf_counter() - start
-    page.get_by_role("button", name="steps match Hugging Face").wait_for(timeout=60_000)
+    wait_idle(page)
     return waited
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -179,8 +181,14 @@ def test_a_twin_of_a_twin_is_a_twin(lab_model: LabModel) -> None:
     assert all(torch.equal(once[name], twice[name]) for name in once)
 
 
-def test_a_twin_is_drawn_once_and_goes_with_its_model() -> None:
+def test_a_twin_is_drawn_once_and_goes_with_the_last_who_runs_it() -> None:
     model = random_toy(8, 8, seed=0)
     kept = twin(model, 1)
     assert twin(model, 1) is kept is not twin(model, 2)
     assert (kept.weights.layers[0].w_q == random_twin(model, 1).weights.layers[0].w_q).all()
+    gone, run = weakref.ref(kept), lab.trace(kept, "a b")
+    del kept
+    assert gone() is twin(model, 1) is run.model
+    del run
+    gc.collect()
+    assert gone() is None

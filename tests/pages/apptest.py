@@ -57,6 +57,21 @@ def words(at: AppTest) -> str:
     return "\n".join(part.value for part in parts)
 
 
+def badges(at: AppTest) -> list[str]:
+    """What the badges of the comparison with Hugging Face say, with their icons."""
+    faces = [(block.proto.popover.icon, block.proto.popover.label) for block in at.get("popover")]
+    told = ("Hugging Face", "Differs", "compare", "changed from")
+    return [f"{icon} {label}" for icon, label in faces if any(each in label for each in told)]
+
+
+def open_badge(at: AppTest, place: int = 0) -> AppTest:
+    """Open a badge, which asks for the comparison."""
+    at.session_state[f"_proof_{place}"] = True
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
 def components(at: AppTest) -> list[Any]:
     """The hand-written components that draw something; the strip at the top and the keys of every page do not count."""
     return [

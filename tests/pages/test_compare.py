@@ -15,7 +15,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
-from tests.pages.apptest import Offer, visit, words
+from tests.pages.apptest import Offer, open_badge, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
 PAGE = "15_Compare.py"
@@ -170,9 +170,7 @@ def test_an_intervention_is_the_one_chosen() -> None:
     assert tuple(changes) == CHANGE.options
     for name, change in changes.items():
         at.selectbox(key="change").set_value(name).run()
-        at.session_state["_proof_0"] = at.session_state["_proof_1"] = True  # opens both badges
-        at.run()
-        assert not at.exception
+        open_badge(at, 1)
         changed = lab.trace(model, A, interventions=change).hidden_states[-1].double().numpy()
         before = plain.hidden_states[-1].double().numpy()
         cosine = (

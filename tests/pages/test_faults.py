@@ -26,7 +26,7 @@ from lab.text.sentences import punkt
 from lab.text.tags import pipeline
 from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
-from tests.pages.apptest import Offer, turn_to, visit, walk, words
+from tests.pages.apptest import Offer, badges, open_badge, turn_to, visit, walk, words
 
 PAGE = "3_Self-attention.py"
 INSTEAD = f"You see {DEFAULT_MODEL} instead."
@@ -49,7 +49,7 @@ def works(at: AppTest, model: str) -> None:
     turn_to(at, "Build a row")
     assert not at.exception and not at.error
     assert "Four short computations" in words(at)
-    assert any("steps match Hugging Face" in block.proto.popover.label for block in at.get("popover"))
+    assert "steps match Hugging Face" in badges(open_badge(at))[0]
 
 
 def _no_blob(folder: Path) -> None:

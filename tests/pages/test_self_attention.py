@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, steps_of, turn_to, visit, walk, words
+from tests.pages.apptest import Offer, badges, open_badge, reveal, steps_of, turn_to, visit, walk, words
 
 PAGE = "3_Self-attention.py"
 WAY = ("Map", "Queries and keys", "Build a row", "Scale", "Values", "Break it", "Check")
@@ -70,6 +70,19 @@ def test_every_family(family: Family, offer: Offer) -> None:
     assert at.selectbox(key="model").value == name
 
 
+def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
+    text = "Nobody has asked about this sentence."
+    at = visit(PAGE, text=text)
+    assert badges(at) == [":material/radio_button_unchecked: Not compared yet: open to compare"]
+    assert not any("passed" in frame.value for frame in at.dataframe)
+    (compared,) = badges(open_badge(at))
+    assert compared.startswith(":material/verified: ") and compared.endswith("steps match Hugging Face]")
+    (table,) = [frame.value for frame in at.dataframe if "passed" in frame.value]
+    assert table["passed"].all() and f"{len(table)} steps" in compared
+    assert badges(visit(PAGE, text=text)) == [compared], "it was compared for all who look at it"
+    assert "Not compared yet" in badges(visit(PAGE, text=f"{text} Nor about this one."))[0]
+
+
 @pytest.mark.parametrize(
     ("mistake", "step"),
     [
@@ -85,9 +98,7 @@ def test_every_family(family: Family, offer: Offer) -> None:
 def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None:
     at = visit(PAGE, step="Break it", model=model)
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
-    at.session_state["_proof_0"] = True  # opens the badge
-    at.run()
-    assert not at.exception
+    open_badge(at)
     assert re.search(
         rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", "")
     )

@@ -10,7 +10,7 @@ import lab
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT, VARIANTS
-from tests.pages.apptest import Offer, visit, words
+from tests.pages.apptest import Offer, open_badge, visit, words
 from tests.pages.texts import TEXTS
 
 PAGE = "14_Tensors.py"
@@ -79,7 +79,8 @@ def test_other_families(offer: Offer) -> None:
     at = visit(PAGE, model=offer("electra"), tensor="model.weights.embeddings.project[0]")
     assert "W\\_E" in words(at) and "Not compared with Hugging Face" in words(at)
     choose(at, "replaced_logits")
-    assert "**Hugging Face**" in words(at)
+    assert "**Not compared with Hugging Face yet**" in words(at)
+    assert "**Hugging Face**" in words(open_badge(at))
 
 
 def test_no_text_is_answered_with_a_sentence() -> None:
@@ -94,6 +95,7 @@ def test_the_numbers_are_the_trace_s() -> None:
     assert float(table["mean"]) == pytest.approx(query.mean(), rel=1e-4)
     assert float(table["norm"]) == pytest.approx(np.linalg.norm(query), rel=1e-5)
     assert python(at).endswith("array = trace.layer(1).query[2, 1:5, 6:32].numpy()")
+    open_badge(at)
     proof = lab.prove(runs.model(DEFAULT_MODEL), lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT))
     difference = next(row.difference for row in proof.rows if (row.step, row.layer) == ("query", 1))
     assert f"**{difference:.1e}**" in words(at)
@@ -122,7 +124,7 @@ def test_odd_links_are_mended_and_said() -> None:
     at = visit(PAGE, tensor="hidden_states", state="99")
     last = runs.model(DEFAULT_MODEL).config.layers
     assert f"state 99 became {last}" in words(at)
-    assert "**Hugging Face**" in words(at) and f"hidden_states[{last}].numpy()" in python(at)
+    assert "**Hugging Face**" in words(open_badge(at)) and f"hidden_states[{last}].numpy()" in python(at)
     assert "variant must be one of" in words(visit(PAGE, step=VARIANT_STEP, variant="nope"))
 
 

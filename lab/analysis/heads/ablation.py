@@ -86,7 +86,8 @@ def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bo
     config, norm, here = trace.model.config, trace.model.weights.final_norm, last[:, :, place]
     read = here if norm is None else forward.layer_norm(here, norm, config.norm_eps)
     logits = forward.vocabulary_logits(read.flatten(0, 1), vocabulary, config).double()
-    probabilities = logits.softmax(dim=-1)[:, word].unflatten(0, moves.shape).numpy()
+    # A copy: what is kept would else hold the probabilities of all words, 18 MB a text.
+    probabilities = logits.softmax(dim=-1)[:, word].unflatten(0, moves.shape).numpy().copy()
     best = logits.argmax(dim=-1).unflatten(0, moves.shape).numpy()
     return EachHeadOff(moves, probabilities, best)
 

@@ -6,6 +6,7 @@ intervention (Geva et al. 2021 read the weights instead). Layers, tokens and neu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,12 +50,11 @@ class WordChange:
 
 
 @torch.inference_mode()
-def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> Array:
-    """(k, vocabulary), the probabilities at ``place`` without each of ``neurons``."""
+def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> Iterator[Array]:
+    """(vocabulary,), the probabilities at ``place`` without each of ``neurons``, one after the other."""
     last = ablate_each_neuron(trace, layer, neurons)[:, place]
-    logits = forward.vocabulary_logits(last, trace.model.vocabulary_head, trace.model.config)
-    found: Array = logits.double().softmax(-1).numpy()
-    return found
+    for logits in forward.vocabulary_logits(last, trace.model.vocabulary_head, trace.model.config):
+        yield logits.double().softmax(-1).numpy()
 
 
 def best_word(trace: Trace, place: int) -> int:
@@ -87,17 +87,17 @@ def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
 
 def _each(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> tuple[NeuronOff, ...]:
     word, before = best_word(trace, place), prediction_at(trace, place, None).probabilities
-    after, active = _without(trace, place, layer, neurons)[:, word], trace.layer(layer).ffn_activation[place]
+    after, active = _without(trace, place, layer, neurons), trace.layer(layer).ffn_activation[place]
     return tuple(
-        NeuronOff(neuron, float(active[neuron]), float(before[word]), float(probability))
-        for neuron, probability in zip(neurons, after, strict=True)
+        NeuronOff(neuron, float(active[neuron]), float(before[word]), float(probabilities[word]))
+        for neuron, probabilities in zip(neurons, after, strict=True)
     )
 
 
 @once
 def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[WordChange, ...]:
     """The ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
-    prediction, after = prediction_at(trace, place, None), _without(trace, place, layer, (neuron,))[0]
+    prediction, after = prediction_at(trace, place, None), next(_without(trace, place, layer, (neuron,)))
     return tuple(
         WordChange(word_of(trace.model.tokenizer, i), float(prediction.probabilities[i]), float(after[i]))
         for i in prediction.best(k)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float32]
 Values = NDArray[np.float64]
+# Rows of the table that are compared at a time: 8 MB in float64 for lab-minilm.
+_ROWS = 2048
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,10 @@ def nearest_in_table(model: LoadedModel, token_id: int, k: int) -> Neighbours:
     """The ``k`` whole words whose rows of the token table are most like the row of ``token_id``, without itself."""
     ids = [each for each in vocabulary_words(model) if each != token_id]
     table = model.weights.embeddings.token
-    cosines = _cosines(_unit(table[ids].numpy()), table[token_id].numpy())
+    vector = table[token_id].numpy()
+    # Some at a time: whole, the rows and their copies would take more memory than the model.
+    parts = (table[ids[start : start + _ROWS]].numpy() for start in range(0, len(ids), _ROWS))
+    cosines = np.concatenate([_cosines(_unit(rows), vector) for rows in parts] or [np.empty(0)])
     return _nearest(cosines, k, lambda at: Neighbour(word_of(model.tokenizer, ids[at]), float(cosines[at])))
 
 

@@ -240,14 +240,15 @@ def _take_home(trace: Trace, cut: Cut) -> None:
 
 
 def show_difference(trace: Trace, shown: ShownTensor) -> None:
-    """How far this very tensor is from Hugging Face's, out of the proof's table."""
+    """How far this very tensor is from Hugging Face's, out of the proof's table; nothing is compared for it."""
     cut, entry = shown.cut, shown.cut.entry
-    difference = proven_difference(runs.proof(trace), cut)
-    if difference is not None:
+    if entry.weight:
+        said = "**Not compared with Hugging Face**: a weight is read from the checkpoint, not computed."
+    elif not runs.is_proven(trace):
+        said = "**Not compared with Hugging Face yet**: open the badge at the top to compare."
+    elif (difference := proven_difference(runs.proof(trace), cut)) is None:
+        said = "**Not compared with Hugging Face**: the table behind the badge has no such step."
+    else:
         whole = f" of layer {cut.layer + 1}" if entry.of_layer else f" at state {cut.lead}" if leading(entry) else ""
         said = f"**Hugging Face**: max |difference| over the whole tensor{whole}: **{difference:.1e}**."
-    elif entry.weight:
-        said = "**Not compared with Hugging Face**: a weight is read from the checkpoint, not computed."
-    else:
-        said = "**Not compared with Hugging Face**: the table behind the badge has no such step."
     shown.proof.markdown(said)

@@ -99,6 +99,7 @@ def show(page: ExperimentPage) -> Trace | None:
         st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
         _run(model, "Run the experiment")
         return None
+    _draw_intervals(found)
     show_score(name, asked, meanings.answers(found))
     _result(model, found)
     _more(model, found)
@@ -106,6 +107,12 @@ def show(page: ExperimentPage) -> Trace | None:
         _run(model, "Measure it again here")
     code(replication.replicate, without_each_head, importance)
     return sentences.show(model, found)
+
+
+def _draw_intervals(found: NeededTest) -> None:
+    """Work out every interval and verdict, once for all who look: that takes seconds, and the page says so."""
+    with st.spinner("Drawing the pairs anew for every interval …"):
+        _ = found.rows, found.rows_in, [found.effect_in(template) for template in found.rows_in]
 
 
 def _method(model: LoadedModel) -> None:

@@ -32,7 +32,8 @@ def show_word_sums(view: EmbeddingView) -> None:
         "the expected word, where it is farther off."
     )
     meaning(word_sums.meaning(model, words))
-    said = word_sums.in_general(model)
+    with st.spinner(f"Asking {len(word_sums.QUESTIONS)} such questions …"):
+        said = word_sums.in_general(model)
     if said is not None:
         st.markdown(said)
     st.markdown(

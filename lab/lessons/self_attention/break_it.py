@@ -40,7 +40,8 @@ def break_it(view: OneHead) -> Trace:
     trace = view.trace
     st.markdown(
         "What is a step for? Take it away and look. Each switch leaves a step out of **every** layer, or gets it "
-        "wrong. The badge at the top then turns red and names the first step that no longer agrees with Hugging Face."
+        "wrong. Open the badge at the top: it turns red and names the first step that no longer agrees with Hugging "
+        "Face."
     )
     offered = _offered(trace)
     with st.container(horizontal=True):

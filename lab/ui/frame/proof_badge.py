@@ -1,4 +1,8 @@
-"""The badge of a page: whether its run matches Hugging Face's, and the table behind it."""
+"""The badge of a page: whether its run matches Hugging Face's, and the table behind it.
+
+The comparison is made when somebody opens the table. Hugging Face's library takes three seconds to load, and a quarter
+of a small server's memory; most who read a page never ask.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +11,47 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.models.proof import Proof, ProofRow
+from lab.models.trace import Trace
+from lab.ui import runs
 from lab.ui.tables import show_table
 
+_ASK = "Hugging Face's library has not run this text yet. Open this, and it runs the text; every step is compared."
 
-def show_proof(proof: Proof, key: str, name: str | None = None, on_purpose: bool = False) -> None:
+
+def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
     """The badge: green with the number of steps, or red with the first one that broke. Opens the table.
 
-    ``name`` says whose it is where there are several. A run changed ``on_purpose`` is not called broken.
+    As long as nothing was compared it is an empty ring; to open it is to ask. ``name`` says whose it is where there are
+    several. A run changed ``on_purpose`` is not called broken.
     """
-    broken = proof.first_failure
-    if broken is None:
-        label, icon = f":green[{len(proof.rows)} steps match Hugging Face]", ":material/verified:"
-    elif on_purpose:
-        label, icon = f"changed from {escaped(broken.step)}{_where(broken)} on", ":material/tune:"
-    else:
-        label, icon = f":red[Differs from {escaped(broken.step)}{_where(broken)}]", ":material/error:"
+    if st.session_state.pop(asked := f"{key}.asked", False):
+        st.session_state[key] = True  # with other words on it, it is another badge to Streamlit, and would be closed
+    proof = runs.proof(trace) if runs.is_proven(trace) else None
+    label, icon = _face(proof, on_purpose)
     if name is not None:
         label = f"{escaped(name)}: {label}"
     # The table is made when it is opened: the badge is part of every rerun of every page.
-    with st.popover(label, icon=icon, on_change="rerun", key=key) as badge:
-        if badge.open:
+    with st.popover(label, icon=icon, help=_ASK if proof is None else None, on_change="rerun", key=key) as badge:
+        if badge.open and proof is None:
+            with st.spinner("Checking every step against Hugging Face …"):
+                runs.proof(trace)
+            st.session_state[asked] = True
+            st.rerun()  # the badge is drawn anew, and so is what depends on the comparison
+        if badge.open and proof is not None:
             st.markdown(_said(proof, on_purpose))
             show_table(_proof_table(proof), formats={"max |difference|": "%.1e", "max |value|": "%.3g"}, scrolls=True)
+
+
+def _face(proof: Proof | None, on_purpose: bool) -> tuple[str, str]:
+    """The badge's words and its icon."""
+    if proof is None:
+        return "Not compared yet: open to compare", ":material/radio_button_unchecked:"
+    broken = proof.first_failure
+    if broken is None:
+        return f":green[{len(proof.rows)} steps match Hugging Face]", ":material/verified:"
+    if on_purpose:
+        return f"changed from {escaped(broken.step)}{_where(broken)} on", ":material/tune:"
+    return f":red[Differs from {escaped(broken.step)}{_where(broken)}]", ":material/error:"
 
 
 def _said(proof: Proof, on_purpose: bool) -> str:

@@ -10,11 +10,8 @@ import streamlit as st
 from lab.course.pages import ROOM_PAGE, page_of, script
 from lab.figures.attention import place
 from lab.questions.question import Question
-from lab.rooms.database import Unreachable
 from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.questions import Posed, PosedOption
-from lab.rooms.rooms import RoomError
-from lab.rooms.server import server
 from lab.rooms.states import NEXT, Phase
 from lab.ui import address, parameters, selection
 from lab.ui.quiz.asked import about
@@ -62,6 +59,9 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     ]
     if not pressed:
         return
+    from lab.rooms.database import Unreachable
+    from lab.rooms.rooms import RoomError
+
     shown = dict(selection.link() if link is None else link)
     if not of and {"layer", "head"} <= address.shown().keys():
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
@@ -77,7 +77,9 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
 
 
 def _ask(code: str, asked: Posed) -> None:
-    """Open the question, from the lobby or after a reveal."""
+    """Open the question, from the lobby or after a reveal. Raises RoomError, Unreachable."""
+    from lab.rooms.server import server
+
     rooms, key = server().rooms, key_of(code)
     phase = rooms.taught(code, key).state.phase
     if phase is not Phase.LOBBY and Phase.LOBBY in NEXT[phase]:

@@ -1,13 +1,17 @@
-"""The rooms of this server, and the one that the visit is in."""
+"""The rooms of this server, and the one that the visit is in.
+
+What keeps them is imported for those who are in one: it takes 25 MB, and most servers have no room.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lab.rooms.codes import read_code
-from lab.rooms.database import Unreachable
-from lab.rooms.rooms import NoSuchRoom
-from lab.rooms.seen import State
-from lab.rooms.server import server
 from lab.ui import parameters
+
+if TYPE_CHECKING:
+    from lab.rooms.seen import State
 
 AWAY = "The room does not answer. The page asks again by itself."
 
@@ -20,8 +24,14 @@ def code_here() -> str:
 def state_here() -> State | None:
     """Where that room stands; None where there is none or its database is away."""
     code = code_here()
+    if not code:
+        return None
+    from lab.rooms.database import Unreachable
+    from lab.rooms.rooms import NoSuchRoom
+    from lab.rooms.server import server
+
     try:
-        return server().state(code) if code else None
+        return server().state(code)
     except (NoSuchRoom, Unreachable):
         return None
 

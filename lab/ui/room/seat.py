@@ -12,8 +12,6 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lab.rooms.server import server
-
 KEY = "seat"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
@@ -39,6 +37,8 @@ def sit(code: str) -> str:
 
     Raises RoomError, Unreachable.
     """
+    from lab.rooms.server import server
+
     seats: dict[str, str] = st.session_state.setdefault(_SEATS, {})
     if code not in seats:
         kept = told(code)

@@ -47,6 +47,7 @@ def test_each_head_off_is_hugging_face_without_it(family: Family, tiny_checkpoin
 def test_the_mean_is_another_ablation(tiny_checkpoint: TinyCheckpoint) -> None:
     trace = lab.trace(lab.load_model(tiny_checkpoint("bert")), SENTENCE)
     zero, mean = each_head_off(trace, PLACE, WORD), each_head_off(trace, PLACE, WORD, to_mean=True)
+    assert zero.probabilities is not None and zero.probabilities.flags.owndata, "it holds no other word's"
     assert not np.allclose(zero.moved, mean.moved, atol=1e-3)
     one = head_off(trace, 1, 2, PLACE, to_mean=True)
     assert one.moved[-1].mean() == pytest.approx(mean.moved[1, 2], abs=1e-5)

@@ -3,7 +3,7 @@
 # make check          lint, types, floors, then every test that needs no browser    (WORKERS=2)
 # make test           the same, then the browser tests; needs Chromium, installs it where it may
 # make lint           lint, types and floors alone
-# make bench          the measurements the README quotes
+# make bench          the measurements that docs/measured.md quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
 # make audit          ask for known vulnerabilities of what is installed, where there is a network
 # make evaluate       every figure of the embedded models' cards, measured on the files that ship; the results of the

@@ -1,4 +1,4 @@
-"""What the README says of the course and of its results is what the course is and what ships."""
+"""What the README says of the course is what the course is, its example runs, and docs/ has the results that ship."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from training.evaluation import reproduced
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+RESULTS = (ROOT / "docs" / "results.md").read_text("utf-8")
+MOST_WORDS = 1_500
 
 
-def section(title: str) -> list[str]:
-    """The rows of the tables under a heading."""
-    told = README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    return [line for line in told.splitlines() if line.startswith("|")]
+def rows(text: str) -> list[str]:
+    """The rows of the tables in a text."""
+    return [line for line in text.splitlines() if line.startswith("|")]
+
+
+def section(title: str) -> str:
+    """The README under a heading."""
+    return README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 @pytest.fixture(scope="module")
@@ -32,22 +38,32 @@ def tables() -> list[list[str]]:
     ]
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= MOST_WORDS
+
+
 def test_the_outline_is_the_course() -> None:
-    rows = [line for line in section("A course outline") if line[2].isdigit()]
-    assert rows == [f"| {number(each)} | {each.title} | {each.minutes} | {each.question} |" for each in LESSONS]
+    outline = [line for line in rows(section("The course")) if line[2].isdigit()]
+    assert outline == [f"| {number(each)} | {each.title} | {each.minutes} | {each.question} |" for each in LESSONS]
     assert f"\n{sum(each.minutes for each in LESSONS)} minutes in all" in README
 
 
+def test_the_example_in_python_runs() -> None:
+    example = section("In Python").partition("```python\n")[2].partition("```")[0]
+    assert "lab.prove(" in example
+    exec(compile(example, "README.md", "exec"), {})
+
+
 def test_what_was_reproduced_is_what_ships(tables: list[list[str]]) -> None:
-    assert section("What was reproduced") == [line for table in tables for line in table]
+    assert rows(RESULTS) == [line for table in tables for line in table]
 
 
 def test_every_table_has_its_cases_and_the_twin(tables: list[list[str]]) -> None:
-    for head, _, *rows in tables:
+    for head, _, *cases in tables:
         columns = [cell.strip() for cell in head.strip("|").split("|")]
         assert {"n", "twin", "verdict"} <= set(columns), head
-        assert rows
-        for row in rows:
+        assert cases
+        for row in cases:
             cells = [cell.strip() for cell in row.strip("|").split("|")]
             assert len(cells) == len(columns)
             tested = cells[columns.index("verdict")] != "not testable here"

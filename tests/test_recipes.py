@@ -89,7 +89,7 @@ assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest"
     )
 
 
-def test_a_lesson_is_a_folder_and_two_lines(copy: Path) -> None:
+def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
     folder = copy / "lab/lessons/counting"
     folder.mkdir()
     (folder / "__init__.py").write_text('LESSON = "counting"\n', "utf-8")
@@ -151,8 +151,11 @@ assert shell.sections()["Lessons"][-1] == "10 · Counting"
     )
 
 
-def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
-    folder = copy / "lab/experiments/counting"
+def test_an_experiment_is_two_folders_and_two_lines(copy: Path) -> None:
+    measured, folder = copy / "lab/evidence/counting", copy / "lab/experiments/counting"
+    measured.mkdir()
+    (measured / "__init__.py").touch()
+    (measured / "replication.py").write_text("def replicate(model):\n    return model.config.layers\n", "utf-8")
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "experiment.toml").write_text(
@@ -162,7 +165,8 @@ def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
         "utf-8",
     )
     (folder / "screens.py").write_text(
-        "import streamlit as st\n\ndef show(page):\n    st.markdown(f'**{page.model().config.layers}** layers')\n",
+        "import streamlit as st\n\nfrom lab.evidence.counting.replication import replicate\n\n"
+        "def show(page):\n    st.markdown(f'**{replicate(page.model())}** layers')\n",
         "utf-8",
     )
     (copy / "pages/35_Layers.py").write_text(
@@ -211,6 +215,6 @@ assert lab.prove(model, lab.trace(model, "The cat sat.", "The dog ran.")).passed
 
 def test_the_recipes_name_files_that_are_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    linked = [part.partition(")")[0] for part in text.split("](")[1:]]
+    linked = [part.partition(")")[0].partition("#")[0] for part in text.split("](")[1:]]
     assert len(linked) > 8
     assert not [path for path in linked if not (ROOT / path).exists()]

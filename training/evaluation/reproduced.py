@@ -188,8 +188,8 @@ def page() -> str:
     """All tables of all models, and the rule."""
     parts = [
         "# What was reproduced",
-        "Written by `python -m training.evaluation.reproduced` from the results that ship; a test compares. What is "
-        "measured, and how, is in [the README](../README.md#what-was-reproduced) and on the pages of the experiments. "
+        "Written by `python -m training.evaluation.reproduced` from the results that ship; a test compares. "
+        "[results.md](results.md) and the pages of the experiments say how each figure is measured. "
         "**twin** is the untrained twin, the same model with random weights. Intervals are 95 %.",
         f"## The rule of the verdicts\n\n{RULE}",
     ]

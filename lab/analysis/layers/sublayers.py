@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
-from lab.models.trace import Trace
+from lab.models.trace import Trace, trace_encoding
+from lab.models.twin import twin
 from lab.models.weights import Norm
 
 Array = NDArray[np.float64]
@@ -46,6 +47,12 @@ def sublayer_changes(trace: Trace) -> SublayerChanges:
             cosine.append((x * total).sum(axis=-1) / (before * after))
     shape = (trace.model.config.layers, len(SUBLAYERS), len(trace))
     return SublayerChanges(np.stack(relative).reshape(shape), np.stack(cosine).reshape(shape))
+
+
+@once
+def changes_untrained(trace: Trace, seed: int) -> SublayerChanges:
+    """:func:`sublayer_changes` of this text in the model's twin with random weights, which is not kept."""
+    return sublayer_changes(trace_encoding(twin(trace.model, seed), trace.encoding))
 
 
 def sublayers(layer: LayerTrace) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:

@@ -8,12 +8,12 @@ import numpy as np
 
 from lab.analysis.layers.feed_forward import share_below_zero, silent
 from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
-from lab.analysis.layers.sublayers import sublayer_changes
+from lab.analysis.layers.sublayers import changes_untrained, sublayer_changes
 from lab.analysis.words.masking import asked_run
 from lab.course.words import named
 from lab.figures.choices import CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON, blank_checks, checks, residual_figures
-from lab.lessons.feed_forward.residual import untrained
+from lab.lessons.feed_forward.residual import seed_of
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.questions.question import Question
 from lab.ui.quiz.asking import draw_checks
@@ -60,8 +60,9 @@ def _about_the_blank(view: FeedForwardView) -> tuple[Question | None, ...]:
 
 def _trained(view: FeedForwardView) -> Question | None:
     """In how many layers training made the network add more."""
-    twin = untrained(view)
-    if twin is None:
+    seed = seed_of(view)
+    if seed is None:
         return None
-    after, before = (sublayer_changes(each).relative[:, 1, view.token] for each in (view.trace, twin))
+    found = sublayer_changes(view.trace), changes_untrained(view.trace, seed)
+    after, before = (each.relative[:, 1, view.token] for each in found)
     return checks.more_than_untrained(view.name, after, before)

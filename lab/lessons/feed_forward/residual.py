@@ -9,28 +9,25 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.layers.feed_forward import active_on_words
-from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, sublayer_changes
+from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, changes_untrained, sublayer_changes
 from lab.course.words import signed
 from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
 from lab.lessons.feed_forward.view import FeedForwardView, beside_token
 from lab.models import forward
-from lab.models.catalogue import twin_id
-from lab.models.interventions import Interventions
-from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import DIMENSION, NORM, PAIR, RESIDUAL, TEXT, TWIN_SEED
+from lab.ui.parameters import DIMENSION, NORM, RESIDUAL, TWIN_SEED
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 
 
 def show_residual(view: FeedForwardView) -> None:
     """How much attention and the feed-forward network change each token, beside the same with random weights."""
-    changes, twin = sublayer_changes(view.trace), untrained(view)
-    before = None if twin is None else sublayer_changes(twin)
+    changes, seed = sublayer_changes(view.trace), seed_of(view)
+    before = None if seed is None else changes_untrained(view.trace, seed)
     name = view.name
     after_network = changes.relative[:, 1, view.token]
     before_network = None if before is None else before.relative[:, 1, view.token]
@@ -47,7 +44,7 @@ def show_residual(view: FeedForwardView) -> None:
     )
     _draw_changes(view, measure)
     if view.config.layers > 1:  # one layer is no line
-        draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, twin), "changes-of-token")
+        draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
     meaning(meanings.beside_untrained(name, after_network, before_network))
     said = (
         meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
@@ -73,12 +70,9 @@ def show_residual(view: FeedForwardView) -> None:
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
 
 
-def untrained(view: FeedForwardView) -> Trace | None:
-    """This text through the model with random weights; None for a toy, or where that is on screen."""
-    model, chosen = view.trace.model.id, view.page.selection
-    if model not in runs.model_ids():
-        return None
-    return runs.run(twin_id(model, chosen[TWIN_SEED]), chosen[TEXT], chosen[PAIR], Interventions())
+def seed_of(view: FeedForwardView) -> int | None:
+    """The seed of the random weights to compare with; None for a toy, or where random weights are on screen."""
+    return view.page.selection[TWIN_SEED] if view.trace.model.id in runs.model_ids() else None
 
 
 def _draw_changes(view: FeedForwardView, measure: str) -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, layer_norms, norm_steps, sublayer_changes
+from lab.analysis.layers.sublayers import (
+    SUBLAYERS,
+    NormSteps,
+    changes_untrained,
+    layer_norms,
+    norm_steps,
+    sublayer_changes,
+)
 from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -27,13 +34,14 @@ def changes(traced: Trace, measure: str, token: int) -> Heatmap:
     return heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))
 
 
-def changes_of_token(traced: Trace, measure: str, token: int, untrained: Trace | None = None) -> Figure:
-    """How much both sublayers change one token, from layer to layer; beside it the same run of other weights.
+def changes_of_token(traced: Trace, measure: str, token: int, seed: int | None = None) -> Figure:
+    """How much both sublayers change one token, from layer to layer.
 
-    ``untrained`` is meant for :func:`lab.models.twin.random_twin`, the same model with random weights.
+    With a ``seed``, beside it what they change in :func:`lab.models.twin.random_twin`, the model with random weights.
     """
-    runs = {"": traced} | ({} if untrained is None else {", random": untrained})
-    every = {whose: sublayer_changes(run) for whose, run in runs.items()}
+    every = {"": sublayer_changes(traced)}
+    if seed is not None:
+        every[", random"] = changes_untrained(traced, seed)
     values = {
         f"{name}{whose}": (of.cosine if measure == CHANGE_COSINE else of.relative)[:, at, token]
         for whose, of in every.items()

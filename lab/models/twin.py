@@ -52,7 +52,7 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     def draw(shape: torch.Size, name: str) -> Tensor:
         std, cut = family.initial_std(name, config), family.initial_cut(config)
         if cut is None:
-            return torch.randn(shape, generator=generator) * std
+            return torch.randn(shape, generator=generator).mul_(std)
         return nn.init.trunc_normal_(torch.empty(shape), std=std, a=-cut * std, b=cut * std, generator=generator)
 
     tensors = {

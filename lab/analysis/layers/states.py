@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.words.neighbours import vocabulary_words
+from lab.analysis.words.neighbours import some, vocabulary_words
 from lab.models import forward
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -56,7 +56,7 @@ def states(trace: Trace, token: int) -> States:
         rows = w.token[chosen]
         return unit((rows if w.project is None else forward.linear(rows, *w.project)).double())
 
-    near = unit(found) @ rows_of(list(ids)).T
+    near = torch.cat([unit(found) @ rows_of(part).T for part in some(ids)], dim=1)
     best = near.argmax(dim=-1)
     own = unit(found) @ rows_of([trace.token_ids[token]])[0]
     return States(

@@ -6,7 +6,7 @@ angle. Tokens, layers and ids count from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,15 +74,18 @@ def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
     return whole or tuple(each for each in ids if each not in special and each != unknown_of(model.tokenizer))
 
 
+def some(ids: Sequence[int]) -> Iterator[list[int]]:
+    """The ``ids`` of rows, some at a time: all rows and their copies would take more memory than the model."""
+    return (list(ids[start : start + _ROWS]) for start in range(0, len(ids), _ROWS))
+
+
 @once
 def nearest_in_table(model: LoadedModel, token_id: int, k: int) -> Neighbours:
     """The ``k`` whole words whose rows of the token table are most like the row of ``token_id``, without itself."""
     ids = [each for each in vocabulary_words(model) if each != token_id]
     table = model.weights.embeddings.token
     vector = table[token_id].numpy()
-    # Some at a time: whole, the rows and their copies would take more memory than the model.
-    parts = (table[ids[start : start + _ROWS]].numpy() for start in range(0, len(ids), _ROWS))
-    cosines = np.concatenate([_cosines(_unit(rows), vector) for rows in parts] or [np.empty(0)])
+    cosines = np.concatenate([_cosines(_unit(table[part].numpy()), vector) for part in some(ids)] or [np.empty(0)])
     return _nearest(cosines, k, lambda at: Neighbour(word_of(model.tokenizer, ids[at]), float(cosines[at])))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.words.neighbours import vocabulary_words
+from lab.analysis.words.neighbours import some, vocabulary_words
 from lab.models.encoding import word_of
 from lab.models.memo import once
 
@@ -68,15 +68,16 @@ def _by_spelling(model: LoadedModel) -> Mapping[str, int]:
 def word_sum(model: LoadedModel, first: int, second: int, third: int) -> WordSum:
     """Row ``first`` of the token table − row ``second`` + row ``third``, compared with the rows of all whole words."""
     ids, table = vocabulary_words(model), model.weights.embeddings.token.numpy()
-    rows = table[list(ids)].astype(np.float64)
-    sizes = np.linalg.norm(rows, axis=1)
     a, b, c = (table[each].astype(np.float64) for each in (first, second, third))
+    vectors = np.stack([a - b + c, a, c])
 
-    def cosines(vector: Values) -> Values:
-        scale = sizes * np.linalg.norm(vector)
-        return np.asarray(np.divide(rows @ vector, scale, out=np.zeros(len(rows)), where=scale > 0))
+    def cosines(part: list[int]) -> Values:
+        rows = table[part].astype(np.float64)
+        scale = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(vectors, axis=1)
+        return np.asarray(np.divide(rows @ vectors.T, scale, out=np.zeros_like(scale), where=scale > 0))
 
-    return WordSum((first, second, third), ids, cosines(a - b + c), cosines(a), cosines(c))
+    found = np.concatenate([cosines(part) for part in some(ids)])
+    return WordSum((first, second, third), ids, found[:, 0], found[:, 1], found[:, 2])
 
 
 @dataclass(frozen=True)

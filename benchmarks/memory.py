@@ -3,9 +3,11 @@
 Community Cloud promises 690 MB. The first five lessons keep that promise, all nine do not: the parser of lesson 6 takes
 70 MB, and a model with random weights, which lessons 4 to 9 draw beside the trained one, 100 MB for a moment. So the
 bound that fails is what they were brought down to, and a tenth more. The comparison with Hugging Face, which few ask
-for, is not bound. What counts is the peak so far: the resident memory of the server and of all that it started, summed every twentieth of a second, and the
-server's own high-water mark, which misses no moment. A page of memory that two processes share counts twice and a
-mapped file counts, so the figure is never too small.
+for, is not bound.
+
+What counts is the peak so far: the resident memory of the server and of all that it started, summed every twentieth of
+a second, and the server's own high-water mark, which misses no moment. A page of memory that two processes share counts
+twice and a mapped file counts, so the figure is never too small.
 """
 
 from __future__ import annotations

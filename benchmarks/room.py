@@ -28,8 +28,9 @@ from benchmarks import learners
 from benchmarks.balancer import balanced
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
+from lab.questions.question import Option
 from lab.rooms.database import open_database
-from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.questions import Posed
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 
@@ -110,7 +111,7 @@ class Found:
 
 def question() -> Posed:
     """What is asked makes no difference here."""
-    options = tuple(PosedOption(text, f"Because of {text}.", text == "b") for text in "abcd")
+    options = tuple(Option(text, f"Because of {text}.", text == "b") for text in "abcd")
     return Posed("self-attention", "load", "Which one?", options, "Asked about a load test", {})
 
 

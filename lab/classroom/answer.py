@@ -6,7 +6,7 @@ import streamlit as st
 
 from lab.classroom import question_view
 from lab.course.words import escaped
-from lab.rooms.forms import Picks
+from lab.questions.forms import Picks
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.typed import read_number, wanted
 

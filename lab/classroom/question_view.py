@@ -10,9 +10,9 @@ from lab.charts.tokens.chips import token_chips
 from lab.course.pages import lesson_of, number
 from lab.course.words import stopped
 from lab.figures.room import NAMES, heads_chart, round_chart
+from lab.questions.forms import Bounds, Kind, Picks
 from lab.questions.question import with_letter
 from lab.rooms.counts import FEWEST, Counts
-from lab.rooms.forms import Bounds, Kind, Picks
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.seen import Seen, Told
 from lab.rooms.states import ROUND, Phase

@@ -10,9 +10,9 @@ import streamlit as st
 from lab.charts.base.tables import to_csv
 from lab.course.words import escaped, plain, signed
 from lab.evidence.gain import normalised_gain
+from lab.questions.forms import Kind
 from lab.questions.question import letter, with_letter
 from lab.rooms.counts import Counts
-from lab.rooms.forms import Kind
 from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 from lab.rooms.states import ROUND, Phase

@@ -44,5 +44,5 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
 def _is_another(found: Question, asked: Posed) -> bool:
     """Whether it can be answered in the same way, and asks something else: in other words, or of other tokens."""
     tokens = asked.place.picks.tokens if asked.place is not None else ()
-    others = found.places is not None and bool(tokens) and found.places.tokens != tokens
+    others = found.place is not None and bool(tokens) and found.place.picks.tokens != tokens
     return asked.kind in kinds(found) and (found.prompt != asked.prompt or others)

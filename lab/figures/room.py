@@ -9,9 +9,9 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.ranges import ranges
 from lab.evidence.intervals import wilson
+from lab.questions.forms import Picks
 from lab.questions.question import letter
 from lab.rooms.counts import Counts
-from lab.rooms.forms import Picks
 from lab.rooms.questions import Posed
 
 NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}

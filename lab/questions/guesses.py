@@ -7,22 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Ask:
-    """Something to predict before anybody knows: the answer comes with the result."""
-
-    id: str
-    prompt: str
-    options: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class GuessAnswer:
-    """Which option (from 0) is right by the result, and its numbers in a sentence."""
-
-    option: int
-    why: str
+from lab.questions.question import Question, Right
 
 
 @dataclass(frozen=True)
@@ -40,8 +25,8 @@ def between(interval: tuple[float, float], edges: Sequence[float]) -> int | None
     return low if low == high else None
 
 
-def score(asks: Sequence[Ask], choices: Mapping[str, int], answers: Mapping[str, GuessAnswer]) -> GuessScore:
+def score(asks: Sequence[Question], choices: Mapping[str, int], answers: Mapping[str, Right]) -> GuessScore:
     """Score the questions that both the learner and the result have answered; a guess takes each option alike."""
     both = [ask for ask in asks if ask.id in choices and ask.id in answers]
-    right = sum(choices[ask.id] == answers[ask.id].option for ask in both)
+    right = sum(choices[ask.id] == answers[ask.id][0] for ask in both)
     return GuessScore(right, len(both), sum(1 / len(ask.options) for ask in both))

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.course.words import with_minus
-from lab.questions.question import MARGIN, Number, Option, Places, Question, clear_winner, shuffled
+from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
 
 # Two numbers nearer than this share of the larger are never both options.
 NEAR = 0.1
@@ -59,8 +60,8 @@ def ranked(
     options = [Option(name(i), with_minus(why(i, order[0])), correct=i == order[0]) for i in order]
     asked = shuffled(id, prompt, options)
     if isinstance(of, int):
-        return replace(asked, places=Places(order[0], layers=len(values) // of, heads=of))
-    return replace(asked, places=Places(order[0], tuple(of))) if of else asked
+        return replace(asked, place=PlaceAnswer(order[0], Picks(layers=len(values) // of, heads=of)))
+    return replace(asked, place=PlaceAnswer(order[0], Picks(tuple(of)))) if of else asked
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def numeric(
     return replace(asked, number=_number(offered, kept[answer[0]].text, of.apart, of.within))
 
 
-def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> Number:
+def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> NumberAnswer:
     """The number as it is asked for without options. ``offered``: the right one, then the wrong options.
 
     The tolerance is half of what lies between two options at least; half a step of the last digit ``shown`` where that
@@ -115,7 +116,7 @@ def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[fl
         step, unit = step / 100, ""
     tolerance = min(max(apart, NEAR * abs(value), step), nearest) / 2
     low, high = max(within[0], -MOST), min(within[1], MOST)
-    return Number(value, tolerance, low, high, unit, _edges(offered, tolerance, low, high))
+    return NumberAnswer(value, tolerance, Bounds(low, high, unit), _edges(offered, tolerance, low, high))
 
 
 def _edges(offered: Sequence[float], tolerance: float, low: float, high: float) -> tuple[float, ...]:

@@ -10,6 +10,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from lab.questions.forms import NumberAnswer, PlaceAnswer
+
 MARGIN = 0.05
 
 
@@ -18,70 +20,60 @@ class Option:
     """One possible answer and what is true or false about it, in a sentence with this run's numbers."""
 
     text: str
-    why: str
+    why: str = ""
     correct: bool = False
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number that can be asked for without options: what is right, and how near is near enough.
-
-    Attributes
-    ----------
-    low, high
-        What it may be.
-    unit
-        What stands behind it; empty where nothing does.
-    edges
-        Where the bins of a histogram meet, in order: ``value`` ± ``tolerance``, and others on either side.
-    """
-
-    value: float
-    tolerance: float
-    low: float
-    high: float
-    unit: str
-    edges: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Places:
-    """What can be picked as an answer: each of the ``tokens``, or each of the heads of one layer or more."""
-
-    best: int
-    tokens: tuple[str, ...] = ()
-    layers: int = 1
-    heads: int = 0
+# Which option, from 0, is right, and why, in a sentence with its numbers.
+Right = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with two or more options, exactly one correct. ``id`` names it in the progress.
+    """A prompt with two or more options, one of them correct. ``id`` names it in the progress.
 
+    Where a measurement has the answer, none is correct before: the question is open until it is :meth:`answered`.
     ``mixed`` says that the order of the options means nothing. ``number`` is there where a class may be asked for the
-    number itself, without options, and ``places`` where it may be asked to pick any token or head.
+    number itself, without options, and ``place`` where it may be asked to pick any token or head.
     """
 
     id: str
     prompt: str
     options: tuple[Option, ...]
     mixed: bool = False
-    number: Number | None = field(default=None, compare=False)
-    places: Places | None = field(default=None, compare=False)
+    number: NumberAnswer | None = field(default=None, compare=False)
+    place: PlaceAnswer | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]
-        if len(self.options) < 2 or sum(option.correct for option in self.options) != 1:
-            raise ValueError(f"{self.id}: a question needs at least two options, exactly one of them correct.")
+        if len(self.options) < 2 or sum(option.correct for option in self.options) > 1:
+            raise ValueError(f"{self.id}: a question needs at least two options, no more than one of them correct.")
         if len(set(texts)) < len(texts):
             raise ValueError(f"{self.id}: two options read the same: {texts}.")
-        if not all(option.why for option in self.options):
+        if not self.is_open and not all(option.why for option in self.options):
             raise ValueError(f"{self.id}: every option needs its explanation.")
 
     @property
+    def is_open(self) -> bool:
+        """Whether nobody knows the answer yet."""
+        return not any(option.correct for option in self.options)
+
+    @property
     def answer(self) -> int:
-        """Index of the correct option."""
+        """Index of the correct option. Raises ValueError while the question is open."""
+        if self.is_open:
+            raise ValueError(f"{self.id}: nobody knows the answer yet.")
         return next(i for i, option in enumerate(self.options) if option.correct)
+
+    def answered(self, right: int, why: str) -> Question:
+        """An open question with its answer."""
+        options = (replace(each, why=why, correct=i == right) for i, each in enumerate(self.options))
+        return replace(self, options=tuple(options))
+
+
+def open_question(id: str, prompt: str, texts: Sequence[str]) -> Question:
+    """Something to predict before anybody knows: the answer comes with a measurement."""
+    return Question(id, prompt, tuple(map(Option, texts)))
 
 
 def letter(index: int) -> str:

@@ -6,16 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
-
-
-@dataclass(frozen=True)
-class PosedOption:
-    """An option, whether it is right, and why, in a sentence with the numbers of the run."""
-
-    text: str
-    why: str
-    correct: bool
+from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.question import Option
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,7 @@ class Posed:
     lesson: str
     question: str
     prompt: str
-    options: tuple[PosedOption, ...]
+    options: tuple[Option, ...]
     about: str
     link: Mapping[str, str]
     number: NumberAnswer | None = None
@@ -87,7 +79,7 @@ class Posed:
         found = json.loads(text)
         number, place = found.get("number"), found.get("place")
         read = {
-            "options": tuple(PosedOption(**option) for option in found["options"]),
+            "options": tuple(Option(**option) for option in found["options"]),
             "number": None if number is None else NumberAnswer.from_dict(number),
             "place": None if place is None else PlaceAnswer.from_dict(place),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.rooms.forms import Bounds
+from lab.questions.forms import Bounds
 
 _LONGEST = 40
 _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{ARABIC DECIMAL SEPARATOR}": ","})

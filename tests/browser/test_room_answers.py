@@ -11,10 +11,11 @@ from itertools import pairwise
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import Lab
+from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.question import Option
 from lab.rooms.codes import LENGTH, new_secret
 from lab.rooms.database import open_database
-from lab.rooms.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
-from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.questions import Posed
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 from tests.browser.accessibility import violations
@@ -38,7 +39,7 @@ def ready(school: Lab, browser: Browser, stack: ExitStack, rooms: Rooms) -> tupl
 
 def questions() -> tuple[Posed, Posed, Posed]:
     """One that asks for a number, one for a token and one for a head."""
-    options = tuple(PosedOption(text, f"Why {text}.", text == "b") for text in "abc")
+    options = tuple(Option(text, f"Why {text}.", text == "b") for text in "abc")
     base = Posed("self-attention", "which", "Which?", options, "Asked about a test", {})
     number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.2, 0.32, 0.36, 0.5))
     tokens = Picks(("[CLS]", "she", "gave", "her", "brother", "the", "book", ".", "[SEP]"))

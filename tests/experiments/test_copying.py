@@ -82,11 +82,11 @@ def test_the_control_for_position_is_read_off_the_texts(found: CopyingTest) -> N
     said = meanings.in_full(found)
     assert f"gives {fresh:.2f} of its attention to the token at that distance, against {repeated:.2f}" in said
     assert fresh < 0.25 * repeated and "not for the distance" in said
-    assert meanings.answers(found)["position"].option == 2
+    assert meanings.answers(found)["position"][0] == 2
     same = tuple(replace(each, fresh=each.repeated) for each in found.distances)
     fixed = replace(found, distances=same)
     assert "not for the distance" not in meanings.in_full(fixed)
-    assert meanings.answers(fixed)["position"].option == 0
+    assert meanings.answers(fixed)["position"][0] == 0
     assert "position" not in meanings.answers(replace(found, distances=()))
     assert distance_frame(found)["repeated"].tolist() == [each.repeated.mean() for each in found.distances]
 
@@ -127,9 +127,9 @@ def test_a_model_that_does_not_copy_is_said_not_to(found: CopyingTest) -> None:
 
 @pytest.mark.parametrize(("rise", "option"), [(0.0, 0), (0.5, 1), (2.0, 2), (9.0, 3)])
 def test_how_much_is_answered_by_the_rise(found: CopyingTest, rise: float, option: int) -> None:
-    assert meanings.answers(moved(found, BEST, rise))["best"].option == option
+    assert meanings.answers(moved(found, BEST, rise))["best"][0] == option
     alike = meanings.answers(moved(moved(found, BEST, rise), RANDOM, rise))["random"]
-    assert alike.option == 2 and f"{DRAWS} of {DRAWS}" in alike.why
+    assert alike[0] == 2 and f"{DRAWS} of {DRAWS}" in alike[1]
 
 
 def test_an_interval_over_an_edge_is_no_answer(found: CopyingTest) -> None:

@@ -86,10 +86,10 @@ def test_words_follow_the_numbers() -> None:
 def test_the_answers_are_those_of_the_numbers(rho: float, option: int) -> None:
     _, found = model_and_result("lab-gpt2")
     given = meanings.answers(with_rho(found, attention=rho, near=0.95))
-    assert given["attention"].option == option
-    assert meanings.ASKS[1].options[given["best"].option] == "nearness alone"
+    assert given["attention"][0] == option
+    assert meanings.ASKS[1].options[given["best"][0]].text == "nearness alone"
     sign = np.sign([found.rows[2].low, found.rows[2].high])
-    assert given["rollout"].option == (0 if sign[0] > 0 else 2 if sign[1] < 0 else 1)
+    assert given["rollout"][0] == (0 if sign[0] > 0 else 2 if sign[1] < 0 else 1)
 
 
 def test_where_two_are_best_there_is_no_answer() -> None:

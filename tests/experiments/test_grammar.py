@@ -67,15 +67,16 @@ def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
         decided = rows[name].judged.verdict not in (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE)
         assert (name in answers) == decided
         if decided:
-            assert asks[name].options[answers[name].option] == ("yes" if rows[name].judged.verdict in HOLDS else "no")
+            assert asks[name].options[answers[name][0]].text == ("yes" if rows[name].judged.verdict in HOLDS else "no")
         assert f", right in {rows[name].offset_right / rows[name].count:.0%}" in asks[name].prompt
     points = {
-        name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count for name in asks["most"].options
+        name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count
+        for name in (option.text for option in asks["most"].options)
     }
     first, second = sorted(points, key=points.__getitem__, reverse=True)[:2]
     assert points[first] - points[second] >= 0.5
-    assert asks["most"].options[answers["most"].option] == first
-    assert f"{points[first]:.1f} points above; next is {second} with {points[second]:.1f}" in answers["most"].why
+    assert asks["most"].options[answers["most"][0]].text == first
+    assert f"{points[first]:.1f} points above; next is {second} with {points[second]:.1f}" in answers["most"][1]
 
 
 def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> None:
@@ -92,7 +93,7 @@ def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> No
             above = right - (head == dependent + rows[name].offset)
             both.append(np.average(above, weights=drawn[document[at]]))
         gains.append(both[0] - both[1])
-    assert ("may turn" in answer.why) == (np.quantile(gains, 0.025) <= 0)
+    assert ("may turn" in answer[1]) == (np.quantile(gains, 0.025) <= 0)
 
 
 def test_what_cannot_be_tested_says_why(found: GrammarTest) -> None:

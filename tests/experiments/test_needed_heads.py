@@ -112,14 +112,14 @@ def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
 @pytest.mark.parametrize(("share", "option"), [(0.0, 0), (0.25, 0), (0.5, 1), (0.75, 2), (1.0, 3)])
 def test_how_many_are_clear_is_answered_by_the_count(found: NeededTest, share: float, option: int) -> None:
     clear = np.arange(found.effect.mean.size).reshape(found.shape) < share * found.effect.mean.size
-    assert meanings.answers(with_effect(found, np.zeros(found.shape), clear))["clear"].option == option
+    assert meanings.answers(with_effect(found, np.zeros(found.shape), clear))["clear"][0] == option
 
 
 @pytest.mark.parametrize(("layer", "option"), [(0, 0), (3, 1)])
 def test_where_the_most_needed_head_is(found: NeededTest, layer: int, option: int) -> None:
     mean = np.full(found.shape, -0.1)
     mean[layer, 2] = -0.5
-    assert meanings.answers(with_effect(found, mean, mean < 0))["layer"].option == option
+    assert meanings.answers(with_effect(found, mean, mean < 0))["layer"][0] == option
     mean[3 - layer, 1] = -0.495  # as needed, as far as one can tell
     assert "layer" not in meanings.answers(with_effect(found, mean, mean < 0))
 
@@ -134,7 +134,7 @@ def test_how_many_can_go(found: NeededTest, step: int) -> None:
     curve = np.stack([plain if at < step else -np.abs(plain) for at in range(len(found.away))])
     cut = replace(found, curves={**found.curves, IMPORTANCE: curve})
     assert meanings.last_for_nothing(cut) == found.away[step - 1]
-    assert meanings.answers(cut)["go"].option == option
+    assert meanings.answers(cut)["go"][0] == option
     assert meanings.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == every
 
 

@@ -77,7 +77,7 @@ def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: Patchin
         moved = with_stream(found, subject, [0.6] * found.layers)
         assert moved.crosses(SUFFICES) == crossing
         ask = meanings.asks(found.layers)[0]
-        first, *last_of_span = map(int, re.findall(r"\d+", ask.options[meanings.answers(moved)["crossing"].option]))
+        first, *last_of_span = map(int, re.findall(r"\d+", ask.options[meanings.answers(moved)["crossing"][0]].text))
         assert first <= crossing <= (last_of_span or [first])[0]
         said = meanings.meaning_of(moved, "m")
         last = "in every layer but the last" in said
@@ -90,7 +90,7 @@ def test_what_is_left_with_a_network_held_is_the_answer(found: PatchingTest, lef
     mean = np.full_like(relay.mean, relay.alone)
     mean[1] = left * relay.alone
     held = replace(relay, mean=mean, low=mean - 0.01, high=mean + 0.01)
-    assert meanings.answers(replace(found, relays={SUFFICES: held}))["relay"].option == option
+    assert meanings.answers(replace(found, relays={SUFFICES: held}))["relay"][0] == option
     open_ = replace(held, low=mean - 0.5, high=mean + 0.5)
     assert "relay" not in meanings.answers(replace(found, relays={SUFFICES: open_}))
 

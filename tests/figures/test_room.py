@@ -12,12 +12,13 @@ import pytest
 from lab.charts.base.tables import to_csv
 from lab.classroom.summary import frame
 from lab.figures.room import heads_chart, round_chart
+from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.question import Option
 from lab.rooms.counts import Counts
-from lab.rooms.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
-from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 
-OPTIONS = tuple(PosedOption(text, f"Why {text}.", text == "b") for text in "abc")
+OPTIONS = tuple(Option(text, f"Why {text}.", text == "b") for text in "abc")
 ASKED = Posed("self-attention", "which", "Which?", OPTIONS, "Asked about “x”", {})
 
 

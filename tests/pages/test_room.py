@@ -162,7 +162,7 @@ def test_nothing_of_the_answer_reaches_a_learner_or_the_wall_before_the_reveal(b
         sent = everything(again(at))
         assert told.question.prompt in [each.value for each in at.header]
         assert [each.text for each in told.question.options if each.why in sent] == []
-        assert "Posed(" not in sent and "PosedOption" not in sent and "Counts(" not in sent and key not in sent
+        assert "Posed(" not in sent and "Option(" not in sent and "Counts(" not in sent and key not in sent
         assert len(at.success) == 0 and not at.get("vega_lite_chart")
         rooms.step(code, key, now, then)
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)

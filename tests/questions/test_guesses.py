@@ -6,10 +6,15 @@ from itertools import product
 
 import pytest
 
-from lab.questions.guesses import Ask, GuessAnswer, score
+from lab.questions.guesses import score
+from lab.questions.question import open_question
 
-ASKS = (Ask("a", "?", ("yes", "no")), Ask("b", "?", ("yes", "no")), Ask("c", "?", ("x", "y", "z")))
-ANSWERS = {"a": GuessAnswer(0, "."), "b": GuessAnswer(1, "."), "c": GuessAnswer(2, ".")}
+ASKS = (
+    open_question("a", "?", ("yes", "no")),
+    open_question("b", "?", ("yes", "no")),
+    open_question("c", "?", ("x", "y", "z")),
+)
+ANSWERS = {"a": (0, "."), "b": (1, "."), "c": (2, ".")}
 
 
 @pytest.mark.parametrize("choice", list(product(range(2), range(2), range(3))))
@@ -22,6 +27,6 @@ def test_the_odds_are_those_of_all_ways_to_guess(choice: tuple[int, int, int]) -
 
 
 def test_what_was_skipped_or_is_undecided_does_not_count() -> None:
-    found = score(ASKS, {"a": 0, "c": 2}, {"a": GuessAnswer(0, "."), "b": GuessAnswer(1, ".")})
+    found = score(ASKS, {"a": 0, "c": 2}, {"a": (0, "."), "b": (1, ".")})
     assert (found.right, found.count, found.expected) == (1, 1, 0.5)
     assert score(ASKS, {}, ANSWERS).count == 0

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
+from lab.questions.forms import Bounds, NumberAnswer
 from lab.questions.kinds import Quantity, numeric
-from lab.questions.question import Number
 
 
-def asked(value: float, wrong: tuple[float, ...], of: Quantity) -> Number:
+def asked(value: float, wrong: tuple[float, ...], of: Quantity) -> NumberAnswer:
     found = numeric("id", "How much?", (value, "So."), dict.fromkeys(wrong, "Not so."), of)
     assert found is not None and found.number is not None
     return found.number
@@ -38,13 +38,13 @@ def test_the_tolerance_follows_the_margin(
 
 def test_a_number_that_is_shown_as_a_percentage_is_asked_for_as_a_share() -> None:
     found = asked(0.47, (0.2, 0.8), Quantity("{:.0%}".format, within=(0, 1)))
-    assert (found.low, found.high, found.unit) == (0, 1, "")
+    assert found.bounds == Bounds(0, 1, "")
     assert found.tolerance == pytest.approx(0.0235)
 
 
 def test_bounds_unit_and_bins() -> None:
     found = asked(0.4, (0.2, 0.8), Quantity("{:.1f} nats".format, within=(0, math.inf)))
-    assert (found.low, found.high, found.unit) == (0, 1e9, "nats")
+    assert found.bounds == Bounds(0, 1e9, "nats")
     assert list(found.edges) == sorted(found.edges) and found.edges[0] > 0
     inside = [edge for edge in found.edges if abs(edge - found.value) <= found.tolerance * (1 + 1e-9)]
     assert inside == pytest.approx([found.value - found.tolerance, found.value + found.tolerance])

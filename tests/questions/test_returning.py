@@ -96,5 +96,5 @@ def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: st
     spots = (Spot.of(run("lab-minilm", each.text)) for each in EXAMPLES if "[MASK]" not in each.text)
     asked = (each for spot in spots for each in to_pick(spot) if each is not None and each.id == wanted)
     found = next(asked, None)
-    assert found is not None and found.places is not None
+    assert found is not None and found.place is not None
     assert found.options[found.answer].correct

@@ -9,9 +9,9 @@ import pytest
 from alembic import command
 from sqlalchemy import Engine, func, inspect, select
 
+from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.codes import new_secret
 from lab.rooms.database import migrations, writing
-from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import NotNow, Rooms
 from lab.rooms.schema import ANSWERS

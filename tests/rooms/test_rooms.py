@@ -9,12 +9,13 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import Engine, func, select, update
 
+from lab.questions.question import Option
 from lab.rooms import door
 from lab.rooms import rooms as module
 from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
 from lab.rooms.counts import Counts
 from lab.rooms.database import open_database
-from lab.rooms.questions import Hidden, Posed, PosedOption
+from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import Full, NoSuchRoom, NotNow, NotTheTeacher, Rooms
 from lab.rooms.schema import ANSWERS, ROOMS
 from lab.rooms.seen import State
@@ -22,7 +23,7 @@ from lab.rooms.states import NEXT, ROUND, Phase
 
 
 def posed(answer: int = 0) -> Posed:
-    options = tuple(PosedOption(text, f"Why {text}.", place == answer) for place, text in enumerate("abc"))
+    options = tuple(Option(text, f"Why {text}.", place == answer) for place, text in enumerate("abc"))
     return Posed("self-attention", "most-attended", "Which?", options, "Asked about “x”", {"text": "x"})
 
 

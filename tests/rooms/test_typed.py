@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.rooms.forms import Bounds
+from lab.questions.forms import Bounds
 from lab.rooms.typed import NotANumber, read_number
 
 SHARE, ANY = Bounds(0.0, 1.0, ""), Bounds(-1e9, 1e9, "nats")

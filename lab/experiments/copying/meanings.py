@@ -12,7 +12,8 @@ from lab.evidence.copying.replication import AWAY, BEST, BOTH, DRAWS, CopyingTes
 from lab.evidence.intervals import mean_interval
 from lab.evidence.verdicts import HOLDS
 from lab.models.interventions import Head
-from lab.questions.guesses import Ask, GuessAnswer, between
+from lab.questions.guesses import between
+from lab.questions.question import Right, open_question
 
 # Nats. A rise between two of them is an answer to the question how much.
 _EDGES = (0.1, 1.0, 3.0)
@@ -20,19 +21,19 @@ _STAYS = 0.1
 # Of the way from giving every token the same to losing nothing.
 _WEAK, _WELL = 0.25, 0.75
 ASKS = (
-    Ask(
+    open_question(
         "best",
         "The head with the highest induction score is taken away: it writes its mean over the text. How much does the "
         "mean loss of the second copy rise?",
         ("less than 0.1 nats", "0.1 to 1", "1 to 3", "more than 3"),
     ),
-    Ask(
+    open_question(
         "random",
         f"Each of the other heads is taken away alone instead, {DRAWS} at random where there are more. How many of "
         "these raise the loss as much, or more?",
         ("none", "up to half", "more than half"),
     ),
-    Ask(
+    open_question(
         "position",
         "In a text without repetition, the same head could look back by the same number of tokens. How much weight "
         "does it give to that place, beside its weight in the repeated text?",
@@ -41,19 +42,17 @@ ASKS = (
 )
 
 
-def answers(found: CopyingTest) -> dict[str, GuessAnswer]:
+def answers(found: CopyingTest) -> dict[str, Right]:
     """The answers by the result; where an interval reaches into two options, there is none."""
     best, alike, drawn = found.rows[0].mean, _alike(found), len(found.random(1, MEAN))
-    given = {"random": GuessAnswer(0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
+    given = {"random": (0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
     if (option := between((best.low, best.high), _EDGES)) is not None:
-        given["best"] = GuessAnswer(
-            option, f"It rises by {best.rise:.2f} nats, {best.low:.2f} to {best.high:.2f} with 95 %."
-        )
+        given["best"] = (option, f"It rises by {best.rise:.2f} nats, {best.low:.2f} to {best.high:.2f} with 95 %.")
     if (place := position(found)) is not None:
         repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
         option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
         why = f"It gives {fresh:.2f} there, and {repeated:.2f} where the token comes back."
-        given["position"] = GuessAnswer(2 - option, why)
+        given["position"] = (2 - option, why)
     return given
 
 

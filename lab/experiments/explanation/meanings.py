@@ -14,19 +14,20 @@ from lab.evidence.explanation.replication import ExplanationTest, TestedOrderCla
 from lab.evidence.intervals import mean_interval
 from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation.figures import LEFT_OUT, NAMES, WHOSE
-from lab.questions.guesses import Ask, GuessAnswer, between
+from lab.questions.guesses import between
+from lab.questions.question import Right, open_question
 
 _EDGES = (0.2, 0.4, 0.6)
 _BEST = (*METHODS, NEAR)
 ASKS = (
-    Ask(
+    open_question(
         "attention",
         "The attention of the last layer and leave-one-out each put the tokens in order. How alike are the two orders, "
         "as a mean of Spearman’s ρ? (1: the same order, 0: nothing in common.)",
         ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
     ),
-    Ask("best", "Which order is most like that of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
-    Ask(
+    open_question("best", "Which order is most like that of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
+    open_question(
         "rollout",
         "In the upper half of the layers, rollout agrees with leave-one-out …",
         ("more than raw attention", "no differently", "less than raw attention"),
@@ -34,25 +35,25 @@ ASKS = (
 )
 
 
-def answers(found: ExplanationTest) -> dict[str, GuessAnswer]:
+def answers(found: ExplanationTest) -> dict[str, Right]:
     """The answers by the result; where an interval reaches into two options, there is none."""
     given = {}
     attention, rolled = found.own.rho[ATTENTION][:, -1], next(row for row in found.rows if row.claim == ROLLED)
     low, high = mean_interval(attention).tolist()
     if (option := between((low, high), _EDGES)) is not None:
         why = f"The mean ρ is {attention.mean():.2f}, {low:.2f} to {high:.2f} with 95 %."
-        given["attention"] = GuessAnswer(option, why)
+        given["attention"] = (option, why)
     first, second = _ranked(found)[:2]
     lead = mean_interval(_last(found, first) - _last(found, second))
     if lead[0] > 0:
-        given["best"] = GuessAnswer(
+        given["best"] = (
             _BEST.index(first),
             f"Its mean ρ is {signed(_last(found, first).mean())}; next is {NAMES[second]} with "
             f"{signed(_last(found, second).mean())}.",
         )
     option = 0 if rolled.low > 0 else 2 if rolled.high < 0 else 1
     why = f"The difference in ρ is {rolled.effect:+.2f}, {rolled.low:+.2f} to {rolled.high:+.2f} with 95 %."
-    return given | {"rollout": GuessAnswer(option, why)}
+    return given | {"rollout": (option, why)}
 
 
 def _last(found: ExplanationTest, name: str) -> Values:

@@ -9,7 +9,7 @@ from lab.evidence.grammar.replication import GrammarTest, RelationRow, drawn_gai
 from lab.evidence.intervals import spread
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
-from lab.questions.guesses import Ask, GuessAnswer
+from lab.questions.question import Question, Right, open_question
 
 # The two words of each relation, the dependent first.
 WORDS = {
@@ -51,11 +51,11 @@ _OPEN = (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE)
 _NEAR = 0.005  # two differences that are nearer than this may read alike
 
 
-def asks() -> tuple[Ask, ...]:
+def asks() -> tuple[Question, ...]:
     """What is predicted: whether a head beats the best fixed distance in four relations, and where by most points."""
     offsets = fixed_offsets()
     beats = [
-        Ask(
+        open_question(
             relation,
             f"**{relation}**, {WORDS[relation]}. The best fixed distance is “{_rule(offsets[relation][0])}”, right in "
             f"{offsets[relation][1]:.0%}. Is some head clearly better?",
@@ -64,7 +64,7 @@ def asks() -> tuple[Ask, ...]:
         for relation in _ASKED
     ]
     most = "In which of these four does the best head have the most points above the best fixed distance?"
-    return (*beats, Ask("most", most, _ASKED))
+    return (*beats, open_question("most", most, _ASKED))
 
 
 def _rule(offset: int) -> str:
@@ -75,12 +75,12 @@ def _rule(offset: int) -> str:
     return f"the {words}" if offset == 1 else f"the {words} {'on' if offset > 0 else 'back'}"
 
 
-def answers(found: GrammarTest) -> dict[str, GuessAnswer]:
+def answers(found: GrammarTest) -> dict[str, Right]:
     """The answers by the result; a question that it does not decide has none."""
     rows = {row.relation: row for row in found.rows if row.relation in _ASKED}
     decided = {name: row for name, row in rows.items() if row.judged.verdict not in _OPEN}
     given = {
-        name: GuessAnswer(
+        name: (
             0 if row.judged.verdict in HOLDS else 1,
             f"{_beside(row)[0].upper()}{_beside(row)[1:]}.",
         )
@@ -92,7 +92,7 @@ def answers(found: GrammarTest) -> dict[str, GuessAnswer]:
         why = f"Head {first.name} is {_points(first)} points above; next is {second.relation} with {_points(second)}."
         if _may_turn(found, first, second):
             why += " With other sentences, the order of these two may turn."
-        given["most"] = GuessAnswer(_ASKED.index(first.relation), why)
+        given["most"] = (_ASKED.index(first.relation), why)
     return given
 
 

@@ -24,7 +24,7 @@ from lab.evidence.needed_heads.sample import gains
 from lab.experiments.needed_heads.figures import WAYS, agreement, template_frame
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head
-from lab.questions.guesses import Ask, GuessAnswer
+from lab.questions.question import Question, Right, open_question
 
 _QUARTERS = ("a quarter of them or fewer", "up to half", "up to three quarters", "more")
 _ALIKE = (0.5, 0.8)
@@ -52,11 +52,11 @@ RULES = (
 )
 
 
-def asks(config: ModelConfig) -> tuple[Ask, ...]:
+def asks(config: ModelConfig) -> tuple[Question, ...]:
     """What is predicted of a model with so many layers and heads."""
     layers, count = config.layers, config.layers * config.heads
     found = [
-        Ask(
+        open_question(
             "clear",
             f"Each of the {count} heads is taken away, one at a time. For how many does the mean logit difference "
             "clearly change?",
@@ -65,17 +65,19 @@ def asks(config: ModelConfig) -> tuple[Ask, ...]:
     ]
     if layers > 1:
         lower, upper = _span(range(_middle(layers))), _span(range(_middle(layers), layers))
-        found.append(Ask("layer", "Where is the head whose absence costs the logit difference most?", (lower, upper)))
+        found.append(
+            open_question("layer", "Where is the head whose absence costs the logit difference most?", (lower, upper))
+        )
     return (
         *found,
-        Ask(
+        open_question(
             "agree",
             "A head is taken away in five ways: its output becomes 0, its mean over the sentence or over all "
             "sentences, or that of another sentence, or its attention becomes equal. How large is the rank correlation "
             "of the two ways that agree least about the order of the heads?",
             ("below 0.5", "0.5 to 0.8", "0.8 or more"),
         ),
-        Ask(
+        open_question(
             "go",
             f"Heads go one after the other, those of least gradient importance first. How many of the {count} can go "
             "before the accuracy is clearly lower?",
@@ -93,19 +95,19 @@ def _span(layers: range) -> str:
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
-def answers(found: NeededTest) -> dict[str, GuessAnswer]:
+def answers(found: NeededTest) -> dict[str, Right]:
     """The answers by the result; a question that it does not decide has none."""
     clear, (layers, heads) = int(found.effect.clear.sum()), found.shape
     count = layers * heads
     low, pair = least_alike(found)
     last = last_for_nothing(found)
     return {
-        "clear": GuessAnswer(int(np.searchsorted((0.25, 0.5, 0.75), clear / count)), f"It is {clear} of {count}."),
-        "agree": GuessAnswer(
+        "clear": (int(np.searchsorted((0.25, 0.5, 0.75), clear / count)), f"It is {clear} of {count}."),
+        "agree": (
             int(np.searchsorted(_ALIKE, low, side="right")),
             f"It is {signed(low)}, between {WAYS[pair[0]]} and {WAYS[pair[1]]}.",
         ),
-        "go": GuessAnswer(
+        "go": (
             0 if 5 * last < count else 1 if 2 * last <= count else 2,
             f"With {last} away it is not clearly lower yet." if last < count else "Even without all of them it is not.",
         ),
@@ -113,7 +115,7 @@ def answers(found: NeededTest) -> dict[str, GuessAnswer]:
     }
 
 
-def _where(found: NeededTest) -> dict[str, GuessAnswer]:
+def _where(found: NeededTest) -> dict[str, Right]:
     """In which half of the layers the most needed head is, where the other half has none that may be as needed."""
     mean, middle = found.effect.mean, _middle(found.shape[0])
     if middle == found.shape[0]:
@@ -123,7 +125,7 @@ def _where(found: NeededTest) -> dict[str, GuessAnswer]:
     if found.effect.high[layer, head] >= other.min():
         return {}
     why = f"Head {name_of((layer, head))}: the difference changes by {signed(mean[layer, head], plus=True)}."
-    return {"layer": GuessAnswer(int(layer >= middle), why)}
+    return {"layer": (int(layer >= middle), why)}
 
 
 def least_alike(found: NeededTest) -> tuple[float, tuple[str, str]]:

@@ -15,35 +15,36 @@ from lab.evidence.patching.path import Relay
 from lab.evidence.patching.result import PatchingRow, PatchingTest
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.patching.figures import DIRECTION
-from lab.questions.guesses import Ask, GuessAnswer, between
+from lab.questions.guesses import between
+from lab.questions.question import Question, Right, open_question
 
 _PARTS = 4  # options that the layers are shared out to
 _EDGES = (0.1, 0.3, 0.6)
 
 
-def asks(layers: int) -> tuple[Ask, ...]:
+def asks(layers: int) -> tuple[Question, ...]:
     """What is predicted, for a model of so many layers."""
     spans = [f"layer {span[0]}" if len(span) == 1 else f"layers {span[0]} to {span[-1]}" for span in _spans(layers)]
     return (
-        Ask(
+        open_question(
             "crossing",
             "The residual stream of one token is taken from the clean run. From which layer on does the asked token "
             "bring back more than the subject?",
             tuple(spans),
         ),
-        Ask(
+        open_question(
             "relay",
             "At the asked token the best attention output is taken from the clean run. Then again, while one "
             "feed-forward network above it writes what it wrote in the corrupt run. How much is left of what the "
             "attention brought back?",
             ("nearly all", "about half", "less than a third"),
         ),
-        Ask(
+        open_question(
             "head",
             "Of all single heads at single tokens, how much does the best one bring back?",
             ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
         ),
-        Ask(
+        open_question(
             "failed",
             "A gradient foresees what each patch does. Where is it further off?",
             ("in the residual stream", "in single heads"),
@@ -56,26 +57,26 @@ def _spans(layers: int) -> list[list[int]]:
     return [each.tolist() for each in np.array_split(np.arange(1, layers + 1), min(layers, _PARTS))]
 
 
-def answers(found: PatchingTest) -> dict[str, GuessAnswer]:
+def answers(found: PatchingTest) -> dict[str, Right]:
     """The answers by half B; what an interval leaves open has none."""
     crossing = found.crosses(SUFFICES)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
     told = f"After layer {crossing} the asked token has {signed(residual[found.asked])}, the subject "
-    given = {"crossing": GuessAnswer(at, f"{told}{signed(residual[found.subject])}.")}
+    given = {"crossing": (at, f"{told}{signed(residual[found.subject])}.")}
     row = next(row for row in found.rows if row.claim.id == FAILED)
     if row.low > 0 or row.high < 0:
         told = f"{row.claim.first.capitalize()} {signed(row.first)}, {row.claim.second} {signed(row.second)}."
-        given["failed"] = GuessAnswer(int(row.high < 0), told)
+        given["failed"] = (int(row.high < 0), told)
     if (relay := _relay_answer(found.relays[SUFFICES])) is not None:
         given["relay"] = relay
     where, best, low, high = best_head(found)
     if (option := between((low, high), _EDGES)) is not None:
-        given["head"] = GuessAnswer(option, f"{where}: {best:.0%}, {low:.0%} to {high:.0%} with 95 %.")
+        given["head"] = (option, f"{where}: {best:.0%}, {low:.0%} to {high:.0%} with 95 %.")
     return given
 
 
-def _relay_answer(relay: Relay) -> GuessAnswer | None:
+def _relay_answer(relay: Relay) -> Right | None:
     """How much is left with the network held that costs most; None where the interval leaves it open."""
     at = 1 + relay.most - relay.layer
     left = between((relay.low[at] / relay.alone, relay.high[at] / relay.alone), (1 / 3, 2 / 3))
@@ -85,7 +86,7 @@ def _relay_answer(relay: Relay) -> GuessAnswer | None:
         f"The attention of layer {relay.layer + 1} brings back {relay.alone:.0%}; with the network of layer "
         f"{relay.most + 1} held, {relay.held(relay.most):.0%}."
     )
-    return GuessAnswer(2 - left, why)
+    return (2 - left, why)
 
 
 def best_head(found: PatchingTest) -> tuple[str, float, float, float]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from lab.questions.guesses import Ask, GuessAnswer, score
+from lab.questions.guesses import score
 from lab.questions.progress import LONGEST_NAME
+from lab.questions.question import Question, Right
 from lab.ui import parameters
 from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import progress, remember
@@ -20,8 +21,8 @@ def is_predicted(name: str) -> bool:
     return _step(name) in progress().predictions or _key(name) in st.session_state
 
 
-def predicted(name: str, asks: Sequence[Ask]) -> bool:
-    """Ask, once for each ``name`` (experiment and model); whether the result may be seen.
+def predicted(name: str, asks: Sequence[Question]) -> bool:
+    """Question, once for each ``name`` (experiment and model); whether the result may be seen.
 
     A class answers aloud, and a button reveals.
     """
@@ -33,7 +34,7 @@ def predicted(name: str, asks: Sequence[Ask]) -> bool:
         chosen: Choices = {}
         for ask in asks:
             if teach:
-                st.markdown(f"{ask.prompt} *{' · '.join(ask.options)}*")
+                st.markdown(f"{ask.prompt} *{' · '.join(_texts(ask))}*")
             elif (choice := _choose(name, ask)) is not None:
                 chosen[ask.id] = choice
         with st.container(horizontal=True):
@@ -46,7 +47,7 @@ def predicted(name: str, asks: Sequence[Ask]) -> bool:
     return False
 
 
-def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, GuessAnswer]) -> None:
+def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]) -> None:
     """What came of the prediction: each answer with its numbers, the score, and what guessing would have got."""
     kept = progress().predictions.get(_step(name), {})
     chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
@@ -68,24 +69,21 @@ def show_score(name: str, asks: Sequence[Ask], answers: Mapping[str, GuessAnswer
         )
 
 
-def _choose(name: str, ask: Ask) -> int | None:
+def _choose(name: str, ask: Question) -> int | None:
     places = range(len(ask.options))
     key = f"{_key(name)}.{ask.id}"
-    return st.radio(ask.prompt, places, index=None, format_func=ask.options.__getitem__, horizontal=True, key=key)
+    return st.radio(ask.prompt, places, index=None, format_func=_texts(ask).__getitem__, horizontal=True, key=key)
 
 
-def _line(ask: Ask, choice: int | None, answer: GuessAnswer | None) -> str:
+def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
     """A question with its answer; or that the result leaves it open, so that no question is lost."""
     if answer is None:
-        yours = "" if choice is None else f" You said: {ask.options[choice]}."
+        yours = "" if choice is None else f" You said: {ask.options[choice].text}."
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"
-    return f"- {_mark(choice, answer)}{ask.prompt} **{ask.options[answer.option]}**. {answer.why}"
-
-
-def _mark(choice: int | None, answer: GuessAnswer) -> str:
-    if choice is None:
-        return ""
-    return ":material/check: " if choice == answer.option else ":material/close: "
+    known = ask.answered(*answer)
+    right = known.options[known.answer]
+    mark = "" if choice is None else ":material/check: " if choice == known.answer else ":material/close: "
+    return f"- {mark}{known.prompt} **{right.text}**. {right.why}"
 
 
 def _key(name: str) -> str:
@@ -97,11 +95,15 @@ def _step(name: str) -> str:
     return f"experiment/{name}"[:LONGEST_NAME]
 
 
-def _wording(ask: Ask) -> str:
-    return hashed(ask.prompt, *ask.options)
+def _texts(ask: Question) -> list[str]:
+    return [option.text for option in ask.options]
 
 
-def _commit(name: str, asks: Sequence[Ask], chosen: Choices) -> None:
+def _wording(ask: Question) -> str:
+    return hashed(ask.prompt, *_texts(ask))
+
+
+def _commit(name: str, asks: Sequence[Question], chosen: Choices) -> None:
     now = progress().saw(_step(name))
     for ask in asks:
         if ask.id in chosen:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import streamlit as st
 
 from lab.course.pages import ROOM_PAGE, page_of, script
 from lab.figures.attention import place
+from lab.questions.forms import Kind
 from lab.questions.question import Question
-from lab.rooms.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
-from lab.rooms.questions import Posed, PosedOption
+from lab.rooms.questions import Posed
 from lab.rooms.states import NEXT, Phase
 from lab.ui import address, parameters, selection
 from lab.ui.quiz.asked import about
@@ -27,19 +26,14 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kin
 
     ``kind`` is one of :func:`kinds`.
     """
-    options = tuple(PosedOption(each.text, each.why, each.correct) for each in question.options)
-    asked = Posed(lesson, question.id, question.prompt, options, of, dict(link))
-    if kind is Kind.NUMBER and (found := question.number) is not None:
-        bounds = Bounds(found.low, found.high, found.unit)
-        return replace(asked, number=NumberAnswer(found.value, found.tolerance, bounds, found.edges))
-    if kind is Kind.PLACE and (picked := question.places) is not None:
-        return replace(asked, place=PlaceAnswer(picked.best, Picks(picked.tokens, picked.layers, picked.heads)))
-    return asked
+    number = question.number if kind is Kind.NUMBER else None
+    place = question.place if kind is Kind.PLACE else None
+    return Posed(lesson, question.id, question.prompt, question.options, of, dict(link), number, place)
 
 
 def kinds(question: Question) -> tuple[Kind, ...]:
     """What a class can be asked for."""
-    more = {Kind.NUMBER: question.number, Kind.PLACE: question.places}
+    more = {Kind.NUMBER: question.number, Kind.PLACE: question.place}
     return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 
 

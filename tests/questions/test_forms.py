@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from itertools import pairwise
 
-from lab.rooms.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
 
 ASKED = NumberAnswer(0.3, 0.02, Bounds(0.0, 1.0, ""), (0.18, 0.23, 0.28, 0.32, 0.37))
 

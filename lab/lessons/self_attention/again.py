@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.heads.attention import attention_row
-from lab.lessons.self_attention import checks
+from lab.lessons.self_attention import checks, claims
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -14,7 +14,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     """Whether attention is symmetric, what the division does, and a softmax by hand."""
     row = attention_row(spot.traced, spot.head, spot.query)
     yield checks.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
-    yield checks.without_scaling(spot.trace, row, spot.query)
+    yield claims.without_scaling(claims.sharper(spot.trace, row, spot.query))
     yield checks.second_weight(spot.trace, row, spot.query)
 
 

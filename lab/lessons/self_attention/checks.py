@@ -26,39 +26,6 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
 
 
-def without_scaling(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """What would the largest weight be without the division by √d_k?"""
-    scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
-    unscaled = np.exp(scores - scores.max())
-    with_it, without = float(row.weights.max()), float((unscaled / unscaled.sum()).max())
-    if without - with_it < MARGIN:
-        return None
-    d_k = len(row.query)
-    return Question(
-        "without-scaling",
-        f"The largest weight of {named(trace, query)} is {with_it:.3f}. Without the division by "
-        f"√{d_k}, the largest weight would be",
-        (
-            Option(
-                "larger",
-                f"It would be {without:.3f}: scores {math.sqrt(d_k):.1f} times as far apart make the "
-                "softmax put almost everything on the largest.",
-                correct=True,
-            ),
-            Option(
-                "the same",
-                f"It would be {without:.3f}. The order of the tokens stays, the weights do not: the "
-                "softmax depends on differences, and they grow.",
-            ),
-            Option(
-                "smaller",
-                f"It would be {without:.3f}. Larger differences between scores sharpen a softmax; "
-                "dividing is what flattens it.",
-            ),
-        ),
-    )
-
-
 def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | None:
     """From two scaled scores and one weight to the other weight: the softmax by hand."""
     if len(row.weights) < 2:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import AttentionRow, attention_map, attention_row
 from lab.course.words import named, quoted, signed
+from lab.lessons.self_attention import claims
+from lab.lessons.self_attention.claims import SEEN
 from lab.models.trace import Trace
 
 # A head of which it is said that it gives a token little gives it less than this.
 LITTLE = 0.1
-# A difference that two decimals show.
-SEEN = 0.01
 
 
 def _row(trace: Trace, layer: int, head: int, query: int) -> AttentionRow:
@@ -97,7 +97,8 @@ def fits(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
 def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str, str, str]:
     """What a row says as it is built: its scores, the division, its weights, and what arrives."""
     where = trace, layer, head, query
-    return largest_score(*where), sharper(*where), built(*where), brought(*where)
+    divided = claims.what_it_means(claims.sharper(trace, _row(*where), query))
+    return largest_score(*where), divided, built(*where), brought(*where)
 
 
 def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
@@ -143,29 +144,6 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
         "to the power of each score and divides by the sum of all, so the first weight is e to the power of this lead, "
         f"**{times}** times the second."
     )
-
-
-def sharper(trace: Trace, layer: int, head: int, query: int) -> str:
-    """What the largest weight would be without ÷ √d_k."""
-    row = _row(trace, layer, head, query)
-    first = int(row.weights.argmax())
-    without = unscaled(row)
-    with_it, then, it = float(row.weights[first]), float(without[first]), named(trace, first)
-    if abs(then - with_it) < SEEN:
-        return f"It makes little difference in this row: {it} has {with_it:.2f}, and without the division {then:.2f}."
-    if then > with_it:
-        return (
-            f"{it} has {with_it:.2f}. Without the division it would have **{then:.2f}**, and less would come from the "
-            "others."
-        )
-    return f"{it} has {with_it:.2f}. Without the division it would have **{then:.2f}**."
-
-
-def unscaled(row: AttentionRow) -> NDArray[np.float64]:
-    """The weights of a row whose scores are not divided by √d_k."""
-    scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
-    exponentials = np.exp(scores - scores.max())
-    return np.asarray(exponentials / exponentials.sum())
 
 
 def brought(trace: Trace, layer: int, head: int, query: int) -> str:

@@ -14,7 +14,7 @@ from lab.charts.cells.heatmap import heatmap
 from lab.course.pages import step_name
 from lab.figures import attention
 from lab.figures.multi_head import unnamed_heads
-from lab.lessons.self_attention import LESSON, checks, meanings
+from lab.lessons.self_attention import LESSON, checks, claims, meanings
 from lab.models import forward
 from lab.questions.question import MARGIN, Question
 from lab.toy.models import CONSTRUCTED, query_key_product
@@ -121,8 +121,8 @@ def show_scale(view: OneHead) -> None:
     """÷ √d_k, and the mask."""
     row = view.row
     d_k = len(row.query)
-    question = checks.without_scaling(view.trace, row, view.query)
-    if not _choose(view, question):
+    found = claims.sharper(view.trace, row, view.query)
+    if not _choose(view, claims.without_scaling(found)):
         return
     st.markdown(
         f"A score adds up {d_k} products. Before training, these are like random numbers around 0, and their sum "
@@ -134,7 +134,7 @@ def show_scale(view: OneHead) -> None:
     draw(view.figure(attention.scaled_scores), "scaled-scores")
     if view.layer.weights.window is not None:
         draw(view.figure(attention.local_scores), "window")
-    meaning(meanings.sharper(view.trace, view.layer.index, view.head, view.query))
+    meaning(claims.what_it_means(found))
     there = step_name(LESSON, "break-it")
     try_this("Take the division away in every layer, and see how far the outputs move.", there, {STEP: there})
     code(forward.scale, forward.mask)

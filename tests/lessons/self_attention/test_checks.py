@@ -12,7 +12,7 @@ import pytest
 import lab
 from lab.analysis.heads.attention import attention_row
 from lab.course.words import escaped
-from lab.lessons.self_attention import checks
+from lab.lessons.self_attention import checks, claims
 from lab.models.trace import Trace
 from lab.questions.question import Option, Question, clear_winner
 from tests.checkpoints import Family, write_checkpoint
@@ -47,7 +47,7 @@ def test_without_scaling_is_larger_by_the_softmax_of_raw_scores(traces: list[Tra
     trace = traces[0]
     layer = trace.layer(0)
     for query in range(2, len(trace)):
-        question = checks.without_scaling(trace, attention_row(layer, 0, query), query)
+        question = claims.without_scaling(claims.sharper(trace, attention_row(layer, 0, query), query))
         if question is None:
             continue
         scores = layer.scores[0, query, : query + 1 if trace.model.config.causal else None].double()

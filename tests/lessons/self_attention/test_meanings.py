@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import lab
+from lab.analysis.heads.attention import attention_row
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
-from lab.lessons.self_attention import meanings
+from lab.lessons.self_attention import claims, meanings
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
 from lab.toy.runs import number_run
@@ -89,6 +90,11 @@ def test_fits_ranks_the_key_by_its_dot_product(model: str, text: str) -> None:
             assert numbers(said)[0] == pytest.approx(float(scores[key]), abs=0.0051)
 
 
+def sharper(trace: Trace, layer: int, head: int, query: int) -> str:
+    """What the division by √d_k is said to do to a row."""
+    return claims.what_it_means(claims.sharper(trace, attention_row(trace.layer(layer), head, query), query))
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("text", TEXTS)
 def test_built_and_sharper_say_what_softmax_does(model: str, text: str) -> None:
@@ -107,7 +113,7 @@ def test_built_and_sharper_say_what_softmax_does(model: str, text: str) -> None:
             if weights[order[1]] > 1e-3:
                 assert ratio == pytest.approx(weights[order[0]] / weights[order[1]], rel=0.02, abs=0.006)
         plain = np.exp(scores - scores.max())
-        with_it, without = numbers(meanings.sharper(trace, layer, head, query))[:2]
+        with_it, without = numbers(sharper(trace, layer, head, query))[:2]
         assert with_it == pytest.approx(weights.max(), abs=0.0051)
         assert without == pytest.approx((plain / plain.sum())[order[0]], abs=0.0051)
 
@@ -150,7 +156,7 @@ def test_each_stage_has_its_meaning_and_the_sharpest_is_a_word(model: str, text:
         assert f"The key of {named(trace, int(scores.argmax()))}" in stages[0]
         assert numbers(stages[0])[0] == pytest.approx(scores.max(), abs=0.0051)
         assert stages[1:] == tuple(
-            each(trace, layer, head, query) for each in (meanings.sharper, meanings.built, meanings.brought)
+            each(trace, layer, head, query) for each in (sharper, meanings.built, meanings.brought)
         )
         at = meanings.sharpest_word(trace, layer, head)
         weights = inside.attention[head].numpy()

@@ -46,8 +46,9 @@ class Question:
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]
-        if len(self.options) < 2 or sum(option.correct for option in self.options) > 1:
-            raise ValueError(f"{self.id}: a question needs at least two options, no more than one of them correct.")
+        right = sum(option.correct for option in self.options)
+        if len(self.options) < 2 or right != (not self.is_open):
+            raise ValueError(f"{self.id}: a question needs at least two options, exactly one of them correct.")
         if len(set(texts)) < len(texts):
             raise ValueError(f"{self.id}: two options read the same: {texts}.")
         if not self.is_open and not all(option.why for option in self.options):
@@ -55,8 +56,8 @@ class Question:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody knows the answer yet."""
-        return not any(option.correct for option in self.options)
+        """Whether nobody knows the answer yet: nothing is said of any option."""
+        return not any(option.correct or option.why for option in self.options)
 
     @property
     def answer(self) -> int:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from lab.questions.kinds import Quantity, numeric
-from lab.questions.question import Question
+from lab.questions.question import Question, open_question
+
+
+def test_an_open_question_waits_for_its_answer() -> None:
+    question = open_question("q", "?", ("yes", "no"))
+    with pytest.raises(ValueError, match="nobody knows"):
+        _ = question.answer
+    known = question.answered(1, "It was measured.")
+    assert question.is_open and not known.is_open
+    assert known.answer == 1 and {option.why for option in known.options} == {"It was measured."}
 
 
 def offered(question: Question | None) -> set[str]:

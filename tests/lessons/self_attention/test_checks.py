@@ -100,6 +100,8 @@ def test_uniform_attention_asks_nothing() -> None:
 def test_a_question_needs_exactly_one_answer_and_distinct_options() -> None:
     with pytest.raises(ValueError, match="exactly one"):
         Question("q", "?", (Option("a", "x", True), Option("b", "y", True)))
+    with pytest.raises(ValueError, match="exactly one"):
+        Question("q", "?", (Option("a", "x"), Option("b", "y")))
     with pytest.raises(ValueError, match="read the same"):
         Question("q", "?", (Option("a", "x", True), Option("a", "y")))
     with pytest.raises(ValueError, match="explanation"):

@@ -109,7 +109,7 @@ async def _stages(lab: Lab, peak: Peak) -> list[Stage]:
             reached(f"every step of lesson {number}, {lesson.title}", await _every_step(visitor, [lesson]))
         reached("every step of the benches", await _every_step(visitor, BENCHES))
         answers = [await visitor.open(LESSONS[2].slug)]
-        badge = next(label for label in visitor.popovers if "open to compare" in label)
+        badge = next(label for label in visitor.popovers if "Compare with Hugging Face" in label)
         reached("the comparison with Hugging Face, asked for", [*answers, await visitor.unfold(badge)], bound=False)
         assert any("steps match Hugging Face" in label for label in visitor.popovers), visitor.popovers
     return found

@@ -65,7 +65,7 @@ def test_break_it_turns_the_badge_red(lab: Lab, page: Page) -> None:
     wait_idle(page)
     page.get_by_text("Softmax over the queries", exact=True).click()
     wait_idle(page)
-    page.get_by_role("button", name="open to compare").click()
+    page.get_by_role("button", name="Compare with Hugging Face").click()
     expect(page.get_by_role("button", name="Differs from attention, layer 1")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("The first step that differs from Hugging Face is")).to_be_visible()
 
@@ -74,7 +74,7 @@ def test_break_it_turns_the_badge_red(lab: Lab, page: Page) -> None:
 def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page, view: View) -> None:
     page.goto(f"{lab.url}/Self-attention?text=Nobody+has+asked+about+this+in+{view.scheme}.")
     wait_idle(page)
-    badge = page.get_by_role("button", name="Not compared yet: open to compare")
+    badge = page.get_by_role("button", name="Compare with Hugging Face")
     expect(badge).to_contain_text("radio_button_unchecked")
     badge.click()
     expect(page.get_by_role("button", name="steps match Hugging Face")).to_be_visible(timeout=30_000)

@@ -73,14 +73,14 @@ def test_every_family(family: Family, offer: Offer) -> None:
 def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
     text = "Nobody has asked about this sentence."
     at = visit(PAGE, text=text)
-    assert badges(at) == [":material/radio_button_unchecked: Not compared yet: open to compare"]
+    assert badges(at) == [":material/radio_button_unchecked: Compare with Hugging Face"]
     assert not any("passed" in frame.value for frame in at.dataframe)
     (compared,) = badges(open_badge(at))
     assert compared.startswith(":material/verified: ") and compared.endswith("steps match Hugging Face]")
     (table,) = [frame.value for frame in at.dataframe if "passed" in frame.value]
     assert table["passed"].all() and f"{len(table)} steps" in compared
     assert badges(visit(PAGE, text=text)) == [compared], "it was compared for all who look at it"
-    assert "Not compared yet" in badges(visit(PAGE, text=f"{text} Nor about this one."))[0]
+    assert "Compare with" in badges(visit(PAGE, text=f"{text} Nor about this one."))[0]
 
 
 @pytest.mark.parametrize(

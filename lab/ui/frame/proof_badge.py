@@ -15,7 +15,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.tables import show_table
 
-_ASK = "Hugging Face's library has not run this text yet. Open this, and it runs the text; every step is compared."
+_ASK = "Not compared yet. Open this, and Hugging Face's library runs the text, too; every step is compared."
 
 
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
@@ -45,7 +45,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
 def _face(proof: Proof | None, on_purpose: bool) -> tuple[str, str]:
     """The badge's words and its icon."""
     if proof is None:
-        return "Not compared yet: open to compare", ":material/radio_button_unchecked:"
+        return "Compare with Hugging Face", ":material/radio_button_unchecked:"
     broken = proof.first_failure
     if broken is None:
         return f":green[{len(proof.rows)} steps match Hugging Face]", ":material/verified:"

@@ -49,8 +49,10 @@ class WordSum:
     def rank(self, token_id: int, cosines: Values | None = None, *, without: bool = True) -> int:
         """Which place a word has by ``cosines``, those with the sum if nothing else is asked."""
         values = self.cosines if cosines is None else cosines
-        others = np.array([not (without and each in self.summands) for each in self.ids])
-        return 1 + int(np.count_nonzero(values[others] > values[self.ids.index(token_id)]))
+        nearer = values > values[self.ids.index(token_id)]
+        if without:
+            nearer[[self.ids.index(each) for each in self.summands if each in self.ids]] = False
+        return 1 + int(np.count_nonzero(nearer))
 
 
 def ids_of(model: LoadedModel, words: Sequence[str]) -> tuple[int | None, ...]:
@@ -67,9 +69,14 @@ def _by_spelling(model: LoadedModel) -> Mapping[str, int]:
 @once
 def word_sum(model: LoadedModel, first: int, second: int, third: int) -> WordSum:
     """Row ``first`` of the token table − row ``second`` + row ``third``, compared with the rows of all whole words."""
+    return _word_sums(model, ((first, second, third),))[0]
+
+
+def _word_sums(model: LoadedModel, summands: Sequence[tuple[int, int, int]]) -> list[WordSum]:
+    """Several sums, for which the table is read once."""
     ids, table = vocabulary_words(model), model.weights.embeddings.token.numpy()
-    a, b, c = (table[each].astype(np.float64) for each in (first, second, third))
-    vectors = np.stack([a - b + c, a, c])
+    of = [[table[each].astype(np.float64) for each in three] for three in summands]
+    vectors = np.concatenate([np.stack([a - b + c, a, c]) for a, b, c in of])
 
     def cosines(part: list[int]) -> Values:
         rows = table[part].astype(np.float64)
@@ -77,7 +84,7 @@ def word_sum(model: LoadedModel, first: int, second: int, third: int) -> WordSum
         return np.asarray(np.divide(rows @ vectors.T, scale, out=np.zeros_like(scale), where=scale > 0))
 
     found = np.concatenate([cosines(part) for part in some(ids)])
-    return WordSum((first, second, third), ids, found[:, 0], found[:, 1], found[:, 2])
+    return [WordSum(three, ids, *found[:, 3 * at : 3 * at + 3].T) for at, three in enumerate(summands)]
 
 
 @dataclass(frozen=True)
@@ -98,13 +105,13 @@ class Score:
 @once
 def score(model: LoadedModel, questions: tuple[tuple[str, str, str, str], ...]) -> Score:
     """The ``questions`` (a, b, c, expected) put to a model."""
-    whole = without = alone = asked = 0
-    for question in questions:
-        ids = [each for each in ids_of(model, question) if each is not None]
-        if len(set(ids)) < len(question):
-            continue
-        found, expected, asked = word_sum(model, *ids[:3]), ids[3], asked + 1
+    known = [[each for each in ids_of(model, question) if each is not None] for question in questions]
+    asked = [(a, b, c, expected) for a, b, c, expected in (ids for ids in known if len(set(ids)) == 4)]
+    whole = without = alone = 0
+    for found, (*_, expected) in zip(
+        _word_sums(model, [ids[:3] for ids in asked]) if asked else (), asked, strict=True
+    ):
         whole += found.rank(expected, without=False) == 1
         without += found.rank(expected) == 1
         alone += 1 in (found.rank(expected, found.first), found.rank(expected, found.third))
-    return Score(asked, whole, without, alone)
+    return Score(len(asked), whole, without, alone)

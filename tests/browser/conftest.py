@@ -25,7 +25,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import HOME, Lab, running_lab
-from tests.browser.harness import View, Visitor, chromium, visit
+from tests.browser.harness import Returning, View, Visitor, chromium
 
 # A test that must fail waits so long for what does not come; a busy machine takes its time.
 expect.set_options(timeout=30_000)
@@ -66,6 +66,11 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def returning(browser: Browser) -> Returning:
+    return Returning(browser)
+
+
 @pytest.fixture
 def view(request: pytest.FixtureRequest) -> View:
     wanted: View = getattr(request, "param", View())
@@ -73,8 +78,8 @@ def view(request: pytest.FixtureRequest) -> View:
 
 
 @pytest.fixture
-def visitor(browser: Browser, view: View) -> Iterator[Visitor]:
-    with visit(browser, view) as visiting:
+def visitor(returning: Returning, view: View) -> Iterator[Visitor]:
+    with returning.visit(view) as visiting:
         yield visiting
         complaints = visiting.all_complaints()
     assert not complaints, "\n".join(complaints)

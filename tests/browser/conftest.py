@@ -1,6 +1,6 @@
 """Fixtures of the browser tests.
 
-``lab``            one server for the whole session; ``lab.url``, ``lab.log``
+``lab``            one server for the whole session (``tests/conftest.py``); ``lab.url``, ``lab.log``
 ``alone``          another, with figures that need no model (``alone.py``)
 ``fresh_server``   ``fresh_server()`` starts another, never visited: for first visits by deep link
 ``view``           laptop, light; for the others parametrize("view", VIEWS, indirect=True, ids=str)
@@ -36,12 +36,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker("browser")
-
-
-@pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with running_lab(HOME, tmp_path_factory.mktemp("lab")) as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

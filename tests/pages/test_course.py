@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Radio
 
+from lab.course.pages import LESSONS
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import choosing, visit, words
+from tests.pages.apptest import choosing, steps_of, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXT = "The cat sat on the <b>mat because it was tired."
@@ -56,6 +58,43 @@ def upload(at: AppTest, data: bytes) -> str:
         at.run()
     assert not at.exception
     return words(at)
+
+
+def answer_all(at: AppTest) -> None:
+    """The first option of every question on screen that can still be answered."""
+    for key in [radio.key for radio in at.main.radio]:
+        radio = next((each for each in at.main.radio if each.key == key), None)
+        if radio is not None and not radio.disabled and radio.value is None:
+            radio.set_value(0).run()
+            assert not at.exception, at.exception[0].stack_trace
+
+
+def test_lessons_are_walked_by_their_own_buttons_and_counted() -> None:
+    """One with each of the three; every step of every lesson is in test_matrix.py, whatever is on the way there."""
+    at, steps = visit(), dict[str, int]()
+    for lesson, kind in ((LESSONS[0], "lab-gpt2"), (LESSONS[3], "Toy"), (LESSONS[-1], "lab-bert")):
+        at.switch_page(lesson.page).run()
+        at.segmented_control(key="mode").set_value("Toy" if kind == "Toy" else "Sentence").run()
+        if kind != "Toy":
+            at.selectbox(key="model").set_value(kind).run()
+        at.segmented_control(key="step").set_value(steps_of(at)[0]).run()
+        steps[lesson.id] = 1
+        answer_all(at)
+        while any(button.key == "_next_step" for button in at.button):
+            at.button(key="_next_step").click().run()
+            assert not at.exception, at.exception[0].stack_trace
+            answer_all(at)
+            steps[lesson.id] += 1
+        assert re.search(r"[1-9] of \d+ checks answered", badges(at)), lesson.id
+        after = LESSONS[LESSONS.index(lesson) + 1].title if lesson is not LESSONS[-1] else "the course"
+        assert after in at.button(key="_next_page").label
+    to_course(at)
+    assert min(steps.values()) >= 4
+    # The toy has steps of its own: a lesson that was opened with it counts more than those walked with a model.
+    seen = re.findall(r"(\d+) of (\d+) steps", badges(at))
+    assert len(seen) == len(steps)
+    for (count, of), walked in zip(seen, steps.values(), strict=True):
+        assert walked <= int(count) <= int(of)
 
 
 def test_a_first_visit_shows_no_progress() -> None:

@@ -99,6 +99,7 @@ def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None
     at = visit(PAGE, step="Break it", model=model)
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
     open_badge(at)
+    assert "Differs from" in badges(at)[0]
     assert re.search(
         rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", "")
     )

@@ -55,6 +55,9 @@ def test_every_step_draws_and_equals_the_library() -> None:
         press(at, "All ")
         assert not at.error
         assert "Equals the library" in badge(at), step
+    at.session_state["agreement"] = True  # opens it
+    at.run()
+    assert "Tokens, ids and characters are the same." in words(at)
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)

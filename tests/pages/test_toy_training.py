@@ -22,8 +22,8 @@ TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings of twenty steps; nothing is kept between tests."""
-    monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
+    """Trainings of eight steps, each drawn; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 8))
     live._finished.clear()
     live._begun.clear()
     yield
@@ -57,7 +57,7 @@ def test_a_prediction_comes_before_the_training(task) -> None:  # type: ignore[n
     assert not at.exception, at.exception[0].stack_trace
     said = words(at)
     assert f"Trained here on the task “{task.name}”" in said
-    assert "right after 20 steps" in said
+    assert "right after 8 steps" in said
     assert not [button for button in at.button if button.key == "_train.start"]
 
 
@@ -140,7 +140,7 @@ def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) ->
     at.run()
     assert not at.exception
     said = words(at)
-    assert "Training stopped at step 5 of 20" in said
+    assert "Training stopped at step 5 of 8" in said
     assert "right after 5 steps" in said
     assert live.finished_run(Plan("previous", 1, 8, 8, 0)) is None
     assert at.button(key="_train.start").label == "Go on training"

@@ -120,8 +120,8 @@ def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings of forty steps; nothing is kept between tests."""
-    monkeypatch.setattr(Plan, "steps", property(lambda self: 40))
+    """Trainings of ten steps, each drawn; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 10))
     live._finished.clear()
     live._begun.clear()
     yield

@@ -11,14 +11,14 @@ from streamlit.testing.v1.element_tree import Radio
 
 from lab.course.pages import LESSONS
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import choosing, steps_of, visit, words
+from tests.pages.apptest import choosing, step_of, steps_of, turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXT = "The cat sat on the <b>mat because it was tired."
 
 
 def lesson(**params: str) -> AppTest:
-    return visit(PAGE, **{"step": "Check", "layer": "2", "head": "3", "text": TEXT, **params})
+    return visit(PAGE, **{"step": "check", "layer": "2", "head": "3", "text": TEXT, **params})
 
 
 def check(at: AppTest, index: int = 0) -> Radio[int]:
@@ -77,7 +77,7 @@ def test_lessons_are_walked_by_their_own_buttons_and_counted() -> None:
         at.segmented_control(key="mode").set_value("Toy" if kind == "Toy" else "Sentence").run()
         if kind != "Toy":
             at.selectbox(key="model").set_value(kind).run()
-        at.segmented_control(key="step").set_value(steps_of(at)[0]).run()
+        turn_to(at, steps_of(at)[0])
         steps[lesson.id] = 1
         answer_all(at)
         while any(button.key == "_next_step" for button in at.button):
@@ -130,7 +130,7 @@ def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
     assert at.title[0].value == "Self-attention"
     assert at.text_area(key="text").value == TEXT
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
-    assert at.segmented_control(key="step").value == "Check"
+    assert step_of(at) == "check"
     assert missed.question in words(at).replace("\\", "")
 
 
@@ -223,9 +223,9 @@ def test_steps_go_forward_and_back_and_before_a_class_by_keyboard() -> None:
     at = visit(PAGE, teach="1")
     assert at.button(key="_next_step").proto.shortcut == "pagedown"
     at.button(key="_next_step").click().run()
-    assert at.segmented_control(key="step").value == "Queries and keys"
+    assert step_of(at) == "queries-and-keys"
     assert at.button(key="_previous_step").proto.shortcut == "pageup"
     at.button(key="_previous_step").click().run()
-    assert at.segmented_control(key="step").value == "Map"
+    assert step_of(at) == "map"
     assert not [button for button in at.button if button.key == "_previous_step"]
     assert not visit(PAGE).button(key="_next_step").proto.shortcut

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import EXPERIMENTS
-from tests.pages.apptest import ROOT, Offer, choosing, steps_of, visit
+from tests.pages.apptest import ROOT, Offer, choosing, on_screen, steps_of, visit
 from tests.pages.hostile import STRANGE, files, texts
 
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
@@ -57,7 +57,7 @@ def test_anything_in_the_boxes(page: str) -> None:
     def holds(text: str, pair: str, at_step: int) -> None:
         at.session_state["text"], at.session_state["pair"] = text, pair
         if steps:
-            at.session_state["step"] = steps[at_step % len(steps)]
+            at.session_state["step"] = on_screen(steps[at_step % len(steps)])
         stands(at.run())
         for button in at.button:
             if button.label == "Skip":

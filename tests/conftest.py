@@ -9,6 +9,7 @@ import platform
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -30,6 +31,9 @@ os.environ.update(
 settings.register_profile("lab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lab")
 
+if TYPE_CHECKING:
+    from benchmarks.server import Lab
+
 TinyCheckpoint = Callable[..., Path]
 MOST = 3_000_000_000  # bytes
 
@@ -50,6 +54,15 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> TinyCheckpoint:
         return written[family, seed]
 
     return checkpoint
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server of the lab for the whole session, for browsers and for visitors without one; its rooms are LAB_ROOMS."""
+    from benchmarks.server import HOME, running_lab
+
+    with running_lab(HOME, tmp_path_factory.mktemp("lab")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,6 +1,6 @@
 """Fixtures of the browser tests.
 
-``lab``            one server for the whole session; ``lab.url``, ``lab.log``
+``lab``            one server for the whole session (``tests/conftest.py``); ``lab.url``, ``lab.log``
 ``alone``          another, with figures that need no model (``alone.py``)
 ``fresh_server``   ``fresh_server()`` starts another, never visited: for first visits by deep link
 ``view``           laptop, light; for the others parametrize("view", VIEWS, indirect=True, ids=str)
@@ -25,7 +25,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import HOME, Lab, running_lab
-from tests.browser.harness import View, Visitor, chromium, visit
+from tests.browser.harness import Returning, View, Visitor, chromium
 
 # A test that must fail waits so long for what does not come; a busy machine takes its time.
 expect.set_options(timeout=30_000)
@@ -36,12 +36,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker("browser")
-
-
-@pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with running_lab(HOME, tmp_path_factory.mktemp("lab")) as running:
-        yield running
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +60,11 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def returning(browser: Browser) -> Returning:
+    return Returning(browser)
+
+
 @pytest.fixture
 def view(request: pytest.FixtureRequest) -> View:
     wanted: View = getattr(request, "param", View())
@@ -73,8 +72,8 @@ def view(request: pytest.FixtureRequest) -> View:
 
 
 @pytest.fixture
-def visitor(browser: Browser, view: View) -> Iterator[Visitor]:
-    with visit(browser, view) as visiting:
+def visitor(returning: Returning, view: View) -> Iterator[Visitor]:
+    with returning.visit(view) as visiting:
         yield visiting
         complaints = visiting.all_complaints()
     assert not complaints, "\n".join(complaints)

@@ -13,13 +13,26 @@ from benchmarks.server import Lab
 from lab.analysis.flow.influence import Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.browser.harness import BADGE, EXTREMES, View, wait_idle
+from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
 
 TEXT = "The sleepish cat sat on the mat."
 TREE = (
     "/Flow?flow_reading=Weights&step=Influence+tree&flow_layer=3&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
 )
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
+
+
+# Pairs of labels of one row, of different columns, that lie upon each other.
+_OVERLAPPING = """nodes => {
+  const boxes = nodes.map(node => node.getBoundingClientRect());
+  let count = 0;
+  boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
+    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (across > 2 && down > 6) count++;
+  }));
+  return count;
+}"""
 
 
 def open_bench(lab: Lab, page: Page, address: str) -> None:
@@ -32,8 +45,8 @@ def items(page: Page) -> Locator:
     return page.get_by_role("tree").get_by_role("treeitem")
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Page, view: View) -> None:
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_the_tree_folds_by_click_and_tells_the_traces_numbers(lab: Lab, page: Page) -> None:
     open_bench(lab, page, TREE)
     expect(items(page)).to_have_count(1 + 3 + 9 + 27)
     first = items(page).nth(1)
@@ -78,8 +91,12 @@ def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: P
 
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> None:
-    """Each label has a rim in the page's colour below its letters, in each theme."""
-    open_bench(lab, page, "/Flow?token=5&text=The+sleepish+cat+sat+on+the+mat.")
+    """Each label has a rim in the page's colour below its letters, in each theme; on a telephone none is on another."""
+    open_bench(lab, page, "/Flow")
+    if view == PHONE:
+        labels = page.locator(".sankey .node-label")
+        assert labels.count()
+        assert labels.evaluate_all(_OVERLAPPING) == 0
     label = page.locator(".sankey .node-label").nth(3)
     expect(label).to_be_visible()
     paper = page.get_by_test_id("stApp").evaluate("(app) => getComputedStyle(app).backgroundColor")
@@ -88,7 +105,7 @@ def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> No
     assert float(label.evaluate("(text) => parseFloat(getComputedStyle(text).strokeWidth)")) >= 4
 
 
-def test_the_tree_by_keyboard(lab: Lab, page: Page) -> None:
+def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(lab: Lab, page: Page) -> None:
     open_bench(lab, page, TREE)
     page.get_by_role("button", name="SVG").focus()
     page.keyboard.press("Tab")  # past the buttons: the one item that takes the focus, the root
@@ -112,11 +129,7 @@ def test_the_tree_by_keyboard(lab: Lab, page: Page) -> None:
     expect(items(page).nth(0)).to_be_focused()
     page.keyboard.press("End")
     expect(items(page).last).to_be_focused()
-
-
-def test_a_fold_outlives_a_rerun_that_changes_nothing(lab: Lab, page: Page) -> None:
-    open_bench(lab, page, TREE)
-    items(page).nth(1).click()
+    # What is folded stays so in a rerun that changes nothing.
     expect(items(page)).to_have_count(28)
     page.get_by_role("radio", name="One head").click()
     wait_idle(page)
@@ -128,13 +141,13 @@ def test_a_fold_outlives_a_rerun_that_changes_nothing(lab: Lab, page: Page) -> N
     expect(items(page)).to_have_count(28)
 
 
-@pytest.mark.parametrize("step", ["Sankey", "Influence+tree"])
-def test_hostile_tokens_are_text(lab: Lab, page: Page, step: str) -> None:
-    open_bench(lab, page, f"/Flow?step={step}&model=lab-gpt2&flow_threshold=0.01&tree_k=6&token=9&text={HOSTILE}")
-    figure = page.get_by_role("tree") if step != "Sankey" else page.locator(".js-plotly-plot .sankey").first
-    expect(figure).to_contain_text("<")
-    expect(page.locator(".stMain img[src='x'], .stMain script")).to_have_count(0)
-    assert "\u202e" not in (figure.text_content() or "")
+def test_hostile_tokens_are_text(lab: Lab, page: Page) -> None:
+    for step in ("Sankey", "Influence+tree"):
+        open_bench(lab, page, f"/Flow?step={step}&model=lab-gpt2&flow_threshold=0.01&tree_k=6&token=9&text={HOSTILE}")
+        figure = page.get_by_role("tree") if step != "Sankey" else page.locator(".js-plotly-plot .sankey").first
+        expect(figure).to_contain_text("<")
+        expect(page.locator(".stMain img[src='x'], .stMain script")).to_have_count(0)
+        assert "\u202e" not in (figure.text_content() or "")
 
 
 def test_a_band_tells_its_number(lab: Lab, page: Page) -> None:

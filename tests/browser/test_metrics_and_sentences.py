@@ -1,4 +1,4 @@
-"""The two lessons whose maps choose what is looked at: a click on a head, a click on two sentences, the link."""
+"""The two lessons whose maps choose what is looked at: a click on a head, a click on two sentences."""
 
 from __future__ import annotations
 
@@ -39,40 +39,9 @@ def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
     assert "layer=3" in page.url and "head=4" in page.url
 
 
-def test_the_threshold_of_a_link_moves_with_its_control(lab: Lab, page: Page) -> None:
-    open_step(lab, page, "/Attention_metrics?step=All+heads&metric=Sparsity&tau=0.1")
-    expect(page.get_by_text("are below τ = 0.1;")).to_be_visible()
-    page.get_by_role("radio", name="0.03", exact=True).click()
-    wait_idle(page)
-    expect(page.get_by_text("are below τ = 0.03;")).to_be_visible()
-    assert "tau=0.03" in page.url
-
-
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_matrix_shows_the_tokens_behind_it(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&text={SENTENCES}")
     click_cell(page, 2 * 3 + 1)
     expect(page.get_by_text(re.compile("^From sentence 3 to sentence 2:"))).to_be_visible()
     assert "sentence=3" in page.url
-
-
-def test_with_one_sentence_the_lesson_shows_three_of_its_own(lab: Lab, page: Page) -> None:
-    open_step(lab, page, "/Inter-sentence_attention?step=Matrix&text=The+sleepy+cat+sat+on+the+mat.")
-    expect(page.get_by_text(re.compile("^From sentence 2 to sentence 1:"))).to_be_visible()
-    expect(page.get_by_text("Your text is one sentence: “\u2068The sleepy cat sat on the mat.")).to_be_visible()
-    click_cell(page, 2 * 3 + 1)
-    expect(page.get_by_text(re.compile("^From sentence 3 to sentence 2:"))).to_be_visible()
-    page.get_by_role("button", name="Take three sentences").click()
-    wait_idle(page)
-    expect(page.get_by_text("Your text is one sentence")).to_have_count(0)
-    expect(page.get_by_text(re.compile("^From sentence 3 to sentence 2:"))).to_be_visible()
-
-
-def test_the_first_token_is_left_out_or_kept(lab: Lab, page: Page) -> None:
-    open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&model=lab-gpt2&sinks=Kept&text={SENTENCES}")
-    expect(page.get_by_text(re.compile("^From sentence 2 to sentence 1:"))).to_be_visible()
-    expect(page.get_by_text(" is counted here")).to_be_visible()
-    page.get_by_role("radio", name="Left out").click()
-    wait_idle(page)
-    expect(page.get_by_text(" is left out here")).to_be_visible()
-    assert "sinks" not in page.url

@@ -60,7 +60,16 @@ def test_hovering_a_cell_tells_the_traces_numbers(lab: Lab, page: Page, view: Vi
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-def test_numbers_in_the_rows_are_the_traces(lab: Lab, page: Page) -> None:
+def fits_a_projector(page: Page) -> None:
+    """At its width all columns are in sight."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    wait_idle(page)
+    expect(page.get_by_role("columnheader", name="‖α v W_O‖")).to_be_visible()
+    shown, whole = page.locator(".scroller:has(table)").evaluate("box => [box.clientWidth, box.scrollWidth]")
+    assert whole <= shown
+
+
+def test_numbers_in_the_rows_and_of_the_contribution_are_the_traces(lab: Lab, page: Page) -> None:
     open_bench(lab, page)
     layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
     rows = [row.locator("td.number").all_inner_texts() for row in page.locator("tr.key").all()]
@@ -69,15 +78,13 @@ def test_numbers_in_the_rows_are_the_traces(lab: Lab, page: Page) -> None:
         assert row == [f"{float(column[4, 4, key]):z.4f}" for column in columns]
     length = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).norm()
     expect(page.locator("tfoot")).to_contain_text(f"{float(length):.4f}")
-
-
-@pytest.mark.parametrize("view", [View(width=1024, height=768)], indirect=True, ids=str)
-@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
-def test_all_columns_fit_a_projectors_width(lab: Lab, page: Page, view: View, model: str) -> None:
-    open_bench(lab, page, f"{ADDRESS}&model={model}")
-    expect(page.get_by_role("columnheader", name="‖α v W_O‖")).to_be_visible()
-    shown, whole = page.locator(".scroller:has(table)").evaluate("box => [box.clientWidth, box.scrollWidth]")
-    assert whole <= shown
+    added = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).numpy()
+    page.locator(".whole canvas").focus()
+    page.keyboard.press("ArrowRight")
+    tip = page.locator(".tooltip")
+    expect(tip).to_contain_text("Contribution, dimension 2")
+    assert float(tip.locator(".pair span").last.inner_text().replace("−", "-")) == pytest.approx(added[1], abs=1e-5)
+    fits_a_projector(page)
 
 
 def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
@@ -111,18 +118,9 @@ def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
     expect(page.locator(".written")).to_have_count(0)
 
 
-def test_the_contribution_is_read_by_key(lab: Lab, page: Page) -> None:
-    open_bench(lab, page)
-    layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
-    added = (layer.context[4, 4] @ layer.weights.w_o[4 * 32 : 5 * 32]).numpy()
-    page.locator(".whole canvas").focus()
-    page.keyboard.press("ArrowRight")
-    tip = page.locator(".tooltip")
-    expect(tip).to_contain_text("Contribution, dimension 2")
-    assert float(tip.locator(".pair span").last.inner_text().replace("−", "-")) == pytest.approx(added[1], abs=1e-5)
-
-
 def test_hostile_tokens_are_text_and_later_ones_are_masked(lab: Lab, page: Page) -> None:
+    open_bench(lab, page, f"{ADDRESS}&model=lab-gpt2")
+    fits_a_projector(page)
     open_bench(lab, page, f"/Neuron_view?model=lab-gpt2&token=4&text={HOSTILE}")
     table = page.locator("table").filter(has=page.locator("tr.key"))
     expect(table).to_contain_text("<")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +16,10 @@ from playwright.sync_api import Browser, Page, WebSocket, expect
 from sqlalchemy import select
 
 from benchmarks.server import HOME, Lab, running_lab
+from lab.rooms.codes import LENGTH
 from lab.rooms.database import open_database, reading
 from lab.rooms.questions import Posed
-from lab.rooms.schema import ANSWERS, QUESTIONS
+from lab.rooms.schema import ANSWERS, QUESTIONS, ROOMS
 from tests.browser.accessibility import violations
 from tests.browser.harness import PHONE, View, Visitor, visit, wait_idle
 from tests.browser.test_restart import free_port
@@ -55,6 +57,7 @@ class Seat:
 class Class:
     """Everybody in a room."""
 
+    code: str
     teacher: Seat
     wall: Seat
     learners: tuple[Seat, ...]
@@ -65,30 +68,27 @@ class Class:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'rooms.db'}"
+def database() -> str:
+    """Where the server of the session keeps its rooms: each test has one of its own there."""
+    return os.environ["LAB_ROOMS"]
 
 
-@pytest.fixture
-def school(tmp_path: Path, database: str) -> Iterator[Lab]:
-    with running_lab(HOME, tmp_path, environment={"LAB_ROOMS": database}) as running:
-        yield running
-
-
-def posed(database: str) -> Posed:
-    """The first question, as the database has it, answer and all."""
+def posed(database: str, code: str) -> Posed:
+    """The first question of a room, as the database has it, answer and all."""
     engine = open_database(database)
     with reading(engine) as connection:
-        found = Posed.from_json(connection.execute(select(QUESTIONS.c.posed)).scalars().one())
+        asked = select(QUESTIONS.c.posed).select_from(QUESTIONS.join(ROOMS)).where(ROOMS.c.code == code)
+        found = Posed.from_json(connection.execute(asked).scalars().one())
     engine.dispose()
     return found
 
 
-def answered(database: str) -> list[tuple[int, int]]:
-    """Round and option of every answer."""
+def answered(database: str, code: str) -> list[tuple[int, int]]:
+    """Round and option of every answer in a room."""
     engine = open_database(database)
     with reading(engine) as connection:
-        found = connection.execute(select(ANSWERS.c.round, ANSWERS.c.value)).all()
+        given = select(ANSWERS.c.round, ANSWERS.c.value).select_from(ANSWERS.join(QUESTIONS).join(ROOMS))
+        found = connection.execute(given.where(ROOMS.c.code == code)).all()
     engine.dispose()
     return sorted((each.round, int(each.value)) for each in found)
 
@@ -108,9 +108,9 @@ def vote(page: Page, option: int, sure: str = "Sure") -> None:
     expect(page.get_by_text(re.compile(f"Your answer is in: {chr(ord('A') + option)}.*{sure.lower()}"))).to_be_visible()
 
 
-def lobby(school: Lab, browser: Browser, rooms: ExitStack) -> Class:
-    """A teacher opens a room, the wall shows it, three learners follow its link."""
-    teacher, wall, *learners = (Seat(rooms.enter_context(visit(browser, view))) for view in (WALL, WALL, *LEARNERS))
+def lobby(school: Lab, browser: Browser, rooms: ExitStack, views: tuple[View, ...] = LEARNERS) -> Class:
+    """A teacher opens a room, the wall shows it, learners follow its link."""
+    teacher, wall, *learners = (Seat(rooms.enter_context(visit(browser, view))) for view in (WALL, WALL, *views))
     for each in (teacher, wall, *learners):
         each.listen()
     teacher.page.goto(f"{school.url}/Room")
@@ -121,7 +121,7 @@ def lobby(school: Lab, browser: Browser, rooms: ExitStack) -> Class:
     for each in learners:
         each.page.goto(link)
         expect(each.page.get_by_text("You are in.")).to_be_visible(timeout=60_000)
-    return Class(teacher, wall, tuple(learners))
+    return Class(link[-LENGTH:], teacher, wall, tuple(learners))
 
 
 def ask(room: Class) -> None:
@@ -141,7 +141,7 @@ def through(room: Class, database: str, look: Callable[[str], None]) -> None:
     """From the lobby to the third question revealed; ``look`` is called where there is something new to see."""
     look("lobby")
     ask(room)
-    told = posed(database)
+    told = posed(database, room.code)
     look("open")
     for place, each in enumerate(room.learners):
         vote(each.page, (told.answer + (place > 0)) % len(told.options))
@@ -178,7 +178,7 @@ def nothing_told(seat: Seat, told: Posed) -> None:
     assert b"Share, 95" not in everything and b"correct" not in everything
 
 
-def test_a_class_from_the_lobby_to_the_third_question(school: Lab, browser: Browser, database: str) -> None:
+def test_a_class_from_the_lobby_to_the_third_question(lab: Lab, browser: Browser, database: str) -> None:
     found: list[str] = []
 
     def look(stage: str) -> None:
@@ -190,18 +190,17 @@ def test_a_class_from_the_lobby_to_the_third_question(school: Lab, browser: Brow
             found.extend(f"{stage}: {one}" for one in grave)
 
     with ExitStack() as rooms:
-        room = lobby(school, browser, rooms)
+        room = lobby(lab, browser, rooms)
         through(room, database, look)
-        told = posed(database)
-        assert [given for given in answered(database) if given[0] == 2] == [(2, told.answer)] * 3
+        told = posed(database, room.code)
+        assert [given for given in answered(database, room.code) if given[0] == 2] == [(2, told.answer)] * 3
         complaints = [text for each in room.everybody for text in each.visitor.all_complaints()]
     assert not complaints, "\n".join(complaints)
     assert not found, "\n".join(found)
 
 
-def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
-    browser: Browser, database: str, tmp_path: Path
-) -> None:
+def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(browser: Browser, tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path / 'rooms.db'}"
     port, environment = free_port(), {"LAB_ROOMS": database}
     with ExitStack() as rooms:
         with running_lab(HOME, tmp_path, port, environment) as first:
@@ -227,30 +226,26 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(
             teacher.reload()
             expect(teacher.get_by_text("3 answers in this round")).to_be_visible(timeout=SOON)
             press(teacher, "Close the round")
-            assert answered(database) == [(1, 0)] * 3
+            assert answered(database, room.code) == [(1, 0)] * 3
             kept = json.loads(teacher.evaluate("JSON.stringify(Object.values(localStorage))"))
             assert any('"key":"' in each for each in kept) and "key" not in teacher.url
 
 
-@pytest.mark.parametrize("place", ["Room", "Self-attention"])
-def test_the_teachers_role_survives_a_reload_anywhere(school: Lab, browser: Browser, database: str, place: str) -> None:
+def test_the_teachers_role_survives_a_reload_anywhere(lab: Lab, browser: Browser, database: str) -> None:
     with ExitStack() as rooms:
-        room = lobby(school, browser, rooms)
+        room = lobby(lab, browser, rooms, LEARNERS[:1])
         ask(room)
-        page = room.teacher.page
-        if place != "Room":
-            code = page.url.partition("room=")[2].partition("&")[0]
-            page.goto(f"{school.url}/{place}?room={code}&step=Check&teach=1")
-            expect(page.get_by_role("button", name="Ask the class").first).to_be_visible(timeout=60_000)
-        room.teacher.sent.clear()
-        page.reload()
-        shown = "Round 1 is open" if place == "Room" else "Ask the class"
-        expect(page.get_by_text(shown).first).to_be_visible(timeout=60_000)
-        wait_idle(page)
-        everything = b"".join(room.teacher.sent)
-        assert b"The class answers a question" not in everything and b"You are in" not in everything
-        assert answered(database) == []
-        learner = room.learners[0].page
+        page, learner = room.teacher.page, room.learners[0].page
+        for place, shown in (("Room", "Round 1 is open"), ("Self-attention", "Ask the class")):
+            if place != "Room":
+                page.goto(f"{lab.url}/{place}?room={room.code}&step=Check&teach=1")
+                expect(page.get_by_role("button", name="Ask the class").first).to_be_visible(timeout=60_000)
+            room.teacher.sent.clear()
+            page.reload()
+            expect(page.get_by_text(shown).first).to_be_visible(timeout=60_000)
+            wait_idle(page)
+            everything = b"".join(room.teacher.sent)
+            assert b"The class answers a question" not in everything and b"You are in" not in everything
+            assert answered(database, room.code) == []
         learner.goto(page.url)
-        if place != "Room":
-            expect(learner.get_by_text("The class answers a question")).to_be_visible(timeout=60_000)
+        expect(learner.get_by_text("The class answers a question")).to_be_visible(timeout=60_000)

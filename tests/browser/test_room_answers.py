@@ -20,15 +20,15 @@ from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 from tests.browser.accessibility import violations
 from tests.browser.harness import PHONE, View, visit, wait_idle
-from tests.browser.test_room import SOON, STREAMLITS, database, press, school
+from tests.browser.test_room import SOON, STREAMLITS, database, press
 
-__all__ = ["database", "school"]  # fixtures
+__all__ = ["database"]  # a fixture
 
 
-def ready(school: Lab, browser: Browser, stack: ExitStack, rooms: Rooms) -> tuple[Page, str, str]:
+def ready(lab: Lab, browser: Browser, stack: ExitStack, rooms: Rooms) -> tuple[Page, str, str]:
     """A teacher with a room of their own: the page, the room's code and key."""
     teacher = stack.enter_context(visit(browser, View("dark", 1280))).page
-    teacher.goto(f"{school.url}/Room")
+    teacher.goto(f"{lab.url}/Room")
     press(teacher, "Open a room")
     code = teacher.get_by_test_id("stCode").inner_text().strip()[-LENGTH:]
     kept = json.loads(teacher.evaluate("JSON.stringify(Object.values(localStorage))"))
@@ -51,15 +51,15 @@ def questions() -> tuple[Posed, Posed, Posed]:
 
 
 def test_a_number_a_token_and_a_head_are_given_on_a_telephone_by_keyboard(
-    school: Lab, browser: Browser, database: str
+    lab: Lab, browser: Browser, database: str
 ) -> None:
     found: list[str] = []
     with ExitStack() as stack:
         rooms = Rooms(open_database(database))
-        _, code, key = ready(school, browser, stack, rooms)
+        _, code, key = ready(lab, browser, stack, rooms)
         visitor = stack.enter_context(visit(browser, PHONE))
         page = visitor.page
-        page.goto(f"{school.url}/Room?room={code}")
+        page.goto(f"{lab.url}/Room?room={code}")
         expect(page.get_by_text("You are in.")).to_be_visible(timeout=60_000)
         given = []
         for question in questions():
@@ -92,10 +92,10 @@ def test_a_number_a_token_and_a_head_are_given_on_a_telephone_by_keyboard(
     assert not found, "\n".join(found)
 
 
-def test_the_summary_is_printed_in_one_light_column(school: Lab, browser: Browser, database: str) -> None:
+def test_the_summary_is_printed_in_one_light_column(lab: Lab, browser: Browser, database: str) -> None:
     with ExitStack() as stack:
         rooms = Rooms(open_database(database))
-        teacher, code, key = ready(school, browser, stack, rooms)
+        teacher, code, key = ready(lab, browser, stack, rooms)
         people = [rooms.join(code, new_secret()) for _ in range(5)]
         for number, question in enumerate(questions(), start=1):
             rooms.ask(code, key, question)

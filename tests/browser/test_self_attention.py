@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
-from tests.browser.harness import EXTREMES, PHONE, View, go_to, wait_idle
+from tests.browser.harness import PHONE, go_to, wait_idle
 
 
 def sentence(page: Page) -> Locator:
@@ -38,41 +40,28 @@ def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, pag
     assert "layer=2" in page.url
 
 
-def test_the_selection_survives_a_walk_through_the_course(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention?layer=3&head=4&text=Birds+fly+south.")
-    wait_idle(page)
-    go_to(page, "Lessons", "Tokenization")
-    expect(sentence(page)).to_have_value("Birds fly south.")
-    page.get_by_role("link", name="Lesson 3: Self-attention").click()  # by the strip
-    wait_idle(page)
-    expect(sentence(page)).to_have_value("Birds fly south.")
-    assert "layer=3" in page.url
-    assert "head=4" in page.url
-
-
-def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention?text=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E+%24x%24+%3Ared%5Bno%5D")
+def test_the_selection_survives_a_walk_and_hostile_text_stays_text(lab: Lab, page: Page) -> None:
+    hostile = "<img src=x onerror=alert(1)> $x$ :red[no]"
+    page.goto(f"{lab.url}/Self-attention?layer=3&head=4&{urlencode({'text': hostile})}")
     wait_idle(page)
     assert page.locator("img[src='x']").count() == 0
+    go_to(page, "Lessons", "Tokenization")
+    expect(sentence(page)).to_have_value(hostile)
+    assert page.locator("img[src='x']").count() == 0
+    page.get_by_role("link", name="Lesson 3: Self-attention").click()  # by the strip
+    wait_idle(page)
+    expect(sentence(page)).to_have_value(hostile)
+    assert "layer=3" in page.url
+    assert "head=4" in page.url
     sentence(page).fill("<script>window.hacked=1</script> \u202eabc")
     sentence(page).press("Control+Enter")
     wait_idle(page)
     assert page.evaluate("window.hacked") is None
 
 
-def test_break_it_turns_the_badge_red(lab: Lab, page: Page) -> None:
-    page.goto(lab.url + "/Self-attention?step=Break+it")
-    wait_idle(page)
-    page.get_by_text("Softmax over the queries", exact=True).click()
-    wait_idle(page)
-    page.get_by_role("button", name="Compare with Hugging Face").click()
-    expect(page.get_by_role("button", name="Differs from attention, layer 1")).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("The first step that differs from Hugging Face is")).to_be_visible()
-
-
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page, view: View) -> None:
-    page.goto(f"{lab.url}/Self-attention?text=Nobody+has+asked+about+this+in+{view.scheme}.")
+def test_the_badge_is_a_ring_until_it_is_opened_and_stays_open(lab: Lab, page: Page) -> None:
+    """On a telephone test_compare.py opens one."""
+    page.goto(f"{lab.url}/Self-attention?text=Nobody+has+asked+about+this.")
     wait_idle(page)
     badge = page.get_by_role("button", name="Compare with Hugging Face")
     expect(badge).to_contain_text("radio_button_unchecked")

@@ -42,6 +42,7 @@ def test_every_step_fits_a_projector(lab: Lab, page: Page, lesson: Lesson) -> No
         assert page.evaluate(SCROLLED) == 0, step
         assert page.evaluate(BOTTOMS, ".st-key-step")[0] <= HEADER, step
         buttons = page.evaluate(BOTTOMS, "[class*='st-key-_predict'] button")
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), step
         assert all(0 < bottom <= PROJECTOR.height for bottom in buttons), (step, buttons)
         asked += len(buttons)
         if number + 1 < len(steps):

@@ -37,21 +37,15 @@ def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path
     np.testing.assert_allclose(np.load(file), key, atol=1e-6)
 
 
-def test_both_figures_of_a_variant_are_drawn(lab: Lab, page: Page) -> None:
+def test_a_variant_is_drawn_and_a_copied_link_names_it(lab: Lab, page: Page) -> None:
+    """Streamlit writes what stands on a button: what a link says has to be that, and an old link still means it."""
+    shown, charts = page.get_by_text("Rows made to sum to 1 again (linscale)."), page.get_by_test_id("stVegaLiteChart")
     page.goto(lab.url + "/Tensors?step=Attention+variants&text=%3Cimg+src%3Dx%3E+unhappily&variant=linscale")
     wait_idle(page)
-    charts = page.get_by_test_id("stVegaLiteChart")
     expect(charts).to_have_count(3)
     expect(charts.first.locator("svg, canvas").first).to_be_visible()
     expect(page.get_by_text("Removed mass:")).to_be_visible()
     assert page.locator("img[src='x']").count() == 0
-
-
-def test_a_copied_link_names_the_variant_on_screen(lab: Lab, page: Page) -> None:
-    """Streamlit writes what stands on a button: what a link says has to be that, and an old link still means it."""
-    shown = page.get_by_text("Rows made to sum to 1 again (linscale).")
-    page.goto(lab.url + "/Tensors?step=Attention+variants&variant=linscale")
-    wait_idle(page)
     expect(shown).to_be_visible()
     expect(page).to_have_url(re.compile("variant=Rows"))
     page.goto(page.url)  # in a new visit

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks import room
 from benchmarks.attack import attack
-from benchmarks.server import Lab, running_lab
+from benchmarks.server import Lab
 from benchmarks.visitor import Visitor, visiting
 from lab.rooms.codes import new_seat
 from lab.rooms.database import open_database
@@ -24,11 +23,9 @@ from tests.load.test_load import run
 
 
 @pytest.fixture
-def school(tmp_path: Path) -> Iterator[tuple[Lab, Rooms]]:
-    url = f"sqlite:///{tmp_path / 'rooms.db'}"
-    rooms = Rooms(open_database(url))
-    with running_lab(folder=tmp_path, environment={"LAB_ROOMS": url}) as lab:
-        yield lab, rooms
+def school(lab: Lab) -> tuple[Lab, Rooms]:
+    """The server and the rooms that it has; each test makes its own."""
+    return lab, Rooms(open_database(os.environ["LAB_ROOMS"]))
 
 
 async def vote(visitor: Visitor, option: int) -> None:

@@ -6,22 +6,14 @@ import http.client
 import re
 import urllib.parse
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-import pytest
-
-from benchmarks.server import Lab, running_lab, usage
+from benchmarks.server import Lab, usage
 from benchmarks.visitor import visiting
 from tests.load.test_load import run
 
 TIMES = 40
 BODY = '--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n{content}\r\n--x--\r\n'
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    with running_lab() as running:
-        yield running
 
 
 def put(lab: Lab, session: str, number: int, body: bytes | Iterable[bytes]) -> int:

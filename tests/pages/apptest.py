@@ -12,10 +12,11 @@ from typing import Any
 from unittest.mock import patch
 
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
-from lab.course.pages import LESSONS, Lesson
+from lab.course.pages import BENCHES, LESSONS, Lesson
 from lab.questions.progress import MAX_BYTES
 from lab.ui.quiz import from_file
 from tests.checkpoints import Family
@@ -24,13 +25,38 @@ ROOT = Path(__file__).parents[2]
 Offer = Callable[[Family], str]
 # AppTest reads the metadata of every installed package at every first visit, half a second of it; once is enough.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+_ask_whether_it_ended = local_script_runner.require_widgets_deltas
+
+
+def _wait_until_it_ended(runner: LocalScriptRunner, timeout: float = 3) -> None:
+    """AppTest asks a thousand times a second whether the script has ended, and the script waits for each answer."""
+    if runner._script_thread is not None:
+        runner._script_thread.join(timeout)
+    _ask_whether_it_ended(runner, timeout if runner.script_stopped() else 0)
+
+
+local_script_runner.require_widgets_deltas = _wait_until_it_ended
+
+
+# Tests call a step by its id; only here is it translated into what the screen and the address say. Each page's record
+# has both, and no two pages call a step of one id by two names. The steps of toys have no ids: there the name is one.
+_NAMES = {step.id: step.name for page in (*LESSONS, *BENCHES) for step in page.steps}
+_IDS = {name: id for id, name in _NAMES.items()}
+
+
+def on_screen(step: str) -> str:
+    """What a step is called on screen and in the address, by its id."""
+    return _NAMES.get(step, step)
 
 
 def visit(page: str | None = None, **params: str) -> AppTest:
-    """A first visit to a page (its file in pages/) with URL parameters; it must come up without an exception."""
+    """A first visit to a page (its file in pages/) with URL parameters; it must come up without an exception.
+
+    ``step`` is a step's id.
+    """
     at = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=120)
     for name, value in params.items():
-        at.query_params[name] = value
+        at.query_params[name] = on_screen(value) if name == "step" else value
     if page is not None:
         at.switch_page(f"pages/{page}")
     at.run()
@@ -105,28 +131,42 @@ def worked(at: AppTest) -> AppTest:
 
 def steps_of(at: AppTest) -> tuple[str, ...]:
     """The steps of the page, those beside the way before the last one; none where it has none."""
-    row = [step for control in at.segmented_control if control.key == "step" for step in control.options]
-    menu = [step for control in at.menu_button if control.key == "more_steps" for step in control.options]
+    row = row_of(at) if any(control.key == "step" for control in at.segmented_control) else []
+    menu = [_id(step) for control in at.menu_button if control.key == "more_steps" for step in control.options]
     way = [step for step in row if step not in menu]
     return (*way[:-1], *menu, *way[-1:])
 
 
+def _id(name: object) -> str:
+    return _IDS.get(str(name), str(name))
+
+
+def row_of(at: AppTest) -> list[str]:
+    """The steps that stand in the row now."""
+    return [_id(step) for step in at.segmented_control(key="step").options]
+
+
+def step_of(at: AppTest) -> str:
+    """The step on screen."""
+    return _id(at.segmented_control(key="step").value)
+
+
 def turn_to(at: AppTest, step: str) -> AppTest:
     """Choose a step, in the row or in the menu beside it."""
-    row = at.segmented_control(key="step")
-    (row if step in row.options else at.menu_button(key="more_steps")).set_value(step).run()
+    chooser = at.segmented_control(key="step") if step in row_of(at) else at.menu_button(key="more_steps")
+    chooser.set_value(on_screen(step)).run()
     return at
 
 
 def go(at: AppTest, step: str) -> AppTest:
     """To a step of a page that is open, and past its prediction."""
     reveal(turn_to(at, step))
-    assert at.segmented_control(key="step").value == step
+    assert step_of(at) == step
     return at
 
 
 def walk(at: AppTest, steps: Iterable[str] = ()) -> Iterator[str]:
-    """Visit these steps, or all that the page has, in one session; yields the name of the one on screen."""
+    """Visit these steps, or all that the page has, in one session; yields the one on screen."""
     for step in tuple(steps) or steps_of(at):
         go(at, step)
         yield step

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lab.charts.base import plain
 from lab.ui import address, runs
 from lab.ui.parameter_kinds import Parameter
 from tests.checkpoints import Family
@@ -40,6 +41,12 @@ def named_by_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
         return key(self)
 
     monkeypatch.setattr(Parameter, "_key", watched)
+
+
+@pytest.fixture(autouse=True)
+def charts_are_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page's charts are held against the schema of Vega-Lite in the one file that draws every figure there is."""
+    monkeypatch.setattr(plain, "CHECKED", request.path.name == "test_notebooks.py")
 
 
 @pytest.fixture

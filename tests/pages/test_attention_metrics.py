@@ -12,13 +12,13 @@ from tests.pages.apptest import check_answers, go, reveal, visit, walk, words
 PAGE = "5_Attention_metrics.py"
 TEXT = "The cat sat on the mat because it was tired."
 STEPS = (
-    "All heads",
-    "Two heads",
-    "Six numbers",
-    "By hand",
-    "Parked heads",
-    "Limits",
-    "Check",
+    "all-heads",
+    "two-heads",
+    "six-numbers",
+    "by-hand",
+    "parked-heads",
+    "limits",
+    "check",
 )
 
 
@@ -29,14 +29,14 @@ def open_step(step: str, **params: str) -> AppTest:
 def test_every_step_draws_corrected_values() -> None:
     at = visit(PAGE, text=TEXT, layer="2", head="3", version="Corrected")
     assert tuple(walk(at)) == STEPS
-    go(at, "Six numbers")
+    go(at, "six-numbers")
     assert at.segmented_control(key="version").value == "Corrected"
 
 
 def test_cards_show_the_metrics_of_the_chosen_head() -> None:
     found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT))
     for corrected in (False, True):
-        at = open_step("Six numbers", layer="2", head="3", version="Corrected" if corrected else "Raw")
+        at = open_step("six-numbers", layer="2", head="3", version="Corrected" if corrected else "Raw")
         for metric in METRICS:
             value = found.values(metric.id, corrected)[1, 2]
             assert f"**{value:.3f}**" in words(at), metric.name
@@ -46,23 +46,23 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
 def test_tau_counts_the_cells_below_it() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     attention = trace.layer(1).attention[2].numpy()
-    at = open_step("All heads", metric="Sparsity", tau="0.1")
+    at = open_step("all-heads", metric="Sparsity", tau="0.1")
     assert f"{trace_metrics(trace, threshold=0.1).raw['sparsity'].max():.3f}" in words(at)
     at.segmented_control(key="tau").set_value("0.03").run()
     assert f"{trace_metrics(trace, threshold=0.03).raw['sparsity'].max():.3f}" in words(at)
     at.selectbox(key="metric").set_value("Confidence (average)").run()
     assert "tau" not in {each.key for each in at.get("button_group")}
-    at = open_step("Six numbers", layer="2", head="3", tau="0.03", version="Raw")
+    at = open_step("six-numbers", layer="2", head="3", tau="0.03", version="Raw")
     assert f"**{(attention < 0.03).mean():.3f}**" in words(at)
 
 
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
     found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), threshold=0.3)
-    assert f"{found.raw['sparsity'].max():.3f}" in words(open_step("All heads", metric="Sparsity", tau="0.3"))
+    assert f"{found.raw['sparsity'].max():.3f}" in words(open_step("all-heads", metric="Sparsity", tau="0.3"))
 
 
 def test_by_hand_accepts_the_share_of_the_maximum() -> None:
-    at = open_step("By hand", layer="2", head="3", token="3")
+    at = open_step("by-hand", layer="2", head="3", token="3")
     row = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(1).attention[2, 2]
     share = float(-(row * row.log()).sum() / row.new_tensor(len(row)).log())
     field = next(each for each in at.number_input if str(each.key).startswith("_metrics."))
@@ -73,17 +73,17 @@ def test_by_hand_accepts_the_share_of_the_maximum() -> None:
 
 
 def test_a_click_on_the_map_chooses_a_head() -> None:
-    at = open_step("All heads")
+    at = open_step("all-heads")
     at.session_state["all-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)
 
 
 def test_bad_links_are_told() -> None:
-    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="Limits")
+    at = visit(PAGE, metric="Nonsense", version="Mended", tau="7", step="limits")
     said = words(at)
     assert "metric must be one of" in said and "version must be one of" in said and "tau must be one of" in said
 
 
 def test_checks_are_three_at_least() -> None:
-    check_answers(open_step("Check", layer="2", head="3"))
+    check_answers(open_step("check", layer="2", head="3"))

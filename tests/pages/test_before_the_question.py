@@ -33,9 +33,9 @@ CASES = [
 ]
 # Steps whose figure is what is asked about: it is read first, then answered.
 TO_READ = {
-    ("2_Embeddings.py", "Rotary"),
-    ("5_Attention_metrics.py", "Two heads"),
-    ("8_Feed-forward_and_LayerNorm.py", "Excited by"),
+    ("2_Embeddings.py", "rotary"),
+    ("5_Attention_metrics.py", "two-heads"),
+    ("8_Feed-forward_and_LayerNorm.py", "excited-by"),
 }
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.
 # The lesson's question, and what a check was asked about, stand there whatever the answer is.

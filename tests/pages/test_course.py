@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Radio
 
+from lab.course.pages import LESSONS
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import choosing, visit, words
+from tests.pages.apptest import choosing, step_of, steps_of, turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXT = "The cat sat on the <b>mat because it was tired."
 
 
 def lesson(**params: str) -> AppTest:
-    return visit(PAGE, **{"step": "Check", "layer": "2", "head": "3", "text": TEXT, **params})
+    return visit(PAGE, **{"step": "check", "layer": "2", "head": "3", "text": TEXT, **params})
 
 
 def check(at: AppTest, index: int = 0) -> Radio[int]:
@@ -58,6 +60,43 @@ def upload(at: AppTest, data: bytes) -> str:
     return words(at)
 
 
+def answer_all(at: AppTest) -> None:
+    """The first option of every question on screen that can still be answered."""
+    for key in [radio.key for radio in at.main.radio]:
+        radio = next((each for each in at.main.radio if each.key == key), None)
+        if radio is not None and not radio.disabled and radio.value is None:
+            radio.set_value(0).run()
+            assert not at.exception, at.exception[0].stack_trace
+
+
+def test_lessons_are_walked_by_their_own_buttons_and_counted() -> None:
+    """One with each of the three; every step of every lesson is in test_matrix.py, whatever is on the way there."""
+    at, steps = visit(), dict[str, int]()
+    for lesson, kind in ((LESSONS[0], "lab-gpt2"), (LESSONS[3], "Toy"), (LESSONS[-1], "lab-bert")):
+        at.switch_page(lesson.page).run()
+        at.segmented_control(key="mode").set_value("Toy" if kind == "Toy" else "Sentence").run()
+        if kind != "Toy":
+            at.selectbox(key="model").set_value(kind).run()
+        turn_to(at, steps_of(at)[0])
+        steps[lesson.id] = 1
+        answer_all(at)
+        while any(button.key == "_next_step" for button in at.button):
+            at.button(key="_next_step").click().run()
+            assert not at.exception, at.exception[0].stack_trace
+            answer_all(at)
+            steps[lesson.id] += 1
+        assert re.search(r"[1-9] of \d+ checks answered", badges(at)), lesson.id
+        after = LESSONS[LESSONS.index(lesson) + 1].title if lesson is not LESSONS[-1] else "the course"
+        assert after in at.button(key="_next_page").label
+    to_course(at)
+    assert min(steps.values()) >= 4
+    # The toy has steps of its own: a lesson that was opened with it counts more than those walked with a model.
+    seen = re.findall(r"(\d+) of (\d+) steps", badges(at))
+    assert len(seen) == len(steps)
+    for (count, of), walked in zip(seen, steps.values(), strict=True):
+        assert walked <= int(count) <= int(of)
+
+
 def test_a_first_visit_shows_no_progress() -> None:
     at = visit()
     assert "steps" not in badges(at) and "answered" not in badges(at)
@@ -91,7 +130,7 @@ def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
     assert at.title[0].value == "Self-attention"
     assert at.text_area(key="text").value == TEXT
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (2, 3)
-    assert at.segmented_control(key="step").value == "Check"
+    assert step_of(at) == "check"
     assert missed.question in words(at).replace("\\", "")
 
 
@@ -184,9 +223,9 @@ def test_steps_go_forward_and_back_and_before_a_class_by_keyboard() -> None:
     at = visit(PAGE, teach="1")
     assert at.button(key="_next_step").proto.shortcut == "pagedown"
     at.button(key="_next_step").click().run()
-    assert at.segmented_control(key="step").value == "Queries and keys"
+    assert step_of(at) == "queries-and-keys"
     assert at.button(key="_previous_step").proto.shortcut == "pageup"
     at.button(key="_previous_step").click().run()
-    assert at.segmented_control(key="step").value == "Map"
+    assert step_of(at) == "map"
     assert not [button for button in at.button if button.key == "_previous_step"]
     assert not visit(PAGE).button(key="_next_step").proto.shortcut

@@ -15,19 +15,19 @@ from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
-    "Vectors",
-    "Like words",
-    "Sum",
-    "Position lab",
-    "Learned or computed",
-    "Rotary",
-    "King and queen",
-    "Two meanings",
-    "Segments",
-    "Check",
+    "vectors",
+    "like-words",
+    "sum",
+    "position-lab",
+    "learned-or-computed",
+    "rotary",
+    "king-and-queen",
+    "two-meanings",
+    "segments",
+    "check",
 )
 # The steps that show the learner's own tokens, or compute with them.
-OF_TOKENS = ("Vectors", "Like words", "Two meanings", "Sum", "Segments", "Position lab")
+OF_TOKENS = ("vectors", "like-words", "two-meanings", "sum", "segments", "position-lab")
 PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
 
 
@@ -38,7 +38,7 @@ def open_step(step: str, **params: str) -> AppTest:
 def test_the_steps_end_with_checks() -> None:
     at = visit(PAGE)
     assert steps_of(at) == STEPS
-    go(at, "Check")
+    go(at, "check")
     assert at.title[0].value == "Embeddings"
     assert "Check yourself" in at.header[0].value
     assert len([r for r in at.radio if r.key and r.key.startswith("_check.")]) >= 3
@@ -47,12 +47,12 @@ def test_the_steps_end_with_checks() -> None:
 @pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "modernbert"])
 def test_every_family(family: Family, offer: Offer) -> None:
     at = visit(PAGE, model=offer(family), **PAIR)
-    assert list(walk(at, (*OF_TOKENS, "Learned or computed", "Check")))
+    assert list(walk(at, (*OF_TOKENS, "learned-or-computed", "check")))
     assert at.selectbox(key="model").value == f"tiny-{family}"
 
 
 def test_one_number_is_worked_out_to_what_the_model_has() -> None:
-    at = open_step("Sum", token="12", dimension="17", **PAIR)
+    at = open_step("sum", token="12", dimension="17", **PAIR)
     e = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"]).embeddings
     shown = "".join(formula.value for formula in at.latex)
     for part in (e.token, e.position, e.segment, e.sum, e.norm):
@@ -61,7 +61,7 @@ def test_one_number_is_worked_out_to_what_the_model_has() -> None:
 
 
 def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() -> None:
-    at = open_step("Sum", text="She opened the door.", token="3")
+    at = open_step("sum", text="She opened the door.", token="3")
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
     said = words(at)
     assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in said
@@ -77,26 +77,26 @@ def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() 
     # The learner's own text and token are as they were, in the session and in the link.
     assert at.text_input(key="pair").value == "" and at.session_state["token"] == 3
     assert "pair" not in at.query_params and at.query_params["token"] in ("3", ["3"])
-    alone = words(open_step("Sum", model="lab-gpt2"))
+    alone = words(open_step("sum", model="lab-gpt2"))
     assert "segment A" not in alone and "Dimension" in alone
 
 
 def test_a_click_on_a_strip_works_out_that_dimension() -> None:
-    at = open_step("Sum")
+    at = open_step("sum")
     at.session_state["summands"] = {"selection": {"cell": [{"q": 1, "k": 40}]}}
     at.run()
     assert "**Dimension 41**" in words(at)
 
 
 def test_a_chosen_token_is_the_one_of_every_step() -> None:
-    at = open_step("Sum", **PAIR)
+    at = open_step("sum", **PAIR)
     at.selectbox(key="_token").set_value(2).run()
     assert at.session_state["token"] == 3
-    assert go(at, "Vectors").selectbox(key="_token").value == 2
+    assert go(at, "vectors").selectbox(key="_token").value == 2
 
 
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:
-    at = visit(PAGE, step="Learned or computed", first_dimension="9000")
+    at = visit(PAGE, step="learned-or-computed", first_dimension="9000")
     assert at.number_input(key="_first_dimension").value == 321
     assert "9000 became 321" in words(at)
     at.number_input(key="_first_dimension").set_value(100).run()
@@ -104,7 +104,7 @@ def test_dimensions_out_of_range_are_clamped_and_said() -> None:
 
 
 def test_the_neighbours_of_a_day_are_days() -> None:
-    at = open_step("Like words")
+    at = open_step("like-words")
     at.button(key="_try").click().run()
     assert "“\u2068monday\u2069”" in words(at)
     days = ("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -115,24 +115,24 @@ def test_the_neighbours_of_a_day_are_days() -> None:
 
 
 def test_a_word_with_two_meanings_is_offered_where_it_is_one_token(offer: Offer) -> None:
-    at = open_step("Two meanings")
+    at = open_step("two-meanings")
     assert {"March", "bank"} <= set(at.segmented_control(key="sense").options)
     at.button(key="_try").click().run()
     assert at.segmented_control(key="sense").value == "bank"
-    cased = open_step("Two meanings", model="lab-gpt2", sense="March")
+    cased = open_step("two-meanings", model="lab-gpt2", sense="March")
     assert "March" not in cased.segmented_control(key="sense").options
-    assert list(open_step("Two meanings", mode="Toy").segmented_control(key="sense").options) == ["from your sentence"]
+    assert list(open_step("two-meanings", mode="Toy").segmented_control(key="sense").options) == ["from your sentence"]
 
 
 def test_a_word_of_the_learner_s_own_text_stands_beside_its_row_or_its_other_place() -> None:
-    once = open_step("Two meanings", sense="from your sentence", text="The cat sat.", token="3")
+    once = open_step("two-meanings", sense="from your sentence", text="The cat sat.", token="3")
     assert "In the token table, “" in words(once)
-    twice = open_step("Two meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
+    twice = open_step("two-meanings", sense="from your sentence", text="The cat saw the other cat.", token="3")
     assert "Both uses of “\u2068cat\u2069” begin with the same row" in words(twice)
 
 
 def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:
-    at = visit(PAGE, step="Learned or computed", pe_width="7000", pe_length="-1", pe_base="12345")
+    at = visit(PAGE, step="learned-or-computed", pe_width="7000", pe_length="-1", pe_base="12345")
     said = words(at).replace("\\", "")
     for name in ("pe_width must be", "pe_length must be", "pe_base must be one of"):
         assert name in said
@@ -140,19 +140,19 @@ def test_bad_sinusoid_numbers_in_a_link_are_said() -> None:
 
 
 def test_segments_of_a_pair_and_of_one_text() -> None:
-    at = open_step("Segments", **PAIR)
+    at = open_step("segments", **PAIR)
     assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in words(at)
     assert "Those of both segments" in words(at)
     at.segmented_control(key="segments").set_value("swapped").run()
     assert at.metric[0].label == "The second sentence follows the first"
-    alone = open_step("Segments")
+    alone = open_step("segments")
     assert "every token is in segment A" in words(alone)
     next(button for button in alone.button if button.label == "Show a pair of sentences").click().run()
     assert alone.text_input(key="pair").value == PAIR["pair"]
 
 
 def test_the_shown_movement_is_the_run_s() -> None:
-    at = open_step("Segments", segments="swapped", **PAIR)
+    at = open_step("segments", segments="swapped", **PAIR)
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
     ids = tuple(1 - each for each in trace.segment_ids)
     after = trace_encoding(trace.model, replace(trace.encoding, segment_ids=ids))
@@ -163,21 +163,21 @@ def test_the_shown_movement_is_the_run_s() -> None:
 
 def test_what_a_family_lacks_is_said(offer: Offer) -> None:
     name = offer("gpt2")
-    assert "no segment vectors" in words(open_step("Segments", model=name))
-    assert "no LayerNorm here" in words(open_step("Sum", model=name))
-    lab_words = words(open_step("Position lab", model=name))
+    assert "no segment vectors" in words(open_step("segments", model=name))
+    assert "no LayerNorm here" in words(open_step("sum", model=name))
+    lab_words = words(open_step("position-lab", model=name))
     assert "do not simply move with their tokens" in lab_words
     assert "every output moves with its token" not in lab_words
 
 
 def test_roberta_s_positions_begin_at_row_2(offer: Offer) -> None:
     name = offer("roberta")
-    assert "position 0 is its row 2" in words(open_step("Learned or computed", model=name))
-    assert "a single segment" in words(open_step("Segments", model=name))
+    assert "position 0 is its row 2" in words(open_step("learned-or-computed", model=name))
+    assert "a single segment" in words(open_step("segments", model=name))
 
 
 def test_position_lab_holds_outputs_against_their_tokens() -> None:
-    at = open_step("Position lab", order="shuffled")
+    at = open_step("position-lab", order="shuffled")
     zeroed, kept = (float(metric.value) for metric in at.metric)
     assert zeroed < 1e-4
     assert kept > 0.1
@@ -185,13 +185,13 @@ def test_position_lab_holds_outputs_against_their_tokens() -> None:
 
 
 def test_a_row_of_equal_tokens_has_no_other_order(offer: Offer) -> None:
-    at = visit(PAGE, model=offer("gpt2"), step="Position lab", text="a")
+    at = visit(PAGE, model=offer("gpt2"), step="position-lab", text="a")
     assert "no other order" in words(at)
 
 
 def test_what_is_offered_to_try_is_there() -> None:
     """The sums are offered where a word occurs twice; before that, a sentence in which one does."""
-    at = open_step("Vectors", text="She opened the door.")
+    at = open_step("vectors", text="She opened the door.")
     at.button(key="_try").click().run()
     typed = (at.text_area(key="text").value or "").lower().rstrip(".").split()
     assert len(set(typed)) < len(typed)
@@ -200,7 +200,7 @@ def test_what_is_offered_to_try_is_there() -> None:
 
 
 def test_the_sliders_of_positions_are_in_the_sidebar() -> None:
-    at = open_step("Learned or computed")
+    at = open_step("learned-or-computed")
     assert {each.key for each in at.sidebar.slider} >= {"pe_length", "pe_width"}
     assert "pe_base" in {each.key for each in at.sidebar.select_slider}
     assert not [each.key for each in at.main.slider if each.key not in {side.key for side in at.sidebar.slider}]

@@ -135,7 +135,7 @@ def test_the_lesson_leads_here_and_back() -> None:
         lessons = [lesson for lesson in LESSONS if lesson.id in experiment.after]
         assert lessons
         for lesson in lessons:
-            at = visit(lesson.page.removeprefix("pages/"), step="Check")
+            at = visit(lesson.page.removeprefix("pages/"), step="check")
             label = f"The experiment {experiment.title}: {experiment.question}"
             assert label in [link.proto.label for link in at.get("page_link")]
             back = visit(experiment.page.removeprefix("pages/"))

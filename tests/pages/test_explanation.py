@@ -11,7 +11,7 @@ from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation import order
 from lab.models.loading import load_model
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, visit, words, worked
+from tests.pages.apptest import Offer, go, reveal, step_of, visit, words, worked
 from tests.pages.test_experiments import everything, press
 
 PAGE = "33_Explanation.py"
@@ -77,14 +77,14 @@ def test_a_text_leads_on(label: str, title: str, model_id: str) -> None:
     press(at, label)
     assert at.title[0].value == title and at.session_state["model"] == model_id
     assert at.text_area(key="text").value in {each.text for _, _, each in asked_texts(load_model(model_id))}
-    assert at.session_state["step"] == {"Flow": "Rollout"}.get(label, at.session_state["step"])
+    assert label != "Flow" or step_of(at) == "rollout"
 
 
 def test_lesson_4_and_the_flow_bench_lead_here() -> None:
     label = "The experiment Explanation: Is attention an explanation?"
     for at in (
-        go(visit("4_Multi-head_attention.py"), "Through several layers"),
-        visit("13_Flow.py", step="Rollout"),
+        go(visit("4_Multi-head_attention.py"), "through-several-layers"),
+        visit("13_Flow.py", step="rollout"),
     ):
         assert label in [link.proto.label for link in at.get("page_link")]
 

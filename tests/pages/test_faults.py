@@ -46,7 +46,7 @@ def works(at: AppTest, model: str) -> None:
     assert "Traceback" not in warning.value and "\n" not in warning.value
     assert at.selectbox(key="model").value == model
     assert at.selectbox(key="layer").options == ["1", "2", "3", "4", "5", "6"], "the layers of the default model"
-    turn_to(at, "Build a row")
+    turn_to(at, "build-a-row")
     assert not at.exception and not at.error
     assert "Four short computations" in words(at)
     assert "steps match Hugging Face" in badges(open_badge(at))[0]
@@ -180,7 +180,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     (bar,) = at.get("progress")
     assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
     # The page beside it is a page of the default model, and another page says the same.
-    turn_to(at, "Build a row")
+    turn_to(at, "build-a-row")
     assert "Four short computations" in words(at) and not at.exception
     at.switch_page("pages/2_Embeddings.py").run()
     assert at.get("progress") and not at.exception
@@ -233,7 +233,7 @@ def test_without_the_tagger_one_lesson_says_so(tmp_path: Path, monkeypatch: pyte
     said = warning.value.replace("\\", "")
     assert said.startswith("The spaCy pipeline en_lab cannot be loaded") and "Restore the folder" in said
     assert str(tmp_path) not in said
-    at.segmented_control(key="step").set_value("Named patterns").run()
+    turn_to(at, "named-patterns")
     assert not at.exception and not at.warning, "patterns need no parts of speech"
     at.switch_page(f"pages/{PAGE}").run()
     assert not at.exception and not at.warning
@@ -294,7 +294,7 @@ def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> Non
 
 @pytest.mark.parametrize(
     ("page", "step"),
-    [("6_Head_specialization.py", "Many sentences"), ("8_Feed-forward_and_LayerNorm.py", "Excited by")],
+    [("6_Head_specialization.py", "many-sentences"), ("8_Feed-forward_and_LayerNorm.py", "excited-by")],
 )
 def test_without_the_bundled_texts_a_step_says_so_and_names_no_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, step: str

@@ -14,26 +14,26 @@ from lab.lessons.feed_forward import figures
 from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words, worked
+from tests.pages.apptest import Offer, go, reveal, row_of, step_of, steps_of, visit, walk, words, worked
 
 PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
 STEPS = (
-    "Order",
-    "Neurons",
-    "Activation",
-    "Excited by",
-    "In the blank",
-    "Residual",
-    "LayerNorm",
-    "Through the layers",
-    "Check",
+    "order",
+    "neurons",
+    "activation",
+    "excited-by",
+    "in-the-blank",
+    "residual",
+    "layernorm",
+    "through-the-layers",
+    "check",
 )
 
 
 def open_step(step: str, **params: str) -> AppTest:
     at = reveal(worked(visit(PAGE, step=step, **params)))
-    assert at.segmented_control(key="step").value == step
+    assert step_of(at) == step
     return at
 
 
@@ -46,49 +46,49 @@ def test_the_steps_stand_in_their_order() -> None:
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toy_mode_runs_every_step(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights)
-    for step in walk(at, [step for step in STEPS if step != "In the blank"]):
-        if step in ("Neurons", "Activation"):
+    for step in walk(at, [step for step in STEPS if step != "in-the-blank"]):
+        if step in ("neurons", "activation"):
             assert ("All activations of this layer are 0" in words(at)) == (weights == "Constructed")
-        if step == "Check":
+        if step == "check":
             assert len([radio for radio in at.radio if str(radio.key).startswith("_check.")]) >= 3
-        if step == "Excited by":
+        if step == "excited-by":
             assert "of 20 short texts" in words(reveal(worked(at)))
 
 
 def test_a_gpt2_runs_every_step_and_is_shown_as_pre_norm(offer: Offer) -> None:
     at = visit(PAGE, model=offer("gpt2"))
     for step in walk(at):
-        if step == "Order":
+        if step == "order":
             assert "**Pre-norm**" in words(at) and "**Post-norm**" not in words(at)
-        if step == "Activation":
+        if step == "activation":
             assert any("tanh" in formula.value for formula in at.latex)
-        if step == "LayerNorm":
+        if step == "layernorm":
             assert at.segmented_control(key="norm").options == ["before attention", "before the feed-forward network"]
 
 
 def test_an_old_link_to_the_step_writes_leads_to_what_excites_the_neuron() -> None:
-    assert visit(PAGE, step="Writes").segmented_control(key="step").value == "Excited by"
+    assert step_of(visit(PAGE, step="Writes")) == "excited-by"
 
 
 def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:
-    at = go(visit(PAGE, model=offer("bert"), text="word " * 600, token="5"), "Residual")
+    at = go(visit(PAGE, model=offer("bert"), text="word " * 600, token="5"), "residual")
     assert "tokens 1 to 64 of 512" in words(at)
 
 
 def test_a_link_to_what_is_not_there_is_mended_and_said() -> None:
-    at = visit(PAGE, step="Activation", layer="9", neuron="5000", token="400")
+    at = visit(PAGE, step="activation", layer="9", neuron="5000", token="400")
     assert "neuron 5,000 became 1,536" in words(at)
     assert "layers run from 1 to 6" in words(at)
     assert reveal(at).number_input(key="_neuron").value == 1536
-    at = open_step("Neurons", first_neuron="1020", neurons_drawn="7")
+    at = open_step("neurons", first_neuron="1020", neurons_drawn="7")
     assert at.number_input(key="_first_neuron").value == 1020
     assert at.segmented_control(key="neurons_drawn").value == 96
-    at = open_step("LayerNorm", dimension="9999", norm="nonsense")
+    at = open_step("layernorm", dimension="9999", norm="nonsense")
     assert at.number_input(key="_dimension").value == 384
 
 
 def test_the_shown_neuron_is_the_trace_s() -> None:
-    at = open_step("Activation", text="She opened the door.", layer="2", token="4", neuron="77")
+    at = open_step("activation", text="She opened the door.", layer="2", token="4", neuron="77")
     layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(1)
     hidden, active = (values[3, 76].item() for values in (layer.ffn_hidden, layer.ffn_activation))
     assert f"{signed(hidden, 3)} × Φ({signed(hidden, 3)})" in words(at) and f"**{signed(active, 3)}**" in words(at)
@@ -100,7 +100,7 @@ def test_the_lesson_begins_past_the_middle_where_a_layer_answers_to_words() -> N
 
 
 def test_the_first_neurons_drawn_have_the_most_active_one_among_them() -> None:
-    at = open_step("Neurons", layer="2", token="4")
+    at = open_step("neurons", layer="2", token="4")
     best = int(lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1).ffn_activation[3].argmax())
     first = int(at.number_input(key="_first_neuron").value or 0)
     assert first <= best + 1 < first + 96 and first % 96 == 1
@@ -109,22 +109,22 @@ def test_the_first_neurons_drawn_have_the_most_active_one_among_them() -> None:
 
 
 def test_the_first_neuron_taken_from_a_blank_is_active() -> None:
-    at = open_step("In the blank")
+    at = open_step("in-the-blank")
     table = next(frame.value for frame in at.dataframe if "excited most by" in frame.value).set_index("neuron")
     assert table.loc[at.number_input(key="_neuron").value, "activation in the blank"] > 0
 
 
 def test_a_click_chooses_token_and_neuron() -> None:
-    at = open_step("Neurons", first_neuron="101")
+    at = open_step("neurons", first_neuron="101")
     at.session_state["neurons"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
-    go(at, "Activation")
+    go(at, "activation")
     assert (at.selectbox(key="_token").value, at.number_input(key="_neuron").value) == (2, 105)
 
 
 def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_without_it_says() -> None:
     text = "The boys [MASK] playing in the garden."
-    at = open_step("In the blank", text=text, layer="2")
+    at = open_step("in-the-blank", text=text, layer="2")
     neuron = int(at.number_input(key="_neuron").value or 0) - 1
     model = runs.model(DEFAULT_MODEL)
     off = lab.Interventions(zero_neurons=frozenset({(1, neuron)}))
@@ -141,7 +141,7 @@ def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_witho
 
 
 def test_excited_tokens_are_marked_in_their_texts() -> None:
-    at = open_step("Excited by", layer="1", neuron="9")
+    at = open_step("excited-by", layer="1", neuron="9")
     table = next(frame.value for frame in at.dataframe if "in its text" in frame.value)
     assert list(table["activation"]) == sorted(table["activation"], reverse=True)
     assert all(re.search("«.+»", text) for text in table["in its text"])
@@ -150,7 +150,7 @@ def test_excited_tokens_are_marked_in_their_texts() -> None:
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> None:
-    at = open_step("Excited by", model=model, layer="1", token="5")
+    at = open_step("excited-by", model=model, layer="1", token="5")
     most_active = int(lab.trace(runs.model(model), DEFAULT_TEXT).layer(0).ffn_activation[4].argmax()) + 1
     first = at.number_input(key="_neuron").value
     table = next(frame.value for frame in at.dataframe if "in its text" in frame.value)
@@ -163,7 +163,7 @@ def test_excited_by_begins_with_a_selective_neuron_and_compares(model: str) -> N
 
 
 def test_residual_shows_the_same_with_random_weights_beside() -> None:
-    at = open_step("Residual", token="5")
+    at = open_step("residual", token="5")
     table = next(frame.value for frame in at.dataframe if "feed-forward, trained" in frame.value)
     for column, of in (("trained", DEFAULT_MODEL), ("random weights", twin_id(DEFAULT_MODEL, 0))):
         run = lab.trace(runs.model(of), DEFAULT_TEXT)
@@ -176,18 +176,18 @@ def test_residual_shows_the_same_with_random_weights_beside() -> None:
             assert table[f"attention, {column}"][index] == pytest.approx(expected.item(), rel=1e-4)
     # What is odd about a model is said of it alone.
     assert "Layer 6 adds more than 10 times" in words(at) and "nearly silent" not in words(at)
-    of_lab_bert = words(open_step("Residual", model="lab-bert", token="5"))
+    of_lab_bert = words(open_step("residual", model="lab-bert", token="5"))
     assert "Layer 3 is nearly silent for words" in of_lab_bert
     assert "Layers 1, 2 and 4 add more than 10 times" in of_lab_bert
 
 
 def test_with_random_weights_on_screen_nothing_stands_beside_and_nothing_is_odd() -> None:
-    at = open_step("Residual", weights="Random")
+    at = open_step("residual", weights="Random")
     assert not any("feed-forward, trained" in frame.value for frame in at.dataframe)
     assert "nearly silent" not in words(at) and "This is odd" not in words(at)
 
 
-@pytest.mark.parametrize("step", ["Neurons", "Activation"])
+@pytest.mark.parametrize("step", ["neurons", "activation"])
 def test_a_layer_that_hardly_answers_to_words_is_named(step: str) -> None:
     said = "Layer 3 is nearly silent for words"
     assert said in words(open_step(step, model="lab-bert", layer="3"))
@@ -196,7 +196,7 @@ def test_a_layer_that_hardly_answers_to_words_is_named(step: str) -> None:
 
 
 def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
-    at = open_step("LayerNorm", text="She opened the door.", layer="3", token="2", dimension="11")
+    at = open_step("layernorm", text="She opened the door.", layer="3", token="2", dimension="11")
     layer = lab.trace(runs.model(DEFAULT_MODEL), "She opened the door.").layer(2)
     assert layer.attention_norm is not None
     assert any(f"= {layer.attention_norm[1, 10].item():.4f}" in formula.value for formula in at.latex)
@@ -205,7 +205,7 @@ def test_layer_norm_is_written_out_with_the_trace_s_numbers() -> None:
 
 
 def test_checks_are_asked_and_counted() -> None:
-    at = open_step("Check", layer="2", token="3")
+    at = open_step("check", layer="2", token="3")
     asked = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
     assert len(asked) >= 3
     asked[0].set_value(0).run()
@@ -214,20 +214,20 @@ def test_checks_are_asked_and_counted() -> None:
 
 def test_old_links_of_two_pages_that_shared_a_parameter_still_work() -> None:
     """``change`` was once the measure of the step Residual, too."""
-    at = visit(PAGE, step="Residual", change="cosine")
+    at = visit(PAGE, step="residual", change="cosine")
     assert "must be one of" not in words(at)
     assert reveal(at).segmented_control(key="residual").value == "cosine"
     assert "change" not in at.query_params and at.query_params["residual"] == "cosine"
     at = visit("15_Compare.py", compare="An intervention", change="No positions")
     assert "must be one of" not in words(at)
     assert at.selectbox(key="change").value == "No positions"
-    assert "change must be one of" in words(visit(PAGE, step="Residual", change="nonsense"))
+    assert "change must be one of" in words(visit(PAGE, step="residual", change="nonsense"))
 
 
 def test_activation_is_on_the_way_and_writes_out_gelu_of_x_as_x_times_phi_of_x() -> None:
     """GELU(x) = x · Φ(x), Φ by the error function; the number is the trace's own."""
-    at = open_step("Activation", layer="2", token="4", neuron="77")
-    assert "Activation" in at.segmented_control(key="step").options[:-1]
+    at = open_step("activation", layer="2", token="4", neuron="77")
+    assert "activation" in row_of(at)[:-1]
     assert any(r"\text{GELU}(x) = x \cdot \Phi(x)" in formula.value for formula in at.latex)
     layer = lab.trace(runs.model(DEFAULT_MODEL), DEFAULT_TEXT).layer(1)
     x, active = layer.ffn_hidden[3, 76].item(), layer.ffn_activation[3, 76].item()
@@ -245,8 +245,8 @@ def test_the_map_of_the_projection_is_the_network_s_output_and_shows_the_rest_on
         end = min(first + 47, 384)
         theirs = layer.ffn_activation @ layer.weights.w_2 + layer.weights.b_2
         assert drawn.data["value"].to_numpy() == pytest.approx(theirs[:, first - 1 : end].numpy().ravel(), abs=1e-4)
-        at = open_step("Neurons", layer="2", token="4", first_dimension=str(first))
+        at = open_step("neurons", layer="2", token="4", first_dimension=str(first))
         assert at.number_input(key="_first_dimension").value == first
     most = int(layer.ffn_output[3].abs().argmax())
     assert f"in dimension {most + 1:,}" in words(at)
-    assert "became 384" in words(open_step("Neurons", first_dimension="9999"))
+    assert "became 384" in words(open_step("neurons", first_dimension="9999"))

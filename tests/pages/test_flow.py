@@ -20,7 +20,7 @@ from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "13_Flow.py"
 TEXT = "The cat sat on the mat because it was tired."
-STEPS = ("Sankey", "Rollout", "Influence tree")
+STEPS = ("sankey", "rollout", "influence-tree")
 LIMIT = 1_500_000  # bytes of one message to the browser
 
 
@@ -100,7 +100,7 @@ def test_following_a_token() -> None:
 def test_rollout_on_screen_is_rollout() -> None:
     attention = trace().attention.numpy().mean(axis=1)
     row = rollout(attention[:3])[2]
-    said = words(by_weight(text=TEXT, step="Rollout", flow_layer="3", token="3"))
+    said = words(by_weight(text=TEXT, step="rollout", flow_layer="3", token="3"))
     assert f"**{row[2]:.4f}** of itself" in said
     assert f"**{np.delete(row, 2).max():.4f}**" in said
     assert "The row adds up to 1.0000" in said
@@ -113,46 +113,46 @@ def test_rollout_opens_after_the_last_layer() -> None:
     assert int(at.selectbox(key="layer").value or 0) < layers()
     at.query_params.clear()  # as a browser does on the way to another page
     at.switch_page(f"pages/{PAGE}").run()
-    said = words(go(at, "Rollout"))
+    said = words(go(at, "rollout"))
     assert f"**{row[2]:.4f}** of itself" in said
     assert at.selectbox(key="_flow_layer").value == layers()
 
 
 def test_the_layer_of_an_old_link_is_understood() -> None:
-    at = by_weight(text=TEXT, step="Rollout", layer="2")
+    at = by_weight(text=TEXT, step="rollout", layer="2")
     assert at.selectbox(key="_flow_layer").value == 2
     assert not at.warning
     assert "layer" not in at.query_params and at.query_params["flow_layer"] == "2"
     at.selectbox(key="_flow_layer").set_value(layers()).run()
     assert at.selectbox(key="_flow_layer").value == layers() and "flow_layer" not in at.query_params
     for name in ("layer", "flow_layer"):
-        at = by_weight(text=TEXT, step="Rollout", **{name: "9"})
+        at = by_weight(text=TEXT, step="rollout", **{name: "9"})
         assert at.selectbox(key="_flow_layer").value == layers()
         assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}: layers run from 1 to {layers()}." in words(at)
-    assert "There is no layer x" in words(by_weight(text=TEXT, step="Rollout", layer="x"))
+    assert "There is no layer x" in words(by_weight(text=TEXT, step="rollout", layer="x"))
 
 
 def test_a_tree_too_large_is_cut_and_said() -> None:
-    said = words(by_weight(text=TEXT, step="Influence tree", tree_k="7", tree_depth="4"))
+    said = words(by_weight(text=TEXT, step="influence-tree", tree_k="7", tree_depth="4"))
     assert "The tree stops at depth 3" in said and "at most 400 nodes" in said
     assert f"layers {layers()} down to {layers() - 2}" in said
     assert f"ends at what comes out of layer {layers() - 3}" in said
-    said = words(by_weight(text=TEXT, step="Influence tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
+    said = words(by_weight(text=TEXT, step="influence-tree", tree_k="7", tree_depth="4", tree="One layer repeated"))
     assert "The tree stops at depth 3" in said
-    said = words(by_weight(text=TEXT, step="Influence tree", tree_k="21", tree_depth="x", flow_links="7"))
+    said = words(by_weight(text=TEXT, step="influence-tree", tree_k="21", tree_depth="x", flow_links="7"))
     for name in ("tree\\_k must be a number from 1 to 20", "tree\\_depth must be", "flow\\_links must be one of"):
         assert name in said or name.replace("\\", "") in said
 
 
 def test_a_tree_says_when_it_has_fewer_levels_than_were_asked_for() -> None:
-    said = words(by_weight(text=TEXT, step="Influence tree", flow_layer="2", tree_depth="5"))
+    said = words(by_weight(text=TEXT, step="influence-tree", flow_layer="2", tree_depth="5"))
     assert "Depth 5 needs as many layers; from layer 2 down there are 2." in said and "layers 2 down to 1" in said
-    assert "needs as many layers" not in words(by_weight(text=TEXT, step="Influence tree"))
+    assert "needs as many layers" not in words(by_weight(text=TEXT, step="influence-tree"))
 
 
 @pytest.mark.parametrize("tokens", ["All tokens", "Words only"])
 def test_a_tree_that_runs_through_special_tokens_alone_says_so(tokens: str) -> None:
-    at = by_weight(text=TEXT, step="Influence tree", token="9", tree_k="1", flow_tokens=tokens)
+    at = by_weight(text=TEXT, step="influence-tree", token="9", tree_k="1", flow_tokens=tokens)
     maps = trace().attention.numpy().mean(axis=1)
     special, place, inner = trace().encoding.special, 8, []
     for attention in maps[::-1][:4]:  # as many levels as are drawn
@@ -171,7 +171,7 @@ def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> None:
     chosen = {} if head is None else {"flow_heads": "One head", "head": str(head)}
     paths = {"flow_residual": "With residual"} if residual else {}
-    at = by_weight(text=TEXT, step="Influence tree", flow_layer="3", token="3", **chosen, **paths)
+    at = by_weight(text=TEXT, step="influence-tree", flow_layer="3", token="3", **chosen, **paths)
     header, arrays = sent_tree(at)
     attention = trace().attention.numpy()
     maps = attention.mean(axis=1) if head is None else attention[:, head - 1]
@@ -194,7 +194,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
 def test_one_layer_repeated_is_named_for_what_it_is() -> None:
     at = by_weight(
         text=TEXT,
-        step="Influence tree",
+        step="influence-tree",
         tree="One layer repeated",
         flow_layer="2",
         head="3",
@@ -212,7 +212,7 @@ def test_one_layer_repeated_is_named_for_what_it_is() -> None:
 
 
 def test_a_first_token_reads_itself_in_every_layer_and_has_no_tree_within_one() -> None:
-    link = {"model": "lab-gpt2", "text": TEXT, "step": "Influence tree", "token": "1"}
+    link = {"model": "lab-gpt2", "text": TEXT, "step": "influence-tree", "token": "1"}
     _, arrays = sent_tree(by_weight(**link))
     assert set(arrays["token"].tolist()) == {0} and set(arrays["product"].tolist()) == {1.0}
     assert "no other token to attend to" in words(by_weight(tree="One layer repeated", **link))

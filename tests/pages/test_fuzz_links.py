@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from tests.pages.apptest import visit
+from tests.pages.apptest import steps_of, visit
 from tests.pages.hostile import links
-from tests.pages.test_fuzz import LINKS, cases, every_page, stands, steps_of
+from tests.pages.test_fuzz import LINKS, cases, every_page, stands
 
 
 @every_page

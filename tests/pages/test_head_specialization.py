@@ -32,13 +32,13 @@ from tests.pages.apptest import Offer, check_answers, go, reveal, visit, walk, w
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
 STEPS = (
-    "Tagged sentence",
-    "Seven metrics",
-    "Radar",
-    "Named patterns",
-    "Grammar",
-    "Many sentences",
-    "Check",
+    "tagged-sentence",
+    "seven-metrics",
+    "radar",
+    "named-patterns",
+    "grammar",
+    "many-sentences",
+    "check",
 )
 BOOK = "She read the book."
 OWN = "The dog ran home.\n\nShe met Anna in London.\nIs it late?"
@@ -70,25 +70,25 @@ def test_gpt2_has_a_first_token_instead_of_cls(text: str, offer: Offer) -> None:
     name = offer("gpt2")
     at = visit(PAGE, model=name, text=text, version="Corrected")
     assert at.selectbox(key="model").value == name
-    go(at, "Seven metrics")
+    go(at, "seven-metrics")
     at.segmented_control(key="sinks").set_value("Kept").run()
     assert "**First token**" in words(reveal(at))
 
 
 def test_the_words_of_a_pair_are_tagged() -> None:
     at = visit(PAGE, text="She sat.", pair="Anna stood in Paris.")
-    go(at, "Tagged sentence")
+    go(at, "tagged-sentence")
     assert any("PROPN" in str(html.proto.body) for html in at.get("html"))
 
 
 @pytest.mark.parametrize("weights", ["Constructed", "Random"])
 def test_toys_have_patterns_but_no_parts_of_speech(weights: str) -> None:
     at = visit(PAGE, mode="Toy", toy_weights=weights, toy_seed="5")
-    go(at, "Radar")
-    assert "is **" in words(go(at, "Named patterns"))
-    read(go(at, "Many sentences"))
+    go(at, "radar")
+    assert "is **" in words(go(at, "named-patterns"))
+    read(go(at, "many-sentences"))
     assert "heads have another name here" in words(at)
-    radios = [radio for radio in go(at, "Check").radio if str(radio.key).startswith("_check.")]
+    radios = [radio for radio in go(at, "check").radio if str(radio.key).startswith("_check.")]
     assert len(radios) >= 2
 
 
@@ -97,7 +97,7 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
     found = trace_specialization(one.trace, one.upos, one.entities)
     for corrected in (False, True):
         version = "Corrected" if corrected else "Raw"
-        at = open_step("Seven metrics", layer="2", head="3", version=version, sinks="Kept")
+        at = open_step("seven-metrics", layer="2", head="3", version=version, sinks="Kept")
         for dimension in SPECIALIZATIONS:
             value = found.values(dimension.id, corrected)[1, 2]
             assert f"**{value:.3f}**" in words(at), dimension.id
@@ -108,7 +108,7 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
 @pytest.mark.parametrize(("text", "offered"), [("She gave her brother the book that he wanted.", True), (BOOK, False)])
 def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(text: str, offered: bool) -> None:
     """Head 3-1 of the default model misses both objects of the first sentence, and finds that of the second."""
-    at = visit(PAGE, step="Grammar", text=text)
+    at = visit(PAGE, step="grammar", text=text)
     at.selectbox(key="_relation").set_value("finds the verb of an object").run()
     assert ("A sentence in which this head is right" in words(at)) == offered
     if offered:
@@ -117,14 +117,14 @@ def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(te
 
 
 def test_grammar_begins_with_a_relation_whose_head_is_right_here() -> None:
-    assert "right 2 of 2 times" in words(visit(PAGE, step="Grammar"))
-    at = visit(PAGE, step="Grammar", text="She gave her brother the book that he wanted.")
+    assert "right 2 of 2 times" in words(visit(PAGE, step="grammar"))
+    at = visit(PAGE, step="grammar", text="She gave her brother the book that he wanted.")
     assert at.selectbox(key="_relation").value == "finds the object of a verb"
     assert "right 1 of 2 times" in words(at)
 
 
 def test_grammar_has_a_row_for_each_relation_with_the_best_head_and_the_others() -> None:
-    table = next(frame.value for frame in visit(PAGE, step="Grammar").dataframe if "what it does" in frame.value)
+    table = next(frame.value for frame in visit(PAGE, step="grammar").dataframe if "what it does" in frame.value)
     found = [each for each in in_folder(EMBEDDED / DEFAULT_MODEL) or () if each.job.grammatical]
     assert table["what it does"].tolist() == [each.job.does for each in found]
     for row, each in zip(table.itertuples(index=False), found, strict=True):
@@ -203,12 +203,12 @@ def test_without_special_tokens_or_the_first_one_a_card_says_what_the_words_alon
     before = trace_specialization(one.trace, one.upos, one.entities)
     kept = before.values("function_words", True)[layer - 1, head - 1]
     params = {"text": BOYS, "model": model, "layer": str(layer), "head": str(head), "version": "Corrected"}
-    without = words(open_step("Seven metrics", **params))
+    without = words(open_step("seven-metrics", **params))
     assert f"**{value:.3f}** × no preference" in without
     assert f": {kept:.3f}" in without  # what it would be with them
     assert f"**{lost:.0%}** of this head’s attention to" in without
     assert "1 means no preference among the tokens that are left" in without
-    with_them = words(open_step("Seven metrics", **params, sinks="Kept"))
+    with_them = words(open_step("seven-metrics", **params, sinks="Kept"))
     assert f"**{kept:.3f}** × no preference" in with_them and f": {value:.3f}" in with_them
     assert "1 means no preference among all tokens" in with_them
 
@@ -226,7 +226,7 @@ def survey_of(at: AppTest, lines: str) -> AppTest:
 
 def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() -> None:
     lines = f"{OWN}\n{BOYS}"
-    at = survey_of(open_step("Many sentences", source="Your own"), lines)
+    at = survey_of(open_step("many-sentences", source="Your own"), lines)
     at.selectbox(key="_averaged").set_value("Function words").run()
     samples = [sample(line) for line in lines.splitlines() if line]
     config = samples[0].trace.model.config
@@ -250,7 +250,7 @@ def test_many_sentences_say_how_many_heads_the_special_tokens_move_across_one() 
 
 
 def test_tags_of_the_sentence_are_listed() -> None:
-    at = open_step("Tagged sentence")
+    at = open_step("tagged-sentence")
     assert pipeline.pipeline().description in words(at)
     table = next(frame.value for frame in at.dataframe if "part of speech" in frame.value)
     one = sample(TEXT)
@@ -261,7 +261,7 @@ def test_tags_of_the_sentence_are_listed() -> None:
         assert f"{tag} {pipeline.spelled_out(tag)} (" in words(at)
 
 
-@pytest.mark.parametrize("step", ["Tagged sentence", "Seven metrics", "Radar", "Grammar"])
+@pytest.mark.parametrize("step", ["tagged-sentence", "seven-metrics", "radar", "grammar"])
 def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
     at = open_step(step, text="Der Hund schläft auf dem Sofa, weil er müde ist.")
     assert any("does not look English" in each.value for each in at.warning)
@@ -271,7 +271,7 @@ def test_a_text_that_is_not_english_is_told_from_one_that_is(step: str) -> None:
 def test_names_and_best_heads() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     patterns, names = trace_patterns(trace), trace_names(trace)
-    at = open_step("Named patterns", layer="1", head="1")
+    at = open_step("named-patterns", layer="1", head="1")
     assert f"is **{pattern_name(str(names[0, 0]))}**" in words(at)
     table = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
     best = np.unravel_index(patterns.previous_token.argmax(), patterns.previous_token.shape)
@@ -295,17 +295,17 @@ def test_names_and_best_heads() -> None:
 def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
     """The head of the default model that the lesson begins with has a name, and a job that the name does not tell."""
     text = lesson_of("head-specialization").text
-    grammar = words(open_step("Grammar", text=text))
+    grammar = words(open_step("grammar", text=text))
     assert "layer 3, head 1 finds the verb of an object" in grammar and "right 2 of 2 times" in grammar
-    said = words(open_step("Named patterns", text=text, layer="3", head="1"))
+    said = words(open_step("named-patterns", text=text, layer="3", head="1"))
     assert "is **Delimiter**" in said and "does not say that the head does nothing else" in said
     assert "conjecture" in said
-    causal = words(open_step("Named patterns", text=text, model="lab-gpt2", layer="4", head="3"))
+    causal = words(open_step("named-patterns", text=text, model="lab-gpt2", layer="4", head="3"))
     assert "is **Delimiter**" in causal and "Xiao et al. 2024" in causal and "no-op" not in causal
 
 
 def test_a_uniform_head_has_all_of_the_bag_of_words_of_a_causal_model() -> None:
-    at = open_step("Named patterns", model="lab-gpt2")
+    at = open_step("named-patterns", model="lab-gpt2")
     assert "no published threshold" in words(at)
     frame = next(frame.value for frame in at.dataframe if "best head" in frame.value).set_index("pattern")
     assert frame.loc["Bag of words", "uniform head"] == pytest.approx(1)
@@ -314,7 +314,7 @@ def test_a_uniform_head_has_all_of_the_bag_of_words_of_a_causal_model() -> None:
 
 
 def test_own_sentences_are_averaged() -> None:
-    at = open_step("Many sentences", source="Your own")
+    at = open_step("many-sentences", source="Your own")
     assert "Paste sentences above" in words(at)
     at.text_area(key="_lines").set_value(OWN).run()
     read(at)
@@ -322,15 +322,15 @@ def test_own_sentences_are_averaged() -> None:
     at.segmented_control(key="sinks").set_value("Kept").run()
     highest = function_words([sample(line) for line in OWN.splitlines() if line]).max()
     assert f"**{highest:.2f}** times" in words(at)
-    go(at, "Radar")
-    go(at, "Many sentences")
+    go(at, "radar")
+    go(at, "many-sentences")
     assert at.text_area(key="_lines").value == OWN  # kept while another step was on screen
     at.text_area(key="_lines").set_value("One line.\n" * 201).run()
     assert "first 200 of 201 lines" in words(at)
 
 
 def test_a_survey_that_was_stopped_goes_on() -> None:
-    at = open_step("Many sentences", source="Your own")
+    at = open_step("many-sentences", source="Your own")
     lines = "First here.\nSecond there.\nThird one."
     at.text_area(key="_lines").set_value(lines).run()
     survey = head_survey(cached_model(), tuple(lines.split("\n")), True)
@@ -366,17 +366,17 @@ def no_pipeline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_without_a_pipeline_the_patterns_still_work() -> None:
     at = visit(PAGE, text=TEXT)
     assert tuple(walk(at)) == STEPS
-    assert "Restore the folder" in words(go(at, "Seven metrics"))
-    assert "is **" in words(go(at, "Named patterns"))
-    assert "tagger is not available" in words(go(at, "Many sentences"))
+    assert "Restore the folder" in words(go(at, "seven-metrics"))
+    assert "is **" in words(go(at, "named-patterns"))
+    assert "tagger is not available" in words(go(at, "many-sentences"))
 
 
 def test_checks_are_three_at_least() -> None:
-    check_answers(open_step("Check", layer="2", head="3"))
+    check_answers(open_step("check", layer="2", head="3"))
 
 
 def test_each_card_says_what_attention_atlas_calls_its_metric() -> None:
-    said = words(open_step("Seven metrics", sinks="Kept"))
+    said = words(open_step("seven-metrics", sinks="Kept"))
     names = ("Syntax Focus", "Semantics Focus", "CLS Focus", "Punctuation Focus", "Entities Focus")
     assert all(f"Also called “{name}”" in said for name in (*names, "Long-Range Attention", "Self-Attention"))
 
@@ -388,9 +388,9 @@ def test_a_score_from_one_split_word_is_called_little_and_not_asked_about() -> N
     words_of = trace.encoding.word_ids
     cases = sum(word in words_of[:place] for place, word in enumerate(words_of))
     assert cases == same_word_cases(trace) == 1
-    assert "only 1 token has another place or piece" in words(open_step("Named patterns", text=text, model="lab-gpt2"))
-    at = open_step("Check", text=text, model="lab-gpt2")
+    assert "only 1 token has another place or piece" in words(open_step("named-patterns", text=text, model="lab-gpt2"))
+    at = open_step("check", text=text, model="lab-gpt2")
     assert not any("Same or related word" in radio.label for radio in at.radio)
     twice = "The cat saw the dog and the dog saw the cat."
     assert same_word_cases(lab.trace(trace.model, twice)) >= 3
-    assert "another place or piece of the same" not in words(open_step("Named patterns", text=twice))
+    assert "another place or piece of the same" not in words(open_step("named-patterns", text=twice))

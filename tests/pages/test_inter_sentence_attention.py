@@ -13,12 +13,12 @@ from lab.analysis.sentences.attention import inter_sentence
 from lab.analysis.sentences.split import split
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import Offer, go, reveal, visit, walk, words
+from tests.pages.apptest import Offer, go, reveal, step_of, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
-STEPS = ("Sentences", "Matrix", "Special tokens", "Pair or not", "Check")
+STEPS = ("sentences", "matrix", "special-tokens", "pair-or-not", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -29,35 +29,35 @@ def open_step(step: str, **params: str) -> AppTest:
 def test_every_step_draws(measure: str) -> None:
     at = visit(PAGE, text=TEXT, measure=measure)
     assert tuple(walk(at)) == STEPS
-    go(at, "Matrix")
+    go(at, "matrix")
     assert at.segmented_control(key="measure").value == measure
     assert not at.warning
 
 
 def test_nothing_is_called_the_effect_of_a_border_that_the_model_does_not_put() -> None:
-    said = words(go(visit(PAGE, model="lab-gpt2", text=TEXT, pair="The price of oil fell again."), "Pair or not"))
+    said = words(go(visit(PAGE, model="lab-gpt2", text=TEXT, pair="The price of oil fell again."), "pair-or-not"))
     assert "puts no border between two texts" in said
     assert not re.search(r"(less|more) crosses|crosses with a border", said, re.IGNORECASE)
 
 
 def test_the_suggestion_of_another_second_text_always_has_its_button() -> None:
-    at = go(visit(PAGE, text="The children went to the park.", pair="They slept."), "Pair or not")
+    at = go(visit(PAGE, text="The children went to the park.", pair="They slept."), "pair-or-not")
     for _ in range(2):
         before = at.text_input(key="pair").value
         at.button(key="_try").click().run()
-        go(at, "Pair or not")
+        go(at, "pair-or-not")
         assert at.text_input(key="pair").value != before
 
 
 def test_a_try_can_be_taken_back() -> None:
-    at = visit(PAGE, step="Sentences", text=TEXT)
+    at = visit(PAGE, step="sentences", text=TEXT)
     assert not [button for button in at.button if button.key == "_try_back"]
     at.button(key="_try").click().run()
     longer = at.text_area(key="text").value or ""
     assert longer.startswith(TEXT) and longer != TEXT
     at.button(key="_try_back").click().run()
     assert not at.exception
-    assert (at.text_area(key="text").value, at.segmented_control(key="step").value) == (TEXT, "Sentences")
+    assert (at.text_area(key="text").value, step_of(at)) == (TEXT, "sentences")
     assert not [button for button in at.button if button.key == "_try_back"]
     at.button(key="_try").click().run()
     at.text_area(key="text").set_value("It is another text. It has two sentences.").run()
@@ -69,24 +69,24 @@ def test_the_way_back_is_told_beside_the_way_there() -> None:
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     weights = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
     back = weights[np.ix_(members[0], members[2])].sum(axis=-1).mean()
-    at = open_step("Matrix", sentence="3", other_sentence="1", sinks="Kept")
+    at = open_step("matrix", sentence="3", other_sentence="1", sinks="Kept")
     assert f"The other way, from 1 to 3: {back:.3f}" in words(at)
-    assert "The other way" not in words(open_step("Matrix", sentence="3", other_sentence="1", model="lab-gpt2"))
+    assert "The other way" not in words(open_step("matrix", sentence="3", other_sentence="1", model="lab-gpt2"))
 
 
 def test_an_old_link_to_the_step_direction_leads_to_the_matrix() -> None:
-    assert visit(PAGE, text=TEXT, step="Direction").segmented_control(key="step").value == "Matrix"
+    assert step_of(visit(PAGE, text=TEXT, step="Direction")) == "matrix"
 
 
 def test_a_pair_is_compared_with_one_segment() -> None:
     at = visit(PAGE, text="The children went to the park.", pair="They played until it was dark.")
-    go(at, "Pair or not")
+    go(at, "pair-or-not")
     assert "1 special token more between the texts, and another segment vector" in words(at)
 
 
 def test_mean_mass_comes_first() -> None:
     """Also in the bench that shares the parameter; old links name their measure, and are understood."""
-    at = go(visit(PAGE, text=TEXT), "Matrix")
+    at = go(visit(PAGE, text=TEXT), "matrix")
     assert at.segmented_control(key="measure").value == at.segmented_control(key="measure").options[0] == "Mean mass"
     assert (
         visit("15_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT)
@@ -103,7 +103,7 @@ def test_on_a_fresh_visit_every_step_is_alive(model: str) -> None:
     for _ in walk(at):
         assert at.text_area(key="text").value == EXAMPLE
         assert "**Example.**" not in words(at) and "text" not in at.query_params
-    assert "**3 sentences**" in words(go(at, "Sentences"))
+    assert "**3 sentences**" in words(go(at, "sentences"))
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
@@ -119,7 +119,7 @@ def test_with_a_single_sentence_every_step_is_alive(model: str) -> None:
         rest = said.replace(next(part.value for part in at.markdown if "**Example.**" in part.value), "")
         assert "sleepy" not in rest
     assert len(shown) == len(STEPS)
-    assert "**3 sentences**" in words(go(at, "Sentences"))
+    assert "**3 sentences**" in words(go(at, "sentences"))
 
 
 def test_the_example_can_be_taken_and_ones_own_text_ends_it() -> None:
@@ -144,7 +144,7 @@ def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
     attention /= attention.sum(axis=-1, keepdims=True)
     rows, columns = ([inside.index(i) for i in members[n]] for n in (1, 0))
     mass = attention[np.ix_(rows, columns)].sum(axis=-1).mean()
-    said = words(open_step("Matrix", text="The cat sat."))
+    said = words(open_step("matrix", text="The cat sat."))
     assert f"From sentence 2 to sentence 1: **{mass:.3f}**" in said
     whole = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
     assert f"{1 - whole[np.ix_(inside, inside)].sum(axis=-1).mean():.0%} goes to" in said  # left out before
@@ -160,13 +160,13 @@ def test_the_lesson_begins_where_a_pronoun_looks_back_to_what_it_means() -> None
     for pronoun, meant in (("she", "girl"), ("it", "dog")):
         row = weights[trace.labels.index(pronoun), first]
         assert trace.labels[first[int(row.argmax())]] == meant
-    at = reveal(go(at, "Matrix"))
+    at = reveal(go(at, "matrix"))
     reveal(at.button(key="_try").click().run())
     assert at.segmented_control(key="measure").value == "Maximum"
 
 
 def test_a_button_makes_a_pair_of_the_sentences() -> None:
-    at = open_step("Pair or not")
+    at = open_step("pair-or-not")
     assert not at.text_input(key="pair").value and "The model ran twice" in words(at) and "What this means" in words(at)
     next(button for button in at.button if button.label.startswith("Keep it so")).click().run()
     reveal(at)
@@ -180,9 +180,9 @@ def test_gpt2_looks_back_only(pair: str, offer: Offer) -> None:
     at = visit(PAGE, model=name, text=TEXT, pair=pair)
     assert at.selectbox(key="model").value == name
     assert tuple(walk(at)) == STEPS
-    assert "You see the other direction" not in words(go(at, "Matrix"))
+    assert "You see the other direction" not in words(go(at, "matrix"))
     assert (at.selectbox(key="sentence").value, at.selectbox(key="other_sentence").value) == (2, 1)
-    at = visit(PAGE, model=name, text=TEXT, pair=pair, sentence="1", other_sentence="3", step="Matrix")
+    at = visit(PAGE, model=name, text=TEXT, pair=pair, sentence="1", other_sentence="3", step="matrix")
     assert "no token of sentence 1 can attend to sentence 3. You see the other direction" in words(at)
     assert "From sentence 3 to sentence 1: **" in words(reveal(at))
 
@@ -195,14 +195,14 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
     whole = attention[:, :, second][..., first].sum(axis=-1).mean()
     others = attention.mean(axis=(0, 1))[second, 1:]
     without = (others[:, [i - 1 for i in first[1:]]].sum(axis=-1) / others.sum(axis=-1)).mean()
-    said = words(open_step("Special tokens", model="lab-gpt2"))
+    said = words(open_step("special-tokens", model="lab-gpt2"))
     assert f"Of the attention of sentence 2, **{taken:.2f}** goes to the first token" in said
     assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in said
     assert "Xiao et al. 2024" in said and "no-op" not in said and "nothing to leave out" not in said
-    said = words(open_step("Matrix", model="lab-gpt2"))
+    said = words(open_step("matrix", model="lab-gpt2"))
     assert f"From sentence 2 to sentence 1: **{without:.3f}**" in said
     assert f"With it, the cell from 2 to 1 is {whole:.3f}" in said
-    said = words(open_step("Matrix", model="lab-gpt2", sinks="Kept"))
+    said = words(open_step("matrix", model="lab-gpt2", sinks="Kept"))
     assert f"From sentence 2 to sentence 1: **{whole:.3f}**" in said
     assert f"the cell from 2 to 1 is {without:.3f}" in said
 
@@ -212,18 +212,18 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
     kept, left_out = (inter_sentence(trace, split(trace).of_token, renormalise=each) for each in (False, True))
     assert (kept.relative < 1).all()  # what an expert objected to: less than even, also within a sentence
     assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
-    said = words(open_step("Matrix", measure="Length-corrected"))
+    said = words(open_step("matrix", measure="Length-corrected"))
     counted = sum(len(own) for own in left_out.members)
     assert f"**{left_out.relative[1, 0]:.3f}**" in said
     assert f"spreads its attention evenly over the {counted} tokens that stay" in said
-    said = words(open_step("Matrix", measure="Length-corrected", sinks="Kept"))
+    said = words(open_step("matrix", measure="Length-corrected", sinks="Kept"))
     assert f"evenly over all {len(trace)} tokens (with \\[CLS\\] and \\[SEP\\])" in said
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
-    at = visit(PAGE, model="lab-gpt2", text="a", pair="The dog ran.", step="Matrix")
+    at = visit(PAGE, model="lab-gpt2", text="a", pair="The dog ran.", step="matrix")
     assert "nothing is left out" in words(reveal(at))
-    assert "Write a longer one" in words(go(at, "Special tokens"))
+    assert "Write a longer one" in words(go(at, "special-tokens"))
     assert len(tuple(walk(at))) == len(STEPS)
 
 
@@ -234,7 +234,7 @@ def test_a_long_text_shows_its_first_sentences() -> None:
 
 def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
     """Of fifteen sentences twelve are shown: the rest of the attention is not [CLS]'s and [SEP]'s alone."""
-    said = words(open_step("Matrix", text="The dog ran. " * 15))
+    said = words(open_step("matrix", text="The dog ran. " * 15))
     assert "and the sentences that are not shown is left out here" in said
 
 
@@ -249,7 +249,7 @@ def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
 
 def test_what_crosses_in_the_toy_differs_by_direction() -> None:
     """One of its two heads crosses, with the letters that the other sentence has: f e c c a a a and g f h."""
-    at = reveal(visit(PAGE, mode="Toy", step="Matrix", sinks="Kept"))
+    at = reveal(visit(PAGE, mode="Toy", step="matrix", sinks="Kept"))
     for a, b, share in ((1, 2, 1 / 7), (2, 1, 1 / 3)):
         at.selectbox(key="sentence").set_value(a).run()
         at.selectbox(key="other_sentence").set_value(b).run()
@@ -267,7 +267,7 @@ def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
     attention = np.stack([np.asarray(trace.layer(i).attention) for i in range(trace.model.config.layers)])
     block = attention[:, :, members[2]][..., members[0]]
     layer, head, query, key = np.unravel_index(int(block.argmax()), block.shape)
-    at = open_step("Matrix", sentence="3", other_sentence="1", measure="Maximum", sinks="Kept")
+    at = open_step("matrix", sentence="3", other_sentence="1", measure="Maximum", sinks="Kept")
     assert f"From sentence 3 to sentence 1: **{block.max():.3f}**" in words(at)
     assert f"`trace.layer({layer}).attention[{head}, {members[2][query]}, {members[0][key]}]`" in words(at)
 
@@ -278,7 +278,7 @@ def test_the_tokens_behind_a_number_are_seen_in_any_head() -> None:
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     block = trace.attention.numpy().astype(np.float64)[:, :, members[1]][..., members[0]]
     layer, head = (int(place) for place in np.unravel_index(int(block.argmax()), block.shape)[:2])
-    at = open_step("Matrix", sentence="2", other_sentence="1", sinks="Kept")
+    at = open_step("matrix", sentence="2", other_sentence="1", sinks="Kept")
     assert at.segmented_control(key="behind").value == "All heads, mean"
     assert f"the mean mass is the mean of these sums, **{block.sum(-1).mean():.3f}**" in words(at)
     at.segmented_control(key="behind").set_value("Strongest head").run()
@@ -294,12 +294,12 @@ def test_the_tokens_behind_a_number_are_seen_in_any_head() -> None:
 
 
 def test_a_maximum_has_no_mean_behind_it() -> None:
-    at = open_step("Matrix", measure="Maximum")
+    at = open_step("matrix", measure="Maximum")
     assert at.segmented_control(key="behind").options == ["Strongest head", "All heads, largest", "One head"]
 
 
 def test_a_click_on_the_matrix_chooses_two_sentences() -> None:
-    at = open_step("Matrix")
+    at = open_step("matrix")
     at.session_state["sentences"] = {"selection": {"cell": [{"q": 2, "k": 1}]}}
     at.run()
     assert (at.selectbox(key="sentence").value, at.selectbox(key="other_sentence").value) == (3, 2)
@@ -311,7 +311,7 @@ def test_bad_links_are_told() -> None:
 
 
 def test_checks_are_three_at_least() -> None:
-    at = open_step("Check")
+    at = open_step("check")
     radios = [radio for radio in at.radio if str(radio.key).startswith("_check.")]
     assert len(radios) >= 3
     radios[0].set_value(0).run()

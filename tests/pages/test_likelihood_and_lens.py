@@ -89,7 +89,7 @@ def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: st
     model = lab.load_model(name)
     ids = list(lab.trace(model, TEXT).token_ids)
     logs = scores(model, ids)
-    at = open_step("Likelihood", model=name)
+    at = open_step("likelihood", model=name)
     total, mean, perplexity = (float(metric.value.replace(",", "").replace("−", "-")) for metric in at.metric)
     assert total == pytest.approx(sum(logs), abs=0.006)
     assert mean == pytest.approx(sum(logs) / len(logs), abs=0.0006)
@@ -102,7 +102,7 @@ def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: st
 
 
 def test_a_long_text_is_scored_only_when_asked() -> None:
-    at = visit(PAGE, step="Likelihood", text=LONG)
+    at = visit(PAGE, step="likelihood", text=LONG)
     assert not at.metric
     count = len(lab.trace(lab.load_model(DEFAULT_MODEL), LONG)) - 2
     assert [button.label for button in at.main.button if "tokens" in button.label] == [f"Score {count} tokens"]
@@ -127,7 +127,7 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
 
 @pytest.mark.parametrize(("name", "text"), [(DEFAULT_MODEL, "[MASK]"), ("lab-gpt2", "a")])
 def test_nothing_to_score_gets_a_sentence(name: str, text: str) -> None:
-    at = open_step("Likelihood", model=name, text=text)
+    at = open_step("likelihood", model=name, text=text)
     assert "no token to score" in words(at)
     assert not at.metric
 
@@ -156,7 +156,7 @@ def test_the_lens_reads_what_their_head_reads(name: str, read_with: str) -> None
     seen = ids if model.config.causal else [*ids[:asked], id_of(model, "[MASK]"), *ids[asked + 1 :]]
     rows = hidden_states(model, seen, read_with)
     params = {"lens_tokens": "4", "first_token": "8", "place": "11", "masked": "11", "read_with": read_with}
-    at = open_step("Logit lens", model=name, **params)
+    at = open_step("logit-lens", model=name, **params)
     places = range(7, 11)
     best = [word_of(model.tokenizer, int(row[place].argmax())) for row in rows for place in places]
     assert cells(at) == [word if word else "(empty)" for word in best]
@@ -173,7 +173,7 @@ def test_the_lens_reads_what_their_head_reads(name: str, read_with: str) -> None
 
 
 def test_the_fitted_lens_is_what_one_sees_first_and_the_plain_one_is_a_choice() -> None:
-    at = open_step("Logit lens")
+    at = open_step("logit-lens")
     assert at.segmented_control(key="read_with").value == FITTED
     fitted = cells(at)
     assert "guesses the last hidden state" in words(at)
@@ -183,7 +183,7 @@ def test_the_fitted_lens_is_what_one_sees_first_and_the_plain_one_is_a_choice() 
 
 
 def test_the_agreement_on_screen_is_what_was_measured() -> None:
-    at = open_step("Logit lens", model="lab-bert")
+    at = open_step("logit-lens", model="lab-bert")
     record = json.loads((EMBEDDED / "lab-bert" / FOLDER / RECORD).read_text("utf-8"))["held_out"]
     said = at.get("vega_lite_chart")[2].proto.alt
     assert all(f"“{name}”" in said for name in ("fitted lens", "plain lens", "untrained twin"))
@@ -194,7 +194,7 @@ def test_the_agreement_on_screen_is_what_was_measured() -> None:
 
 
 def test_a_model_without_a_fitted_lens_says_so_and_is_read_with_the_plain_one(offer: Offer) -> None:
-    at = open_step("Logit lens", model=offer("bert"), read_with=FITTED)
+    at = open_step("logit-lens", model=offer("bert"), read_with=FITTED)
     assert "has no fitted lens" in words(at) and not at.warning
     assert "read_with" not in {each.key for each in at.segmented_control}
     assert len(cells(at)) % (LAYERS + 1) == 0 and cells(at)
@@ -207,13 +207,13 @@ def test_a_damaged_lens_ends_in_a_sentence_and_the_plain_one_reads(
     folder = put_lens(Path(shutil.copytree(tiny_checkpoint("bert"), tmp_path / "mine")))
     (folder / FOLDER / MAPS).write_bytes(b"nothing")
     monkeypatch.setenv("LAB_MODELS", str(folder))
-    at = open_step("Logit lens", model="mine")
+    at = open_step("logit-lens", model="mine")
     assert "is damaged" in at.warning[0].value and "plain lens instead" in at.warning[0].value
     assert cells(at) and "read_with" not in {each.key for each in at.segmented_control}
 
 
 def test_a_click_shows_the_cell_in_full() -> None:
-    at = open_step("Logit lens")
+    at = open_step("logit-lens")
     at.session_state["lens-grid"] = {"selection": {"cell": [{"q": 1, "k": 2}]}}
     at.run()
     assert not at.exception
@@ -224,7 +224,7 @@ def test_a_click_shows_the_cell_in_full() -> None:
 
 
 def test_a_long_text_is_seen_through_a_small_window(offer: Offer) -> None:
-    at = visit(PAGE, model=offer("bert"), step="Logit lens", text="word " * 600, lens_tokens="16", first_token="9999")
+    at = visit(PAGE, model=offer("bert"), step="logit-lens", text="word " * 600, lens_tokens="16", first_token="9999")
     assert "cannot start at token 9999" in words(at)
     reveal(at)
     assert len(cells(at)) == 16 * (LAYERS + 1)
@@ -240,7 +240,7 @@ def test_both_orders_of_a_pair_are_their_probabilities() -> None:
         scored = theirs(model, list(read.token_ids), token_type_ids=segments).seq_relationship_logits[0]
         expected.append(scored.double().softmax(0)[0].item())
         logits.append(scored.tolist())
-    at = open_step("Next sentence", text=PAIR[0], pair=PAIR[1])
+    at = open_step("next-sentence", text=PAIR[0], pair=PAIR[1])
     (table,) = tables(at)
     assert table["P(follows)"].tolist() == pytest.approx(expected, abs=1e-5)
     assert table.iloc[:, 1:3].to_numpy() == pytest.approx(np.array(logits), abs=1e-4)
@@ -256,7 +256,7 @@ def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None
     read = lab.trace(model, *FOLLOWING[0])
     scored = theirs(model, list(read.token_ids), token_type_ids=torch.tensor([read.segment_ids]))
     expected = scored.seq_relationship_logits[0].double().softmax(0)[0].item()
-    at = open_step("Next sentence")
+    at = open_step("next-sentence")
     assert at.info[0].value.startswith("**An example pair**")
     assert tables(at)[0]["P(follows)"].iloc[0] == pytest.approx(expected, abs=1e-5)
     assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (TEXT, "")  # theirs stays theirs
@@ -268,7 +268,7 @@ def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None
     model = lab.load_model("lab-gpt2")
     read = lab.trace(model, TEXT)
     assert read.tokens[-2:] == ("Ġtired", ".")
-    for step in ("Next token", "Sampling"):
+    for step in ("next-token", "sampling"):
         at = open_step(step, model="lab-gpt2")
         assert at.selectbox(key="_place").value == len(read) - 3
         assert "inside your text, before its last whole word" in words(at)
@@ -277,7 +277,7 @@ def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None
     assert left["probability they hold"].iloc[1] == pytest.approx(float(expected.topk(50).values.sum()), abs=1e-5)
     at.selectbox(key="_place").set_value(len(read) - 1).run()
     assert "inside your text" not in words(reveal(at))
-    unfinished = open_step("Next token", model="lab-gpt2", text="The cat sat on the")
+    unfinished = open_step("next-token", model="lab-gpt2", text="The cat sat on the")
     assert unfinished.selectbox(key="_place").value == 4 and "inside your text" not in words(unfinished)
 
 
@@ -289,25 +289,25 @@ def asked(at: AppTest) -> str:
 def test_only_hidden_words_compete_for_the_largest_entropy() -> None:
     """A word in plain sight is no rival: the model copies it."""
     prompt, seeds = "where is its entropy largest?", range(1, 9)  # a class's seed draws other questions of the pool
-    one = [visit(PAGE, step="Check", text=TEXT, masked="7", seed=str(seed)) for seed in seeds]
+    one = [visit(PAGE, step="check", text=TEXT, masked="7", seed=str(seed)) for seed in seeds]
     assert not any(prompt in asked(at) for at in one)
-    several = (visit(PAGE, step="Check", text=TEXT, masked="2.7.11", seed=str(seed)) for seed in seeds)
+    several = (visit(PAGE, step="check", text=TEXT, masked="2.7.11", seed=str(seed)) for seed in seeds)
     at = next(at for at in several if prompt in asked(at))
     rivals = [radio.options for radio in at.radio if all("MASK" in option for option in radio.options)]
     assert len(rivals) == 1 and len(rivals[0]) == 3
 
 
 def test_without_a_head_or_training_a_sentence_says_so(offer: Offer) -> None:
-    assert "no next-sentence head" in words(open_step("Next sentence", model="lab-gpt2", pair=PAIR[1]))
-    assert "no next-sentence head" in words(open_step("Next sentence", model=offer("distilbert"), pair=PAIR[1]))
-    assert "weights are random" in words(open_step("Next sentence", pair=PAIR[1], weights="Random"))
+    assert "no next-sentence head" in words(open_step("next-sentence", model="lab-gpt2", pair=PAIR[1]))
+    assert "no next-sentence head" in words(open_step("next-sentence", model=offer("distilbert"), pair=PAIR[1]))
+    assert "weights are random" in words(open_step("next-sentence", pair=PAIR[1], weights="Random"))
 
 
 def test_the_draw_on_screen_is_the_naive_draw() -> None:
     model = lab.load_model("lab-gpt2")
     ids = list(lab.trace(model, "The cat sat on the").token_ids)
     at = open_step(
-        "Sampling",
+        "sampling",
         model="lab-gpt2",
         text="The cat sat on the",
         temperature="0.5",
@@ -338,7 +338,7 @@ def test_the_draw_on_screen_is_the_naive_draw() -> None:
 def test_a_continuation_of_the_best_tokens_is_their_greedy_one() -> None:
     model = lab.load_model("lab-gpt2")
     ids = list(lab.trace(model, "The cat sat on the").token_ids)
-    at = open_step("Sampling", model="lab-gpt2", text="The cat sat on the", top_k="1", draw_seed="3")
+    at = open_step("sampling", model="lab-gpt2", text="The cat sat on the", top_k="1", draw_seed="3")
     at.button(key="_continue").click().run()
     assert not at.exception
     grown, end = list(ids), model.tokenizer.token_to_id("<|endoftext|>")
@@ -353,12 +353,12 @@ def test_a_continuation_of_the_best_tokens_is_their_greedy_one() -> None:
 
 
 def test_a_full_text_has_no_room_and_says_so(offer: Offer) -> None:
-    at = open_step("Sampling", model=offer("gpt2"), text="word " * 600)
+    at = open_step("sampling", model=offer("gpt2"), text="word " * 600)
     assert "nothing fits after it" in words(at)
 
 
 def test_settings_that_cannot_be_are_said() -> None:
-    at = visit(PAGE, step="Sampling", model="lab-gpt2", top_k="7", top_p="2", more="4000", draw_seed="-1")
+    at = visit(PAGE, step="sampling", model="lab-gpt2", top_k="7", top_p="2", more="4000", draw_seed="-1")
     for name in ("top_k", "top_p", "more", "draw_seed"):
         assert f"{name} must be" in words(at)
     assert at.selectbox(key="top_k").value == "50"
@@ -369,4 +369,4 @@ def test_settings_that_cannot_be_are_said() -> None:
     [(DEFAULT_MODEL, "vocabulary head of the model reads"), ("lab-gpt2", "embeddings of the model read the")],
 )
 def test_what_reads_the_layers_agrees_with_its_verb(model: str, said: str) -> None:
-    assert said in words(reveal(visit(PAGE, step="Logit lens", text=TEXT, model=model)))
+    assert said in words(reveal(visit(PAGE, step="logit-lens", text=TEXT, model=model)))

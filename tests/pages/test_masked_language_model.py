@@ -19,14 +19,14 @@ from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.ui import runs
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, visit, walk, words
+from tests.pages.apptest import Offer, reveal, row_of, step_of, visit, walk, words
 
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
 # Steps that ask about one place, and those that take the text as it stands.
-MASKED = ("Hide words", "From vector to word", "Softmax", "Logit lens", "Without the mask", "Check")
-WHOLE = ("Every place", "Likelihood", "Next sentence")
-NEXT = ("Next token", "From vector to word", "Softmax", "Logit lens", "Check")
+MASKED = ("hide-words", "from-vector-to-word", "softmax", "logit-lens", "without-the-mask", "check")
+WHOLE = ("every-place", "likelihood", "next-sentence")
+NEXT = ("next-token", "from-vector-to-word", "softmax", "logit-lens", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -75,7 +75,7 @@ def test_nothing_hidden_asks_for_a_word() -> None:
 
 
 def test_a_link_restores_what_was_hidden_and_asked() -> None:
-    at = open_step("Hide words", text=TEXT, masked="3.9", place="9")
+    at = open_step("hide-words", text=TEXT, masked="3.9", place="9")
     assert pills(at) == [2, 8]
     assert at.selectbox(key="_place").value == 8
     assert "token 9" in words(at)
@@ -106,7 +106,7 @@ def test_a_typed_mask_counts_as_hidden() -> None:
     at = visit(PAGE, text="The king and the [MASK] lived in a castle.")
     assert pills(at) == []
     assert "at token 6" in words(at)
-    at = open_step("Without the mask", text="The king and the [MASK] lived in a castle.")
+    at = open_step("without-the-mask", text="The king and the [MASK] lived in a castle.")
     assert "no word to put back" in words(at)
 
 
@@ -143,26 +143,26 @@ def test_shown_numbers_are_the_models() -> None:
     probabilities = typed.logits(6)[0].double().softmax(0)
     mat = lab.trace(model, TEXT).token_ids[6]
     rank = 1 + int((probabilities > probabilities[mat]).sum())
-    at = open_step("Hide words", text=TEXT, masked="7")
+    at = open_step("hide-words", text=TEXT, masked="7")
     assert f"rank **{rank:,}**" in words(at)
-    at = open_step("Softmax", text=TEXT, masked="7")
+    at = open_step("softmax", text=TEXT, masked="7")
     at.selectbox(key="_candidate").set_value(mat).run()
     assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
-    at = open_step("Without the mask", text=TEXT, masked="7")
+    at = open_step("without-the-mask", text=TEXT, masked="7")
     in_sight = lab.trace(model, TEXT).logits(6)[0].double().softmax(0)[mat].item()
     chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
     assert chart["value"].tolist() == pytest.approx([probabilities[mat].item(), in_sight], rel=1e-3)
 
 
 def test_logits_are_counted_for_the_place_that_is_asked() -> None:
-    at = open_step("From vector to word", text=TEXT)
+    at = open_step("from-vector-to-word", text=TEXT)
     config = lab.load_model(DEFAULT_MODEL).config
     assert [metric.value for metric in at.metric] == [f"{config.vocabulary:,}", f"{13 * config.vocabulary:,}"]
     assert "def vocabulary_logits" in at.code[0].value
 
 
 def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
-    at = open_step("From vector to word", text=TEXT)
+    at = open_step("from-vector-to-word", text=TEXT)
     steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), (10,)), 10)
     chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
     values = chart["value"].to_numpy().reshape(4, -1)
@@ -173,10 +173,10 @@ def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
 
 def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:
     at = visit(PAGE, model=offer("gpt2"), text="The cat sat on", temperature="0.5")
-    assert at.segmented_control(key="step").options == list(NEXT)
+    assert row_of(at) == list(NEXT)
     places = len(lab.trace(lab.load_model(runs.local_models()["tiny-gpt2"]), "The cat sat on"))
     for step in walk(at):
-        if step in (*WHOLE, "Sampling"):
+        if step in (*WHOLE, "sampling"):
             continue
         assert at.selectbox(key="_place").value == places - 1, step
         at.selectbox(key="_place").set_value(0).run()
@@ -195,7 +195,7 @@ def test_lists_show_tokens_to_the_letter_and_buttons_escape_them(offer: Offer) -
 
 def test_temperature_divides_the_logits(offer: Offer) -> None:
     name = offer("gpt2")
-    at = open_step("Softmax", model=name, text="The cat sat on", temperature="0.5")
+    at = open_step("softmax", model=name, text="The cat sat on", temperature="0.5")
     logits = lab.trace(lab.load_model(runs.local_models()[name]), "The cat sat on").logits(-1)[0].double()
     best = (logits / 0.5).softmax(0).max().item()
     assert f"= {best:.4g}" in at.latex[0].value
@@ -203,7 +203,7 @@ def test_temperature_divides_the_logits(offer: Offer) -> None:
 
 
 def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
-    assert "reads from left to right" in words(open_step("Next token", model=offer("gpt2")))
+    assert "reads from left to right" in words(open_step("next-token", model=offer("gpt2")))
 
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert"])
@@ -220,7 +220,7 @@ def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: 
 
 
 def test_checks_are_graded_on_this_text() -> None:
-    at = visit(PAGE, step="Check", text=TEXT)
+    at = visit(PAGE, step="check", text=TEXT)
     radios = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
     assert 1 <= len(radios) <= 5
     radios[0].set_value(0).run()
@@ -230,7 +230,7 @@ def test_checks_are_graded_on_this_text() -> None:
 
 def test_random_weights_are_not_asked_about_before_their_bars_are_shown() -> None:
     for params in ({"weights": "Trained"}, {"weights": "Random"}, {"mode": "Toy"}):
-        at = visit(PAGE, step="Hide words", **params)
+        at = visit(PAGE, step="hide-words", **params)
         trained = params == {"weights": "Trained"}
         assert any(str(radio.key).startswith("_predict") for radio in at.radio) == trained
         assert ("The weights are random" in words(at)) != trained
@@ -246,7 +246,7 @@ def test_random_weights_are_not_asked_about_before_their_bars_are_shown() -> Non
     ],
 )
 def test_two_neighbours_change_places(model: str, after: str) -> None:
-    at = open_step("Likelihood", model=model, text="The ship sailed across the sea.")
+    at = open_step("likelihood", model=model, text="The ship sailed across the sea.")
     at.button(key="_try").click().run()
     assert not at.exception
     assert at.text_area(key="text").value == after
@@ -268,20 +268,20 @@ def test_a_sentence_in_which_one_word_decides_and_its_change_are_a_click_away(mo
 
 
 def test_the_end_asks_about_a_sentence_of_ones_own() -> None:
-    at = visit(PAGE, step="Check", text=TEXT, masked="3", place="3")
+    at = visit(PAGE, step="check", text=TEXT, masked="3", place="3")
     at.text_input(key="_own_sentence").input("  ").run()
     at.button(key="_own_sentence_go").click().run()
     assert not at.exception and at.session_state["text"] == TEXT  # nothing typed: nothing is lost
     at.text_input(key="_own_sentence").input("My sister plays the piano.").run()
     at.button(key="_own_sentence_go").click().run()
     assert not at.exception
-    assert (at.session_state["text"], at.session_state["step"]) == ("My sister plays the piano.", "Hide words")
+    assert (at.session_state["text"], step_of(at)) == ("My sister plays the piano.", "hide-words")
     assert pills(at) == [5]  # the last whole word of the new sentence, not the third token of the old one
     assert r"\[MASK\]" in words(at)
 
 
 def test_many_pairs_are_asked_about_at_a_press() -> None:
-    at = open_step("Next sentence", model="lab-bert", text="The dog barked.", pair="The cat ran away.")
+    at = open_step("next-sentence", model="lab-bert", text="The dog barked.", pair="The cat ran away.")
     assert "The right order wins" not in words(at)
     at.button(key="_many_pairs").click().run()
     assert not at.exception
@@ -303,7 +303,7 @@ def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
         out = reference(loaded)(input_ids=ids)
     logits = (out.logits if "logits" in out else out.prediction_logits)[0, 4].double().numpy()
     order = np.argsort(-logits, kind="stable")
-    at = open_step("Every place", model=model)
+    at = open_step("every-place", model=model)
     at.session_state["every-place"] = {"selection": {"cell": [{"q": 4, "k": 2}]}}
     at.run()
     assert not at.exception
@@ -320,7 +320,7 @@ def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
 
 
 def test_every_place_of_a_long_text_is_drawn_around_the_chosen_one() -> None:
-    at = open_step("Every place", text="The cat sat on the mat. " * 30)
+    at = open_step("every-place", text="The cat sat on the mat. " * 30)
     at.selectbox(key="_every_place").set_value(3).run()
     assert "The map shows tokens 1 to 96 of" in words(at)
     at.selectbox(key="_every_place").set_value(150).run()

@@ -29,11 +29,11 @@ from lab.reference.models.parts import parts
 from lab.ui import runs
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
-from tests.pages.apptest import Offer, badges, open_badge, visit, walk, words
+from tests.pages.apptest import Offer, badges, open_badge, step_of, visit, walk, words
 from tests.pages.texts import TEXTS
 
 PAGE = "20_Models.py"
-STEPS = ("Two maps", "All heads", "Predictions")
+STEPS = ("Two maps", "all-heads", "Predictions")
 TEXT = "The cat sat on the mat because it was tired."
 
 
@@ -154,7 +154,7 @@ def test_bad_values_in_the_link() -> None:
     assert "There is no card of" in said and "<b>" not in said
     assert "twin_seed must be a number" in said
     assert "no model called" in said
-    assert at.segmented_control(key="step").value == "Cards"
+    assert step_of(at) == "Cards"
     at = visit(PAGE, step="Two maps", layer="99", head="x", twin_seed="12345678901")
     assert f"layers run from 1 to {runs.model(DEFAULT_MODEL).config.layers}" in words(at)
     assert at.number_input(key="twin_seed").value == 0
@@ -190,7 +190,7 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 def test_one_token_attends_to_nothing_else(offer: Offer) -> None:
     name = offer("gpt2")
-    for step in ("Two maps", "All heads"):
+    for step in ("Two maps", "all-heads"):
         assert "A single token" in words(visit(PAGE, step=step, model=name, text="a"))
 
 
@@ -213,7 +213,7 @@ def test_the_maps_have_no_names_until_the_learner_has_said() -> None:
 
 
 def test_the_heads_shown_are_those_of_both() -> None:
-    at = visit(PAGE, step="All heads", text=TEXT, twin_seed="4")
+    at = visit(PAGE, step="all-heads", text=TEXT, twin_seed="4")
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     both = [head_spread(each) for each in (trace, lab.trace(random_twin(trace.model, 4), TEXT))]
     for i, expected in enumerate(both):
@@ -240,7 +240,7 @@ def test_the_predictions_shown_are_those_of_both(family: Family | None, offer: O
 
 
 def test_another_seed_is_another_twin() -> None:
-    at = visit(PAGE, step="All heads", text=TEXT)
+    at = visit(PAGE, step="all-heads", text=TEXT)
     trained, before = drawn(at, 0), drawn(at, 1)
     at.number_input(key="twin_seed").set_value(1).run()
     assert not at.exception

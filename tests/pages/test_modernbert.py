@@ -25,11 +25,11 @@ def test_every_step_of_every_page_bears_it(page: str, offer: Offer) -> None:
     for step in walk(at) if stepped else [""]:
         said = words(at) + "".join(formula.value for formula in at.latex)
         for untrue in UNTRUE:
-            assert not re.search(untrue, said) or step == "By hand", (step, untrue)
+            assert not re.search(untrue, said) or step == "by-hand", (step, untrue)
 
 
 def test_rotary_positions_say_whether_the_model_turns(offer: Offer) -> None:
-    asked = {"step": "Rotary", "text": TEXT, "token": "3", "key": "4"}
+    asked = {"step": "rotary", "text": TEXT, "token": "3", "key": "4"}
     own = words(reveal(visit("2_Embeddings.py", model=offer("modernbert"), **asked)))
     assert "does this in every layer. The base of its ω is 160,000 in its global layers and 10,000 in its local" in own
     assert "with sinusoids added" in own and "learned positions added" not in own
@@ -42,7 +42,7 @@ def test_rotary_positions_say_whether_the_model_turns(offer: Offer) -> None:
 
 def test_the_mask_of_a_local_layer_is_its_window(offer: Offer) -> None:
     name = offer("modernbert")
-    asked = {"model": name, "step": "Scale", "text": TEXT, "token": "3"}
+    asked = {"model": name, "step": "scale", "text": TEXT, "token": "3"}
     local = reveal(visit("3_Self-attention.py", layer="2", **asked))
     assert f"a query sees only the {WINDOW} tokens before it and the {WINDOW} after it" in words(local)
     assert f"it sees tokens 1 to {3 + WINDOW}" in words(local)
@@ -68,14 +68,14 @@ def test_a_tensor_that_this_layer_lacks_is_not_offered(offer: Offer) -> None:
 def test_the_first_layer_has_one_layer_norm(offer: Offer) -> None:
     asked = {"model": offer("modernbert"), "text": TEXT}
     page = "8_Feed-forward_and_LayerNorm.py"
-    first = reveal(visit(page, step="LayerNorm", layer="1", norm="before attention", **asked))
+    first = reveal(visit(page, step="layernorm", layer="1", norm="before attention", **asked))
     assert list(first.segmented_control(key="norm").options) == ["before the feed-forward network"]
-    assert "This first layer has none before attention" in words(reveal(visit(page, step="Order", layer="1", **asked)))
-    assert "This first layer" not in words(reveal(visit(page, step="Order", layer="2", **asked)))
+    assert "This first layer has none before attention" in words(reveal(visit(page, step="order", layer="1", **asked)))
+    assert "This first layer" not in words(reveal(visit(page, step="order", layer="2", **asked)))
 
 
 def test_break_it_takes_the_window_away(offer: Offer) -> None:
-    at = visit("3_Self-attention.py", model=offer("modernbert"), step="Break it", layer="2", text=TEXT)
+    at = visit("3_Self-attention.py", model=offer("modernbert"), step="break-it", layer="2", text=TEXT)
     for key in [str(toggle.key) for toggle in at.toggle]:
         at.toggle(key=key).set_value(True).run()
         assert not at.exception, key
@@ -83,7 +83,7 @@ def test_break_it_takes_the_window_away(offer: Offer) -> None:
 
 
 def test_the_position_lab_knows_of_windows(offer: Offer) -> None:
-    asked = {"model": offer("modernbert"), "step": "Position lab", "text": TEXT}
+    asked = {"model": offer("modernbert"), "step": "position-lab", "text": TEXT}
     shuffled = words(reveal(visit("2_Embeddings.py", order="shuffled", **asked)))
     assert f"a token sees only {WINDOW} tokens to either side" in shuffled
     assert "every output moves with its token" in words(reveal(visit("2_Embeddings.py", order="reversed", **asked)))

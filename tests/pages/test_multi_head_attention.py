@@ -16,12 +16,12 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, steps_of, turn_to, visit, walk, words
+from tests.pages.apptest import Offer, go, reveal, step_of, steps_of, turn_to, visit, walk, words
 
 PAGE = "4_Multi-head_attention.py"
-LAYER = ("All heads", "Alike or different", "Concatenate", "Add up")
-OFF = ("One head off", "Each head off")
-STEPS = (*LAYER, *OFF, "Through several layers", "How many", "Check")
+LAYER = ("all-heads", "alike-or-different", "concatenate", "add-up")
+OFF = ("one-head-off", "each-head-off")
+STEPS = (*LAYER, *OFF, "through-several-layers", "how-many", "check")
 TEXT = "She opened the door."
 
 
@@ -37,9 +37,9 @@ def test_the_steps_stand_in_their_order() -> None:
 
 
 def test_a_link_made_before_a_step_was_renamed_leads_to_it() -> None:
-    at = visit(PAGE, step="Two heads")
-    assert at.segmented_control(key="step").value == "Alike or different"
-    assert visit("5_Attention_metrics.py", step="Two heads").segmented_control(key="step").value == "Two heads"
+    at = visit(PAGE, step="two-heads")
+    assert step_of(at) == "alike-or-different"
+    assert step_of(visit("5_Attention_metrics.py", step="two-heads")) == "two-heads"
 
 
 def test_the_random_toy_in_any_cut() -> None:
@@ -54,11 +54,11 @@ def test_the_random_toy_in_any_cut() -> None:
 def test_the_constructed_toy_keeps_its_heads() -> None:
     at = visit(PAGE, mode="Toy")
     assert "toy_heads" not in [box.key for box in at.number_input]
-    assert "written by hand" in words(go(at, "How many"))
+    assert "written by hand" in words(go(at, "how-many"))
 
 
 def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
-    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="5", step="How many")
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="5", step="how-many")
     reveal(at)
     assert "32 ÷ 5 = 6.40. You see 4; possible are 1, 2, 4, 8, 16, 32" in words(at)
     for heads in (1, 32):
@@ -66,12 +66,12 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
         assert not at.exception
         reveal(at)
         assert "4,224" in words(at)
-    turn_to(at, "Alike or different")
+    turn_to(at, "alike-or-different")
     reveal(at)
 
 
 def test_one_head_has_none_beside_it() -> None:
-    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="1", step="Alike or different")
+    at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="1", step="alike-or-different")
     assert "there is no other to compare it with" in words(at)
 
 
@@ -80,7 +80,7 @@ def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     predicts = family == "gpt2"
     at = visit(PAGE, model=name, head="2")
-    for step in walk(at, ("All heads", "Add up", *OFF, "Check")):
+    for step in walk(at, ("all-heads", "add-up", *OFF, "check")):
         assert at.selectbox(key="model").value == name
         if step in OFF:
             assert ("What moves in its vectors is shown instead" in words(at)) != predicts
@@ -88,13 +88,13 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 
 def test_a_single_token_has_no_other_to_attend_to(offer: Offer) -> None:
-    at = reveal(visit(PAGE, model=offer("gpt2"), text="a", step="Alike or different"))
+    at = reveal(visit(PAGE, model=offer("gpt2"), text="a", step="alike-or-different"))
     assert "no other to attend to" in words(at)
 
 
 def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.ui.shared.heads_off._UNASKED", 1e6)
-    at = visit(PAGE, step="Each head off", text=TEXT)
+    at = visit(PAGE, step="each-head-off", text=TEXT)
     button = next(button for button in at.button if button.label == "Switch off each head")
     assert "72 heads, one run each over 7 tokens" in words(at)
     button.click().run()
@@ -104,7 +104,7 @@ def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch:
 
 def test_a_text_too_long_for_the_memory_says_how_long_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.ui.shared.heads_off._NUMBERS", 6 * 12 * 384 * 5)
-    assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="Each head off", text=TEXT))
+    assert "Shorten the text to 5 tokens" in words(visit(PAGE, step="each-head-off", text=TEXT))
 
 
 def test_url_out_of_range_is_clamped_and_said() -> None:
@@ -114,7 +114,7 @@ def test_url_out_of_range_is_clamped_and_said() -> None:
     assert "other heads run from 1 to 12" in said
     assert "toy_heads must be a number from 1 to 32" in said
     assert at.selectbox(key="other_head").value == 12
-    at = visit(PAGE, head="3", other_head="3", step="Alike or different")
+    at = visit(PAGE, head="3", other_head="3", step="alike-or-different")
     assert "cannot be compared with itself" in words(at)
     assert at.selectbox(key="other_head").value != 3
 
@@ -130,7 +130,7 @@ def test_a_click_on_a_small_map_chooses_its_head() -> None:
 
 
 def test_a_click_on_the_map_of_all_heads_chooses_layer_and_head() -> None:
-    at = visit(PAGE, step="Each head off")
+    at = visit(PAGE, step="each-head-off")
     reveal(at)
     at.session_state["head-effects"] = {"selection": {"cell": [{"q": 3, "k": 4}]}}
     at.run()
@@ -152,7 +152,7 @@ def chances(layer: int, head: int) -> tuple[int, float, float]:
 
 
 def test_the_largest_changes_are_of_runs_without_the_head() -> None:
-    at = reveal(visit(PAGE, step="Each head off", text=TEXT))
+    at = reveal(visit(PAGE, step="each-head-off", text=TEXT))
     table = next(frame.value for frame in at.dataframe if "head off" in frame.value)
     for row in (0, 1):
         layer, head = (int(number) - 1 for number in table["head off"][row].removeprefix("layer ").split(", head "))
@@ -163,7 +163,7 @@ def test_the_largest_changes_are_of_runs_without_the_head() -> None:
 
 
 def test_the_heads_shown_add_up() -> None:
-    at = visit(PAGE, step="Add up", text=TEXT, layer="3")
+    at = visit(PAGE, step="add-up", text=TEXT, layer="3")
     added = head_sum(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2))
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown["Largest difference, sum − layer"] == f"{added.difference:.1e}"
@@ -172,14 +172,14 @@ def test_the_heads_shown_add_up() -> None:
 
 
 def test_the_divergence_shown_is_the_layer_s() -> None:
-    at = visit(PAGE, step="Alike or different", text=TEXT, layer="3", head="2", other_head="5")
+    at = visit(PAGE, step="alike-or-different", text=TEXT, layer="3", head="2", other_head="5")
     reveal(at)
     apart = head_divergence(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2).attention, causal=False)
     assert f"Heads 2 and 5 are **{apart[1, 4]:.2f}** nats apart" in words(at)
 
 
 def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
-    at = visit(PAGE, step="One head off", text=TEXT, layer="2", head="4")
+    at = visit(PAGE, step="one-head-off", text=TEXT, layer="2", head="4")
     reveal(at)
     word, whole, without = chances(1, 3)
     follow = next(box for box in at.selectbox if box.label == "Follow the probability of")
@@ -190,7 +190,7 @@ def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
 
 
 def test_checks_ask_at_least_three_questions() -> None:
-    at = visit(PAGE, step="Check", layer="2", head="3")
+    at = visit(PAGE, step="check", layer="2", head="3")
     asked = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
     assert len(asked) >= 3
     asked[0].set_value(0).run()

@@ -86,7 +86,7 @@ def test_a_pair_leads_to_the_head_that_was_away() -> None:
 
 
 def test_the_lesson_leads_here_from_the_step_that_does_it_once() -> None:
-    at = visit("4_Multi-head_attention.py", step="Each head off")
+    at = visit("4_Multi-head_attention.py", step="each-head-off")
     for button in [each for each in at.button if each.label == "Skip"]:
         button.click().run()
     assert [link for link in at.get("page_link") if "The experiment Needed heads" in link.proto.label]

@@ -18,12 +18,12 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, components, go, visit, walk, words
+from tests.pages.apptest import Offer, components, go, step_of, visit, walk, words
 from tests.pages.texts import EMPTY, TEXTS
 
 PAGE = "12_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
-STEPS = ("Dimensions", "Which dimensions decide", "Three patterns")
+STEPS = ("dimensions", "deciding", "three-patterns")
 LIMIT = 100_000  # bytes of one message to the browser
 
 
@@ -57,7 +57,7 @@ def test_toys(weights: str) -> None:
 
 
 def test_the_constructed_previous_token_head_is_found_and_taken_apart() -> None:
-    at = visit(PAGE, mode="Toy", step="Which dimensions decide", pattern="Previous token", head="1")
+    at = visit(PAGE, mode="Toy", step="deciding", pattern="Previous token", head="1")
     said = words(at)
     assert "**" in said and "higher** than those of the other keys" in said
     share = re.search(r"\*\*(\d+) of \d+\*\* dimensions? ?carr", said.replace("carries", "carry"))
@@ -116,7 +116,7 @@ def test_a_walk_leads_to_its_head() -> None:
     assert f"a uniform head scores {1 / len(traced):.3f}" in words(at)
     at.button(key="_walk.next_token.dimensions").click().run()
     assert not at.exception
-    assert at.segmented_control(key="step").value == STEPS[0]
+    assert step_of(at) == STEPS[0]
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
     query = traced.layer(layer).attention[head].numpy().diagonal(1).argmax()
     assert at.selectbox(key="_token").value == query
@@ -152,8 +152,8 @@ def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() ->
 
 
 def test_the_steps_of_links_made_before_are_understood() -> None:
-    assert visit(PAGE, step="Which neurons decide").segmented_control(key="step").value == STEPS[1]
-    assert visit(PAGE, step="Neurons").segmented_control(key="step").value == STEPS[0]
+    assert step_of(visit(PAGE, step="Which neurons decide")) == STEPS[1]
+    assert step_of(visit(PAGE, step="neurons")) == STEPS[0]
 
 
 def test_a_model_without_the_head_says_so() -> None:
@@ -218,7 +218,7 @@ def test_a_head_of_neighbours_is_shown_at_tokens_2_8_and_14(model: str) -> None:
     best = [set((-row).argsort()[:5] + 1) for row in drawn]
     same = len(best[0] & best[1] & best[2])
     assert (f"{same} of them at all" in said) == (same > 0)
-    assert "at token 2: " in words(visit(PAGE, model=model, text=long, step="Three patterns"))
+    assert "at token 2: " in words(visit(PAGE, model=model, text=long, step="three-patterns"))
 
 
 def test_a_short_text_has_its_first_middle_and_last_pair_of_neighbours() -> None:

@@ -17,7 +17,7 @@ from lab.course.pages import BENCHES, LESSONS
 from lab.figures.notebook import python_of
 from lab.models import loading as catalogue
 from lab.ui import drawing as figures
-from tests.pages.apptest import reveal, steps_of, visit
+from tests.pages.apptest import on_screen, reveal, steps_of, visit
 
 # All screens are there before a function of theirs is replaced for a while.
 for found in pkgutil.walk_packages(lab.__path__, "lab."):
@@ -93,7 +93,7 @@ def test_the_lines_of_a_notebook_give_the_figure_on_the_screen(page: str, way: s
     steps = steps_of(at)
     for step in steps or ["the only one"]:
         if steps:
-            at.session_state["step"] = step
+            at.session_state["step"] = on_screen(step)
             at.run()
         reveal(at)
     assert taken

@@ -140,7 +140,7 @@ def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offe
 
 
 def test_the_logit_lens_leads_here() -> None:
-    at = visit("9_Masked_language_model.py", step="Logit lens")
+    at = visit("9_Masked_language_model.py", step="logit-lens")
     experiment = experiment_of("patching")
     label = f"The experiment {experiment.title}: {experiment.question}"
     assert label in [link.proto.label for link in at.get("page_link")]

@@ -17,7 +17,7 @@ from lab.rooms.server import RoomServer, server
 from lab.rooms.states import Phase
 from lab.ui.room import asking, seat, waiting
 from lab.ui.room.seat import ToldSeat
-from tests.pages.apptest import components, reveal, visit, words
+from tests.pages.apptest import components, reveal, turn_to, visit, words
 
 ROOM, LESSON = "40_Room.py", "3_Self-attention.py"
 
@@ -76,7 +76,7 @@ def asked(at: AppTest, how: str = "Ask the class") -> tuple[str, str]:
     code = at.session_state["room"]
     at.session_state["teach"] = 1
     at.switch_page(f"pages/{LESSON}").run()
-    at.segmented_control(key="step").set_value("Check").run()
+    turn_to(at, "check")
     press(at, how)
     assert server().rooms.seen(code).state.phase is Phase.OPEN
     return code, at.session_state["_room_keys"][code]
@@ -185,9 +185,9 @@ def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
 
 
 def test_only_a_teacher_with_a_room_can_ask(browsers: Browsers) -> None:
-    assert "Ask the class" not in labels(visit(LESSON, teach="1", step="Check"))
+    assert "Ask the class" not in labels(visit(LESSON, teach="1", step="check"))
     code, _ = Rooms(server().rooms._engine).create()
-    assert "Ask the class" not in labels(visit(LESSON, teach="1", step="Check", room=code))
+    assert "Ask the class" not in labels(visit(LESSON, teach="1", step="check", room=code))
 
 
 def test_an_answer_waits_for_a_database_that_is_away(browsers: Browsers, monkeypatch: pytest.MonkeyPatch) -> None:

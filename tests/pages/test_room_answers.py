@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.rooms.server import server
 from lab.rooms.states import Phase
-from tests.pages.apptest import visit, words
+from tests.pages.apptest import turn_to, visit, words
 from tests.pages.test_room import (
     LESSON,
     ROOM,
@@ -66,7 +66,7 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
     press(at, "Open a room")
     at.session_state["teach"] = 1
     at.switch_page(f"pages/{LESSON}").run()
-    at.segmented_control(key="step").set_value("Check").run()
+    turn_to(at, "check")
     assert 0 < labels(at).count("Ask for the number") < labels(at).count("Ask the class")
 
 

@@ -11,27 +11,39 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, badges, open_badge, reveal, steps_of, turn_to, visit, walk, words
+from tests.pages.apptest import (
+    Offer,
+    badges,
+    open_badge,
+    reveal,
+    row_of,
+    step_of,
+    steps_of,
+    turn_to,
+    visit,
+    walk,
+    words,
+)
 
 PAGE = "3_Self-attention.py"
-WAY = ("Map", "Queries and keys", "Build a row", "Scale", "Values", "Break it", "Check")
-BESIDE = ("By hand",)
+WAY = ("map", "queries-and-keys", "build-a-row", "scale", "values", "break-it", "check")
+BESIDE = ("by-hand",)
 
 
 def test_the_steps_stand_in_their_order() -> None:
     at = visit(PAGE, layer="2", head="3")
     assert at.title[0].value == "Self-attention"
-    assert at.segmented_control(key="step").options == list(WAY)
+    assert row_of(at) == list(WAY)
     assert steps_of(at) == (*WAY[:-1], *BESIDE, WAY[-1])
 
 
 def test_a_step_beside_the_way_leads_on_to_the_last_one() -> None:
-    at = turn_to(visit(PAGE), "By hand")
-    assert at.segmented_control(key="step").options == [*WAY, "By hand"]
+    at = turn_to(visit(PAGE), "by-hand")
+    assert row_of(at) == [*WAY, "by-hand"]
     assert {button.label for button in at.button} >= {"Previous: Break it", "Next: Check"}
     at.button(key="_next_step").click().run()
-    assert at.segmented_control(key="step").value == "Check"
-    assert at.segmented_control(key="step").options == list(WAY)
+    assert step_of(at) == "check"
+    assert row_of(at) == list(WAY)
     assert "Next: lesson 4" in at.button(key="_next_page").label
 
 
@@ -51,11 +63,11 @@ def test_url_out_of_range_is_clamped_and_said() -> None:
     assert "layers run from 1 to 6" in said
     assert "heads run from 1 to 12" in said
     assert "no model called" in said
-    assert at.segmented_control(key="step").value == "Map"
+    assert step_of(at) == "map"
 
 
 def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
-    at = reveal(visit(PAGE, text="She opened the door.", layer="3", head="5", token="4", key_token="2", step="Map"))
+    at = reveal(visit(PAGE, text="She opened the door.", layer="3", head="5", token="4", key_token="2", step="map"))
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), "She opened the door.")
     weight = trace.layer(2).attention[4, 3].max().item()
     shown = [chart.proto.alt for chart in at.get("vega_lite_chart")]
@@ -66,7 +78,7 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name)
-    assert list(walk(at, ("Map", "Scale", "Values", "Break it", "Check")))
+    assert list(walk(at, ("map", "scale", "values", "break-it", "check")))
     assert at.selectbox(key="model").value == name
 
 
@@ -96,9 +108,10 @@ def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
 )
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None:
-    at = visit(PAGE, step="Break it", model=model)
+    at = visit(PAGE, step="break-it", model=model)
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
     open_badge(at)
+    assert "Differs from" in badges(at)[0]
     assert re.search(
         rf"first step that differs from Hugging Face is \*\*{step}".replace("_", r"\\?_"), words(at).replace("\\", "")
     )
@@ -106,7 +119,7 @@ def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_each_mistake_shows_what_it_breaks(model: str) -> None:
-    at = visit(PAGE, step="Break it", model=model, token="5")
+    at = visit(PAGE, step="break-it", model=model, token="5")
     switches = [toggle.key for toggle in at.toggle if toggle.key and toggle.key.startswith("_break.")]
     assert len(switches) == 6
     for key in switches:
@@ -131,7 +144,7 @@ def fill_in(at: AppTest, step: str, values: tuple[float, ...]) -> None:
 
 
 def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
-    at = visit(PAGE, step="By hand")
+    at = visit(PAGE, step="by-hand")
     fill_in(at, "scores", (0, 2, 2))
     fill_in(at, "weights", (0.5, 0.3, 0.2))
     assert "not yet" in at.error[0].value
@@ -141,7 +154,7 @@ def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
 
 
 def test_checks_explain_every_option_and_count_the_first_try() -> None:
-    at = visit(PAGE, step="Check", layer="2", head="3")
+    at = visit(PAGE, step="check", layer="2", head="3")
     radio = next(r for r in at.radio if r.key and r.key.startswith("_check."))
     for option in (0, 1):
         radio = next(r for r in at.radio if r.key == radio.key)
@@ -160,7 +173,7 @@ def test_click_on_the_map_chooses_query_and_key() -> None:
 
 
 def test_the_maps_of_all_queries_keys_and_values_open_from_the_row() -> None:
-    at = visit(PAGE, step="Build a row")
+    at = visit(PAGE, step="build-a-row")
     assert not at.get("vega_lite_chart")
     at.session_state["_projections"] = True  # opens them
     at.run()

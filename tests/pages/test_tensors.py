@@ -10,11 +10,11 @@ import lab
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT, VARIANTS
-from tests.pages.apptest import Offer, open_badge, visit, words
+from tests.pages.apptest import Offer, open_badge, turn_to, visit, words
 from tests.pages.texts import TEXTS
 
 PAGE = "14_Tensors.py"
-TENSORS, VARIANT_STEP = "Tensors", "Attention variants"
+TENSORS, VARIANT_STEP = "tensors", "variants"
 FEW = (
     "layer.attention",
     "layer.scaled_scores",
@@ -42,11 +42,11 @@ def test_every_text(model: str) -> None:
     at = visit(PAGE, model=model, layer="2", head="3")
     for text, pair in TEXTS.values():
         at.session_state["text"], at.session_state["pair"] = text, pair
-        at.segmented_control(key="step").set_value(TENSORS).run()
+        turn_to(at, TENSORS)
         for name in FEW if text == "a" else ("layer.scaled_scores", "logits"):
             choose(at, name)
             assert at.selectbox(key="_tensor").value == name and not at.error
-        at.segmented_control(key="step").set_value(VARIANT_STEP).run()
+        turn_to(at, VARIANT_STEP)
         for name in VARIANTS if text == "a" else ("Softmax again", "Between words"):
             at.segmented_control(key="variant").set_value(name).run()
             assert not at.exception and not at.error
@@ -65,7 +65,7 @@ def test_toys(weights: str) -> None:
     for name in FEW[:-1]:
         choose(at, name)
     assert "toy" in python(at)
-    at.segmented_control(key="step").set_value(VARIANT_STEP).run()
+    turn_to(at, VARIANT_STEP)
     assert not at.exception and "Removed mass" in words(at)
 
 
@@ -148,6 +148,6 @@ def test_what_the_first_token_of_a_causal_model_takes_stands_beside_an_even_shar
     traced = lab.trace(lab.load_model("lab-gpt2"), DEFAULT_TEXT)
     first, n = traced.layer(1).attention[3, :, 0].mean().item(), len(traced)
     even = sum(1 / i for i in range(1, n + 1)) / n  # row i of an even head has i cells
-    said = words(visit(PAGE, model="lab-gpt2", step="Attention variants", layer="2", head="4"))
+    said = words(visit(PAGE, model="lab-gpt2", step="variants", layer="2", head="4"))
     assert f"On average it gets {first:.0%} of the attention" in said and f"it would get {even:.0%}" in said
     assert "Xiao et al. 2024" in said

@@ -14,7 +14,7 @@ from tests.pages.apptest import Offer, reveal, visit, walk, words
 from tests.pages.texts import TEXTS
 
 PAGE = "1_Tokenization.py"
-STEPS = ("Tokens", "Normalize", "Pre-tokens", "Pieces", "Special tokens", "Check")
+STEPS = ("tokens", "normalize", "pre-tokens", "pieces", "special-tokens", "check")
 LONG_WORD = "The unhappily overworked photographers rebuilt everything."
 # What is hard for a tokenizer, beside what every lesson must bear.
 ODD_TEXTS = {
@@ -55,6 +55,9 @@ def test_every_step_draws_and_equals_the_library() -> None:
         press(at, "All ")
         assert not at.error
         assert "Equals the library" in badge(at), step
+    at.session_state["agreement"] = True  # opens it
+    at.run()
+    assert "Tokens, ids and characters are the same." in words(at)
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
@@ -98,14 +101,14 @@ def test_the_tokens_come_before_the_first_question() -> None:
 
 
 def test_the_token_table_holds_the_ids_the_model_reads() -> None:
-    at = open_step("Tokens", text="The cat.", pair="It sat.")
+    at = open_step("tokens", text="The cat.", pair="It sat.")
     table = at.dataframe[0].value
     assert table["token"].tolist() == ["[CLS]", "the", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]"]
     assert table["segment"].tolist() == [0] * 5 + [1] * 4
 
 
 def test_stages_that_change_nothing_are_shown_as_such() -> None:
-    at = open_step("Normalize", text="The café")
+    at = open_step("normalize", text="The café")
     shown = words(at)
     assert "**Clean** changes nothing here" in shown
     assert "**Strip accents** changes 1 character." in shown
@@ -113,13 +116,13 @@ def test_stages_that_change_nothing_are_shown_as_such() -> None:
 
 
 def test_bytes_take_the_place_of_normalization(offer: Offer) -> None:
-    at = open_step("Normalize", text="né", model=offer("gpt2"))
+    at = open_step("normalize", text="né", model=offer("gpt2"))
     assert "changes no character. It reads the 2 characters as 3 bytes of UTF-8." in words(at)
     assert at.dataframe[0].value["UTF-8 bytes"].tolist() == ["6E", "C3 A9"]
 
 
 def test_lookups_are_made_one_at_a_time() -> None:
-    at = visit(PAGE, step="Pieces", text=LONG_WORD, word="photographers", model="lab-bert")
+    at = visit(PAGE, step="pieces", text=LONG_WORD, word="photographers", model="lab-bert")
     assert not at.code
     press(at, "Skip")
     assert "Lookup 4 of 5" in words(at)  # the prediction's answer is on screen
@@ -132,14 +135,14 @@ def test_lookups_are_made_one_at_a_time() -> None:
 
 
 def test_a_text_without_a_cut_word_offers_one() -> None:
-    at = visit(PAGE, step="Pieces", word="brother")
+    at = visit(PAGE, step="pieces", word="brother")
     assert press(at, "Take a sentence with quizzically")
     assert at.selectbox(key="word").value == "quizzically"
     assert not any(button.key == "_try" for button in at.button)
 
 
 def test_a_word_of_another_text_gives_way() -> None:
-    at = open_step("Pieces", text=LONG_WORD, word="photographers", model="lab-bert")
+    at = open_step("pieces", text=LONG_WORD, word="photographers", model="lab-bert")
     at.text_area(key="text").set_value("Unbelievable weather.").run()
     assert not at.exception
     assert at.selectbox(key="word").value == "unbelievable"
@@ -156,36 +159,36 @@ def test_a_word_of_another_text_gives_way() -> None:
     ],
 )
 def test_a_word_that_is_not_cut_says_why(text: str, reason: str) -> None:
-    assert reason in words(open_step("Pieces", text=text))
+    assert reason in words(open_step("pieces", text=text))
 
 
 def test_special_tokens_stand_where_the_page_says() -> None:
-    shown = words(open_step("Special tokens", text="The cat.", pair="It sat."))
+    shown = words(open_step("special-tokens", text="The cat.", pair="It sat."))
     assert "added 3 tokens to the two texts" in shown
     assert "tokens 5, 9: ends each text" in shown
     assert "segment 0 is tokens 1 to 5, segment 1 is tokens 6 to 9" in shown
 
 
 def test_a_model_without_segments_says_so(offer: Offer) -> None:
-    shown = words(open_step("Special tokens", text="The cat.", pair="It sat.", model=offer("distilbert")))
+    shown = words(open_step("special-tokens", text="The cat.", pair="It sat.", model=offer("distilbert")))
     assert "has no segments" in shown
 
 
 def test_gpt2_adds_nothing(offer: Offer) -> None:
-    shown = words(open_step("Special tokens", text="The cat.", model=offer("gpt2")))
+    shown = words(open_step("special-tokens", text="The cat.", model=offer("gpt2")))
     assert "adds none." in shown
     assert "endoftext" in shown
 
 
 def test_what_was_cut_is_shown() -> None:
-    at = open_step("Special tokens", text="the cat " * 255 + "the last dog")
+    at = open_step("special-tokens", text="the cat " * 255 + "the last dog")
     assert "reads at most 512 tokens, so 3 were cut from the end." in words(at)
     assert "The input was 3 tokens too long." in words(at)
     assert at.code[0].value.strip("␣ ") == "the last dog"
 
 
 def test_checks_are_graded_on_the_learners_text() -> None:
-    at = open_step("Check", text=LONG_WORD, model="lab-bert")
+    at = open_step("check", text=LONG_WORD, model="lab-bert")
     assert "Which tokens does “\u2068photographers\u2069” become?" in words(at)
     right = next(i for i, text in enumerate(at.radio[0].options) if "photograph · \\#\\#ers" in text)
     at.radio[0].set_value(right).run()
@@ -212,12 +215,12 @@ def test_a_tokenizer_of_another_kind_leaves_what_does_not_need_steps(monkeypatch
     for step in STEPS:
         at = open_step(step)
         assert "library" not in badge(at)
-        assert bool(at.info) == (step in {"Normalize", "Pre-tokens", "Pieces"})
+        assert bool(at.info) == (step in {"normalize", "pre-tokens", "pieces"})
 
 
 def test_another_sentence_brings_its_own_word_to_the_screen() -> None:
     """The browser is told: a list whose choice is only forgotten goes on showing it."""
-    at = reveal(visit(PAGE, text="CAFÉ, café, Café", step="Pieces"))
+    at = reveal(visit(PAGE, text="CAFÉ, café, Café", step="pieces"))
     assert at.selectbox(key="word").value == "cafe"
     at.button(key="_try").click().run()
     chosen = at.selectbox(key="word")

@@ -29,7 +29,7 @@ def test_the_number_of_heads_can_be_chosen_or_is_explained(page: str, toy: Toy, 
 
 @pytest.mark.parametrize(("weights", "name", "heads"), [(TRAINED, "toy_trained_heads", 4), (RANDOM, "toy_heads", 8)])
 def test_a_toy_has_as_many_heads_as_are_chosen(weights: str, name: str, heads: int) -> None:
-    at = visit("3_Self-attention.py", mode="Toy", toy_weights=weights, step="Map", **{name: str(heads)})
+    at = visit("3_Self-attention.py", mode="Toy", toy_weights=weights, step="map", **{name: str(heads)})
     assert not at.exception and len(at.selectbox(key="head").options) == heads
 
 
@@ -46,7 +46,7 @@ def test_letters_of_one_s_own_take_the_place_of_the_sentence() -> None:
 
 @pytest.mark.parametrize("typed", ["a z", "z" * 64, "<script>", "🙂🙂", "مرحبا", "a"])
 def test_letters_that_a_toy_does_not_know_lose_nothing(typed: str) -> None:
-    at = visit("3_Self-attention.py", mode="Toy", toy_weights=CONSTRUCTED, toy_own=typed, step="Map")
+    at = visit("3_Self-attention.py", mode="Toy", toy_weights=CONSTRUCTED, toy_own=typed, step="map")
     assert not at.exception
     said = " ".join(warning.value for warning in at.warning)
     assert "You see sentence 1 instead" in said

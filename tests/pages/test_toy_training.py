@@ -12,7 +12,7 @@ from lab.course.pages import LESSONS, Toy
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import live
-from tests.pages.apptest import reveal, visit, words
+from tests.pages.apptest import reveal, step_of, turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
 TOY = {"mode": "Toy", "toy_weights": "Trained live"}
@@ -22,8 +22,8 @@ TOY_PAGES = [lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings of twenty steps; nothing is kept between tests."""
-    monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
+    """Trainings of eight steps, each drawn; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 8))
     live._finished.clear()
     live._begun.clear()
     yield
@@ -57,7 +57,7 @@ def test_a_prediction_comes_before_the_training(task) -> None:  # type: ignore[n
     assert not at.exception, at.exception[0].stack_trace
     said = words(at)
     assert f"Trained here on the task “{task.name}”" in said
-    assert "right after 20 steps" in said
+    assert "right after 8 steps" in said
     assert not [button for button in at.button if button.key == "_train.start"]
 
 
@@ -71,7 +71,7 @@ def test_shown_accuracy_and_chance_are_the_run_s() -> None:
 
 def test_other_steps_and_lessons_show_the_trained_toy() -> None:
     at = trained()
-    at.segmented_control(key="step").set_value("Map").run()
+    turn_to(at, "map")
     reveal(at)
     assert "Trained here" in words(at)
     at.switch_page("pages/8_Feed-forward_and_LayerNorm.py").run()
@@ -93,7 +93,7 @@ def test_a_trained_toy_takes_three_clicks_from_the_first_page(page: str) -> None
     next(button for button in at.sidebar.button if button.label == "Train").click().run()
     assert not at.exception, at.exception[0].stack_trace
     said = words(at)
-    assert at.segmented_control(key="step").value == STEP
+    assert step_of(at) == STEP
     assert "Trained here" in said and re.search("of (its|the) answers|of fresh sentences", said)
     assert "nothing is learned" not in said
     assert not [radio for radio in at.radio if str(radio.key).startswith("_predict.")]
@@ -108,16 +108,16 @@ def test_links_made_before_show_the_toy_that_they_showed() -> None:
     at = visit(PAGE)
     at.segmented_control(key="mode").set_value("Toy").run()
     assert at.segmented_control(key="toy_weights").value == "Trained live"
-    at.segmented_control(key="step").set_value("Check").run()
+    turn_to(at, "check")
     at.button(key="_next_page").click().run()
     assert at.segmented_control(key="toy_weights").value == "Trained live"
 
 
 def test_the_sidebar_s_button_leads_to_the_step_and_starts() -> None:
     at = reveal(visit(PAGE, step=STEP, **TOY))
-    at.segmented_control(key="step").set_value("Map").run()
+    turn_to(at, "map")
     next(button for button in at.sidebar.button if button.label == "Train").click().run()
-    assert at.segmented_control(key="step").value == STEP
+    assert step_of(at) == STEP
     assert "Trained here" in words(at)
 
 
@@ -140,7 +140,7 @@ def test_a_stopped_training_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) ->
     at.run()
     assert not at.exception
     said = words(at)
-    assert "Training stopped at step 5 of 20" in said
+    assert "Training stopped at step 5 of 8" in said
     assert "right after 5 steps" in said
     assert live.finished_run(Plan("previous", 1, 8, 8, 0)) is None
     assert at.button(key="_train.start").label == "Go on training"
@@ -189,5 +189,5 @@ def test_corners_of_the_settings(vocabulary: str, length: str) -> None:
 @pytest.mark.parametrize("page", TOY_PAGES)
 def test_every_lesson_with_toys_has_the_step(page: str) -> None:
     at = visit(page, step=STEP, toy_task=TASKS[3].name, toy_layers="2", **TOY)
-    assert at.segmented_control(key="step").value == STEP
+    assert step_of(at) == STEP
     assert not at.error

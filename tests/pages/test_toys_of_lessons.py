@@ -13,7 +13,7 @@ from lab.toy.merges import MERGES, learn, library_merges, made_up
 from lab.toy.rules import RULES, SENTENCES, ruled
 from lab.toy.training import Plan
 from lab.ui.toys import live
-from tests.pages.apptest import check_answers, go, lesson_at, reveal, visit, words
+from tests.pages.apptest import check_answers, go, lesson_at, reveal, step_of, turn_to, visit, words
 
 TOKENS, BLANK = "1_Tokenization.py", "9_Masked_language_model.py"
 MERGE, USE, TRAIN = "Merge by merge", "Use it", "Train a toy"
@@ -37,7 +37,7 @@ def test_a_toy_is_not_told_as_the_lesson_is(page: str) -> None:
     story = lesson_at(page).story
     assert story.last in words(visit(page))
     at = visit(page, mode="Toy")
-    told = words(at) + words(visit(page, mode="Toy", step="Check"))
+    told = words(at) + words(visit(page, mode="Toy", step="check"))
     assert story.last not in told and not any(each in told for each in story.recap)
 
 
@@ -103,16 +103,16 @@ def test_a_word_is_cut_with_what_is_learned_so_far() -> None:
 @pytest.mark.parametrize("trainer", ["BPE", "WordPiece"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_vocabulary_s_checks_are_asked(seed: int, trainer: str) -> None:
-    check_answers(visit(TOKENS, mode="Toy", step="Check", toy_seed=str(seed), toy_trainer=trainer))
+    check_answers(visit(TOKENS, mode="Toy", step="check", toy_seed=str(seed), toy_trainer=trainer))
 
 
 def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
-    for page, step, there in ((TOKENS, "Pieces", MERGE), (BLANK, "Hide words", TRAIN)):
+    for page, step, there in ((TOKENS, "pieces", MERGE), (BLANK, "hide-words", TRAIN)):
         at = reveal(visit(page, step=step))
         at.button(key="_to_toy").click().run()
         assert not at.exception
         assert at.segmented_control(key="mode").value == "Toy"
-        assert at.segmented_control(key="step").value == there
+        assert step_of(at) == there
         at.segmented_control(key="mode").set_value("Sentence").run()
         assert not at.exception
         assert "A toy, to" not in words(at)
@@ -120,8 +120,8 @@ def test_the_steps_of_the_lessons_lead_to_their_toys() -> None:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Trainings of forty steps; nothing is kept between tests."""
-    monkeypatch.setattr(Plan, "steps", property(lambda self: 40))
+    """Trainings of ten steps, each drawn; nothing is kept between tests."""
+    monkeypatch.setattr(Plan, "steps", property(lambda self: 10))
     live._finished.clear()
     live._begun.clear()
     yield
@@ -136,7 +136,7 @@ def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[
     sentences = [" ".join("abcdefgh"[word - 1] for word in each) for each in ruled(rule, SENTENCES, 0).sentences]
     shown = next(each.value for each in at.dataframe if "sentence" in each.value)
     assert shown["sentence"].tolist() == sentences
-    at.segmented_control(key="step").set_value(TRAIN).run()
+    turn_to(at, TRAIN)
     assert f"**{sentences[1][:-1]}▢**" in words(at)
     assert not [button for button in at.button if button.key == "_train.start"]  # the question comes first
     reveal(at)
@@ -146,23 +146,23 @@ def test_the_toy_learns_on_the_page(rule, short: None) -> None:  # type: ignore[
     assert run is not None
     assert f"Trained here on the rule “{rule.name}”: {run.latest.accuracy:.1%}" in at.info[0].value
     assert f"In **{run.latest.accuracy:.1%}** of fresh sentences the right letter" in words(at)
-    go(at, "Hide words")
+    go(at, "hide-words")
     assert run.latest.model.id.startswith("toy-trained")
     assert "In your text, token" in words(at)
 
 
 def test_the_sidebar_s_button_trains_too(short: None) -> None:
     at = reveal(visit(BLANK, mode="Toy", step=TRAIN))
-    at.segmented_control(key="step").set_value("Softmax").run()
+    turn_to(at, "softmax")
     next(button for button in at.sidebar.button if button.label == "Train").click().run()
-    assert at.segmented_control(key="step").value == TRAIN
+    assert step_of(at) == TRAIN
     assert "Trained here" in at.info[0].value
     assert at.segmented_control(key="mode").value == "Toy"
     assert "toy_weights" not in at.session_state  # which the other lessons' toys have
 
 
 def test_the_blank_s_checks_are_asked_and_need_no_other_step() -> None:
-    at = visit(BLANK, mode="Toy", step="Check")
+    at = visit(BLANK, mode="Toy", step="check")
     assert "perplexity" not in "".join(radio.label for radio in at.radio)
     check_answers(at)
 

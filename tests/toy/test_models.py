@@ -156,9 +156,9 @@ def test_with_positions_order_matters() -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", [(1, 4), (4, 8), (12, 64)])
 def test_random_attention_is_neither_uniform_nor_one_hot(size: tuple[int, int], shape: tuple[int, int]) -> None:
-    texts = [as_text(sentence) for sentence in generate(*size, count=5, seed=0).sentences]
+    texts = [as_text(sentence) for sentence in generate(*size, count=3, seed=0).sentences]
     ratios = []
-    for seed in range(5):
+    for seed in range(3):
         model = random(*size, *shape, seed=seed)
         for attention in (trace(model, text).layer(0).attention for text in texts):
             entropy = -torch.xlogy(attention, attention).sum(-1)

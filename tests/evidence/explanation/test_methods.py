@@ -124,7 +124,7 @@ def test_integrated_gradients_are_a_fine_sum_of_autograd_s_and_complete(model_id
     theirs, whole = theirs_of(model_id), vectors_of(model_id)
     away = whole.clone()
     away[list(asked.context)] = theirs.blank
-    steps = 300
+    steps = 160
     total = sum(slope(theirs.log_p, away + (at + 0.5) / steps * (whole - away)) for at in range(steps))
     expected = ((whole - away) * total / steps).sum(-1)[list(asked.context)]
     model, _, _ = asked_of(model_id)

@@ -217,12 +217,12 @@ def test_what_ships_is_what_is_measured(model_id: str, monkeypatch: pytest.Monke
     """The first pairs again, by the whole way from drawing to tables; progress runs to 1."""
     model, ships = load_model(model_id), known(load_model(model_id))
     assert ships is not None
-    monkeypatch.setattr(replication, "PAIRS", 12)
+    monkeypatch.setattr(replication, "PAIRS", 4)
     told: list[float] = []
     found = replication.replicate(model, told.append)
     assert told == sorted(told) and told[-1] == pytest.approx(1) and told[0] < 0.2
     assert set(found.relays) == {SUFFICES, NEEDED}
-    assert found.tokens == ships.tokens == names_of(minimal_pairs(model, 12, templates=[replication.TEMPLATE]).pairs[0])
+    assert found.tokens == ships.tokens == names_of(minimal_pairs(model, 4, templates=[replication.TEMPLATE]).pairs[0])
     assert found.tokens[found.subject] == "subject"
     shipped: dict[str, PairRow] = {row.pair.text: row for row in ships.pairs}
     for row in found.pairs:

@@ -207,25 +207,43 @@ def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
         assert abs(float(said[1]) - 100 * mass) < 0.2
 
 
-def test_the_share_of_the_slider_is_told_from_what_the_edges_carry(lab: Lab, page: Page) -> None:
+def test_many_heads_open_with_their_strongest_lines_whose_share_is_told_and_one_head_with_all(
+    lab: Lab, page: Page
+) -> None:
     """The slider says a floor for each row; a single strong edge carries more than that."""
     open_view(page, lab)
+    expect(page.get_by_label("Sentences")).to_have_count(0)  # there is no pair
     status = page.locator(".status")
+    expect(page.locator("output")).to_have_text("30 %")
     expect(status).to_contain_text("cover at least 30 % of it")
     said = re.search(r"carry ([\d.]+) %", status.inner_text())
     assert said is not None and float(said[1]) >= 30
+    chip(page, 3).dblclick()
+    expect(page.locator("output")).to_have_text("100 %")
+    chip(page, 3).dblclick()
+    expect(page.locator("output")).to_have_text("30 %")
+    share(page, 60)
+    chip(page, 3).dblclick()
+    expect(page.locator("output")).to_have_text("60 %")
+    chip(page, 3).dblclick()
     share(page, 100)
     expect(status).not_to_contain_text("at least")
 
 
-def test_without_a_pair_there_are_no_sentences_to_choose(lab: Lab, page: Page) -> None:
-    open_view(page, lab)
-    expect(page.get_by_label("Sentences")).to_have_count(0)
-
-
-def test_hidden_special_tokens_leave_their_mass_behind(lab: Lab, page: Page) -> None:
+def test_the_strongest_edges_that_cover_the_share_are_kept_and_hidden_tokens_leave_their_mass_behind(
+    lab: Lab, page: Page
+) -> None:
     weights = attention()
     open_view(page, lab)
+    share(page, 60)
+    drawn = {(int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1) for row in numbers(page)}
+    expected, rounded = set(), np.rint(weights.astype(float) * 10_000)
+    for head, query in np.ndindex(*rounded.shape[:2]):
+        row = rounded[head, query]
+        descending = np.sort(row)[::-1]
+        enough = np.flatnonzero(descending.cumsum() * 100 >= 60 * row.sum())[0]
+        expected |= {(head, query, int(key)) for key in np.flatnonzero(row >= descending[enough])}
+    assert drawn == expected
     page.get_by_label("Hide special tokens").check()
     inner = weights[:, 1:-1]
     hidden = 100 * (inner[..., 0] + inner[..., -1]).sum() / (HEADS * inner.shape[1])
@@ -237,32 +255,6 @@ def test_hidden_special_tokens_leave_their_mass_behind(lab: Lab, page: Page) -> 
     assert not {"[CLS]", "[SEP]"} & {token for row in found for token in (row[3], row[5])}
     # Hidden, not renormalised: what is left keeps its weight.
     assert all(row[6] == f"{weights[int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1]:.4f}" for row in found)
-
-
-def test_the_threshold_keeps_the_strongest_edges_that_cover_the_share(lab: Lab, page: Page) -> None:
-    weights = np.rint(attention().astype(float) * 10_000)
-    open_view(page, lab)
-    share(page, 60)
-    drawn = {(int(row[1]) - 1, int(row[2]) - 1, int(row[4]) - 1) for row in numbers(page)}
-    expected = set()
-    for head, query in np.ndindex(*weights.shape[:2]):
-        row = weights[head, query]
-        descending = np.sort(row)[::-1]
-        enough = np.flatnonzero(descending.cumsum() * 100 >= 60 * row.sum())[0]
-        expected |= {(head, query, int(key)) for key in np.flatnonzero(row >= descending[enough])}
-    assert drawn == expected
-
-
-def test_many_heads_open_with_their_strongest_lines_and_one_head_with_all(lab: Lab, page: Page) -> None:
-    open_view(page, lab)
-    expect(page.locator("output")).to_have_text("30 %")
-    chip(page, 3).dblclick()
-    expect(page.locator("output")).to_have_text("100 %")
-    chip(page, 3).dblclick()
-    expect(page.locator("output")).to_have_text("30 %")
-    share(page, 60)
-    chip(page, 3).dblclick()
-    expect(page.locator("output")).to_have_text("60 %")
 
 
 def test_the_chosen_heads_go_into_the_link_when_asked(lab: Lab, page: Page) -> None:
@@ -304,7 +296,7 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     assert sum(str(text).startswith("</script><script") for text in texts) == 2
 
 
-def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
+def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
     expect(scroller(page)).to_be_visible(timeout=60_000)
     chip(page, 2).dblclick()
@@ -321,6 +313,16 @@ def test_png_and_svg_show_what_is_drawn(alone: Lab, page: Page) -> None:
     width, height = (int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
     assert height == 2 * (12 * ROW + 56)
     assert width == 2 * round(float(tree.getroot().attrib["width"]))  # two pixels a point
+    # Another layer keeps what the reader chose.
+    put(page, "click", "left", 4)
+    share(page, 40)
+    page.get_by_role("spinbutton", name="Layer").fill("2")
+    page.get_by_role("spinbutton", name="Layer").press("Enter")
+    wait_idle(page)
+    expect(scroller(page)).to_have_class("scroller locked")
+    assert pressed(page) == [2]
+    expect(page.locator("output")).to_have_text("40 %")
+    assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}
 
 
 def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:
@@ -335,18 +337,3 @@ def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> N
     page.get_by_label("Whole text at once").check()
     expect(scroller(page)).to_have_js_property("scrollTop", 0)
     assert scroller(page).evaluate("box => box.scrollHeight <= box.clientHeight + 2")
-
-
-def test_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
-    page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
-    expect(scroller(page)).to_be_visible(timeout=60_000)
-    chip(page, 2).dblclick()
-    put(page, "click", "left", 4)
-    share(page, 40)
-    page.get_by_role("spinbutton", name="Layer").fill("2")
-    page.get_by_role("spinbutton", name="Layer").press("Enter")
-    wait_idle(page)
-    expect(scroller(page)).to_have_class("scroller locked")
-    assert pressed(page) == [2]
-    expect(page.locator("output")).to_have_text("40 %")
-    assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}

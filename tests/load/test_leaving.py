@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
 import pytest
 
-from benchmarks.server import Lab, usage
+from benchmarks.server import Lab, running_lab, usage
 from benchmarks.visitor import Visitor, visiting
 from tests.load.test_load import run
 
 PAGES = ("Copying", "Grammar", "Needed_heads", "Patching")
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
-VISITORS = len(PAGES) * len(MODELS)  # each experiment with each model
+VISITORS = 20
 AGAIN = "Measure it again here"
 SOON = 10.0  # seconds after which nothing may be computed any more
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """A server that nobody has visited: what others have read or measured there would be done at once."""
+    with running_lab() as running:
+        yield running
 
 
 def is_at_rest(lab: Lab) -> bool:
@@ -54,13 +62,13 @@ def test_experiments_stop_when_all_have_left_and_can_be_taken_up(lab: Lab) -> No
                     if label in visitor.buttons:
                         assert not (await visitor.press(label)).errors
                         begun += "Stop" in visitor.buttons
-            assert begun >= VISITORS // 2
+            assert begun >= 10
             assert not await asyncio.to_thread(is_at_rest, lab), "they compute as long as somebody is there"
 
     async def find_what_was_left() -> list[str]:
         async with AsyncExitStack() as stack:
             labels: list[str] = []
-            for number in range(VISITORS):
+            for number in range(len(PAGES) * len(MODELS)):
                 page, model = PAGES[number % len(PAGES)], MODELS[number % len(MODELS)]
                 labels += (await at_the_experiment(stack, lab, page, model)).buttons
             return [label for label in labels if label.startswith("Go on:")]
@@ -91,7 +99,8 @@ def test_what_a_page_computes_stops_when_it_is_left(lab: Lab, page: str, setting
             assert label in visitor.buttons, list(visitor.buttons)
             working = asyncio.create_task(visitor.press(label))
             await asyncio.sleep(2)
-            assert not working.done(), "it should last longer than this"
+            # A toy is trained in the page's own run, sentences are read beside it.
+            assert not working.done() or "Stop" in visitor.buttons, "it should last longer than this"
             working.cancel()
         return list(visitor.buttons)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import secrets
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks import room
 from benchmarks.attack import attack
-from benchmarks.server import Lab
+from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Visitor, visiting
 from lab.rooms.codes import new_seat
 from lab.rooms.database import open_database
@@ -23,9 +24,11 @@ from tests.load.test_load import run
 
 
 @pytest.fixture
-def school(lab: Lab) -> tuple[Lab, Rooms]:
-    """The server and the rooms that it has; each test makes its own."""
-    return lab, Rooms(open_database(os.environ["LAB_ROOMS"]))
+def school(tmp_path: Path) -> Iterator[tuple[Lab, Rooms]]:
+    url = f"sqlite:///{tmp_path / 'rooms.db'}"
+    rooms = Rooms(open_database(url))
+    with running_lab(folder=tmp_path, environment={"LAB_ROOMS": url}) as lab:
+        yield lab, rooms
 
 
 async def vote(visitor: Visitor, option: int) -> None:

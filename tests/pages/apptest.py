@@ -153,6 +153,7 @@ def step_of(at: AppTest) -> str:
 
 def turn_to(at: AppTest, step: str) -> AppTest:
     """Choose a step, in the row or in the menu beside it."""
+    assert step in steps_of(at), (step, steps_of(at))
     chooser = at.segmented_control(key="step") if step in row_of(at) else at.menu_button(key="more_steps")
     chooser.set_value(on_screen(step)).run()
     return at

@@ -75,7 +75,7 @@ def test_an_option_that_a_question_does_not_have_is_none() -> None:
     """Anybody may have written what the browser keeps."""
     at = visit(PAGE, **CHECK)
     answer(at, [1])
-    at = reveal(turn_to(at, "Map"))
+    at = reveal(turn_to(at, "map"))
     now: Progress = at.session_state["progress"]
     for step, choices in now.predictions.items():
         for wording in choices:
@@ -91,14 +91,14 @@ def test_a_toy_s_questions_and_those_about_sentences_never_mix() -> None:
     real = asked(at)
     answer(at, [1])
     at.segmented_control(key="mode").set_value("Toy").run()
-    turn_to(at, "Check")
+    turn_to(at, "check")
     toy = asked(at)
     assert toy and not {label for label, _ in toy} & {label for label, _ in real}
     assert "checks answered" in words(at) and f"0 of {len(toy)} checks answered" in words(at)
     answer(at, [0])
     assert f"1 of {len(toy)} checks answered" in words(at)
     at.segmented_control(key="mode").set_value("Sentence").run()
-    turn_to(at, "Check")
+    turn_to(at, "check")
     assert [label for label, _ in asked(at)] == [label for label, _ in real] and asked(at)[0][1] == 1
     both = len(real) + len(asked(at, "_earlier."))
     assert f"1 of {both} checks answered" in words(at)

@@ -98,7 +98,7 @@ def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
     say(at, TEXTS[1])
     assert checks(at) == answered
     assert "You have another sentence or model now." in words(at) and "layer 2, head 3" in words(at)
-    to(to(at, "Map"), "Check")
+    to(to(at, "map"), "check")
     assert checks(at) == answered
     at.query_params.clear()
     at.switch_page("pages/1_Tokenization.py").run()
@@ -163,7 +163,7 @@ def test_what_was_filled_in_by_hand_survives_a_visit_elsewhere() -> None:
     field = at.number_input[0]
     at.number_input(key=str(field.key)).set_value(1.5).run()
     at.segmented_control(key="step").set_value(at.segmented_control(key="step").options[0]).run()
-    to(at, "By hand")
+    to(at, "by-hand")
     assert at.number_input(key=str(field.key)).value == 1.5
     at.query_params.clear()
     at.switch_page("pages/1_Tokenization.py").run()
@@ -176,6 +176,6 @@ def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_course() -
     at = visit(PAGE, step="Check", teach="1")
     following = at.button(key="_next_page")
     assert following.label == "Next: lesson 4, Multi-head attention" and following.proto.shortcut == "pagedown"
-    assert "_next_page" not in [button.key for button in to(at, "Map").button]
+    assert "_next_page" not in [button.key for button in to(at, "map").button]
     at = visit("9_Masked_language_model.py", step="Check")
     assert at.button(key="_next_page").label == "Next: the course"

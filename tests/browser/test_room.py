@@ -104,6 +104,7 @@ def vote(page: Page, option: int, sure: str = "Sure") -> None:
     wait_idle(page)
     page.get_by_test_id("stRadio").locator("label").nth(option + 1).click()
     page.get_by_role("radio", name=sure, exact=True).click()
+    wait_idle(page)  # a server that has just come back may be slow to hear of both
     page.get_by_role("button", name=re.compile("^Send")).click()
     expect(page.get_by_text(re.compile(f"Your answer is in: {chr(ord('A') + option)}.*{sure.lower()}"))).to_be_visible()
 

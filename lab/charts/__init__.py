@@ -4,6 +4,6 @@
 a Figure: Vega-Lite specification, data, a sentence for those who do not see it, and a table. `tokens.token_chips`
 returns safe HTML.
 
-Plain charts (`marks`) are written in Altair, grids of cells (`cells`) in Vega-Lite, and what Vega has no mark for in
-Plotly or by hand (`components`).
+Plain charts (`marks`) are written in Altair, and grids of cells (`cells`) in Vega-Lite. Vega has no mark for some
+charts: those are written in Plotly, or by hand (`components`).
 """

@@ -17,6 +17,7 @@ from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
+_BEGUN = "_begun_unasked"
 # So many runs at once: twenty would each take twenty times as long, and hold twenty models.
 _PLACES = threading.BoundedSemaphore(COUNT)
 Work = Callable[[Progress], object]
@@ -38,8 +39,16 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
 
 
-def unasked(key: Hashable, work: Work) -> None:
-    """Begin ``work`` at once, or join it, and show the share that is done: for what is over in a few seconds."""
+def unasked(key: Hashable, label: str, work: Work) -> None:
+    """Begin ``work`` at once, for what is over in a few seconds; else as :func:`offer`.
+
+    In a visit it begins by itself only once: after Stop, and after an error, the button begins it again.
+    """
+    begun: set[int] = st.session_state.setdefault(_BEGUN, set())
+    if hash(key) in begun:
+        offer(key, label, work)
+        return
+    begun.add(hash(key))
     begin(key, work)
     _progress(key)
 

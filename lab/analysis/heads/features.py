@@ -1,4 +1,4 @@
-"""What a head does on a sentence, in numbers that can be averaged over sentences of different lengths."""
+"""Numbers about a head on one sentence. Their means over sentences of different lengths can be compared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.analysis.heads.values import Mask, Values, Weights, is_causal
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
-# Corrected values only: sentences of different lengths are averaged. "Spread" and "broad" are one number.
+# All are corrected values, because sentences of different lengths are averaged. "Spread" and "broad" are one number.
 _METRIC_IDS = tuple(metric.id for metric in METRICS)
 _PATTERN_IDS = tuple(pattern.id for pattern in PATTERNS if pattern.id != "broad")
 FEATURES = (*_METRIC_IDS, *_PATTERN_IDS, *(dimension.id for dimension in SPECIALIZATIONS))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Whatever is asked for, as Altair has it."""
+        """Load Altair, and return its object of this name."""
         import altair
 
         return getattr(altair, name)

@@ -50,7 +50,7 @@ class Scale:
     signed: bool = False
 
     def limits(self, values: NDArray[np.float32]) -> Domain:
-        """The domain, or that of ``values``."""
+        """The domain of the scale; where it has none, the domain of ``values``."""
         low, high = self.domain or span(values, self.signed)
         return float(low), float(high)
 

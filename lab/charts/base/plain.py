@@ -1,4 +1,4 @@
-"""What the plain charts (bars, lines, points, ranges) share; they are written in Altair.
+"""Parts that the plain charts (bars, lines, points, ranges) share. These charts are written in Altair.
 
 The numbers of a chart travel beside its specification, so no chart is given data, and every field says its type.
 Texts of a learner are parameters that expressions look up by index: they are never part of an expression.
@@ -22,7 +22,7 @@ CHECKED = False  # whether charts are held against the schema of Vega-Lite: the 
 def specification(
     frame: dict[str, Any], draw: Callable[Given, alt.LayerChart], *args: Given.args, **named: Given.kwargs
 ) -> dict[str, Any]:
-    """What `draw` draws from these arguments, in a `frame`, as plain JSON that holds none of the numbers.
+    """Call `draw` with these arguments, and return its chart in a `frame`: plain JSON without any of the numbers.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def quiet_axis(**more: Any) -> alt.Axis:
 
 
 def ruled_axis(ticks: int, **more: Any) -> alt.Axis:
-    """A quiet axis with a faint line at each of about so many `ticks`."""
+    """A quiet axis with a faint line at each tick. Vega chooses about `ticks` of them."""
     return quiet_axis(**{"tickCount": ticks, "grid": True, "gridOpacity": 0.5} | more)
 
 

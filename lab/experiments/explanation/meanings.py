@@ -26,7 +26,7 @@ ASKS = (
         "as a mean of Spearman’s ρ? (1: the same order, 0: nothing in common.)",
         ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
     ),
-    open_question("best", "Which order is most like that of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
+    open_question("best", "Which order is most like the order of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
     open_question(
         "rollout",
         "In the upper half of the layers, rollout agrees with leave-one-out …",

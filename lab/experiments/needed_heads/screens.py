@@ -111,7 +111,7 @@ def show(page: ExperimentPage) -> Trace | None:
 
 def _draw_intervals(found: NeededTest) -> None:
     """Work out every interval and verdict, once for all who look: that takes seconds, and the page says so."""
-    with st.spinner("Drawing the pairs anew for every interval …"):
+    with st.spinner("Computing the intervals …"):
         _ = found.rows, found.rows_in, [found.effect_in(template) for template in found.rows_in]
 
 

@@ -268,6 +268,6 @@ def other_segments(trace: Trace, movement: Movement, change: SegmentChange) -> s
     if change == "swapped" and not any(trace.segment_ids):
         now = " Now every token is in segment B, though there is no first text."
     return (
-        f"After the last layer, a vector has moved by {float(last.mean()):.2f} of its length on average, and that of "
-        f"{quoted(trace.labels[most])} farthest: by {float(last[most]):.2f}.{now}"
+        f"After the last layer, a vector has moved by {float(last.mean()):.2f} of its length on average. The vector of "
+        f"{quoted(trace.labels[most])} has moved farthest, by {float(last[most]):.2f}.{now}"
     )

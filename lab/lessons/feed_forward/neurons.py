@@ -121,7 +121,7 @@ def survey_of(view: FeedForwardView) -> NeuronSurvey | None:
     survey = neuron_survey(model, texts)
     if survey.finished:
         return survey
-    unasked(("survey of neurons", id(survey)), partial(_read, survey, model))
+    unasked(("survey of neurons", id(survey)), f"Read {len(texts)} texts", partial(_read, survey, model))
     return None
 
 

@@ -58,7 +58,9 @@ def _other_layer(view: FeedForwardView) -> None:
     if layers > 1:
         other = 1 if view.layer.index + 1 == layers else layers
         try_this(
-            "another layer. Does the network add more there, or less?", f"Take layer {other}", {parameters.LAYER: other}
+            "another layer. Does the network add more to the token there, or less?",
+            f"Take layer {other}",
+            {parameters.LAYER: other},
         )
 
 

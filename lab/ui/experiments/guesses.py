@@ -22,7 +22,7 @@ def is_predicted(name: str) -> bool:
 
 
 def predicted(name: str, asks: Sequence[Question]) -> bool:
-    """Question, once for each ``name`` (experiment and model); whether the result may be seen.
+    """Ask, once for each ``name`` (experiment and model); whether the result may be seen.
 
     A class answers aloud, and a button reveals.
     """

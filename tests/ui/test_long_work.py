@@ -1,0 +1,65 @@
+"""Work that begins by itself: it begins once in a visit, so Stop stops it, and an error does not begin it again."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lab.models.jobs import running
+
+
+def page(key: str, fails: bool) -> None:
+    """A page with work that lasts until it is stopped, or that fails at once."""
+    import time
+
+    import streamlit as st
+
+    from lab.models.batches import Progress
+    from lab.ui.long_work import unasked
+
+    begun: list[str] = st.session_state.setdefault("begun", [])
+
+    def work(tell: Progress) -> None:
+        begun.append(key)
+        if fails:
+            raise ValueError("broken")
+        while True:
+            tell(0.5)
+            time.sleep(0.01)
+
+    unasked(key, "Read 3 texts", work)
+
+
+def labels(at: AppTest) -> list[str]:
+    assert not at.exception
+    return [button.label for button in at.button]
+
+
+def ended(key: str) -> None:
+    for thread in threading.enumerate():
+        if thread.name == f"job {key}":
+            thread.join(10)
+    assert running(key) is None
+
+
+def test_what_was_stopped_waits_for_the_button() -> None:
+    at = AppTest.from_function(page, args=("stopped", False)).run()
+    assert labels(at) == ["Stop"]
+    at.button[0].click().run()
+    ended("stopped")
+    assert labels(at.run()) == ["Read 3 texts"] and running("stopped") is None
+    at.button[0].click().run()
+    assert labels(at) == ["Stop"] and at.session_state["begun"] == ["stopped"] * 2
+    at.button[0].click().run()
+    ended("stopped")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_failed_is_not_begun_again_by_itself() -> None:
+    at = AppTest.from_function(page, args=("failed", True)).run()
+    ended("failed")
+    for _ in range(3):
+        at.run()
+    assert at.session_state["begun"] == ["failed"] and labels(at) == ["Read 3 texts"]

@@ -73,6 +73,6 @@ def without_scaling(found: Sharper) -> Question | None:
         f"It would be {then:.3f}. The order of the tokens stays, the weights do not: the softmax depends on "
         "differences, and they grow."
     )
-    smaller = f"It would be {then:.3f}. Larger differences between scores make a softmax sharper. The division makes it flatter."
+    smaller = f"It would be {then:.3f}. Larger differences make a softmax sharper; the division makes it flatter."
     options = Option("larger", larger, correct=True), Option("the same", equal), Option("smaller", smaller)
     return Question("without-scaling", prompt, options)

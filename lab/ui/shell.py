@@ -34,6 +34,10 @@ _STYLE = (
 .st-key-turning, .st-key-address, .st-key-keeping, .st-key-seat { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-sentence, > .st-key-sentence-arcs) {
+  position: sticky; top: 3.75rem; z-index: 4; background: var(--st-background-color);
+}
+[data-testid="stLayoutWrapper"]:has(> .st-key-sentence-arcs) { top: calc(3.75rem - 150px); }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
 .st-key-meaning { border-left: 4px solid var(--st-primary-color, #225fb3); padding: .25rem 0 .25rem 1rem; }
 .st-key-meaning p { font-size: 1.1rem; }
@@ -43,6 +47,7 @@ _STYLE = (
 [data-testid^="stBaseButton-primary"]:hover, [data-testid^="stBaseButton-primary"]:hover p { color: #ffffff; }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
+[data-testid="stLayoutWrapper"]:has(> .st-key-sentence-arcs) { top: calc(3.75rem - 110px); }
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }

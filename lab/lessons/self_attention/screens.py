@@ -23,6 +23,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import HEAD, STEP
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
+from lab.ui.sentence import show_sentence
 from lab.ui.shared import one_head
 from lab.ui.shared.one_head import OneHead, choose_tokens
 
@@ -32,9 +33,13 @@ F = TypeVar("F", bound=Figure)
 def show_map(view: OneHead) -> None:
     """One row of a head, then the whole head: who attends to whom."""
     _explain(view)
-    if not _choose(view, checks.most_attended(view.trace, view.row, view.query)):
+    question = checks.most_attended(view.trace, view.row, view.query)
+    place = st.container()
+    answered = predict(LESSON, question)
+    with place:
+        show_sentence(view.trace, view.query, view.key, layer=view.layer.index, head=view.head, covered=not answered)
+    if not answered:
         return
-    draw(view.figure(attention.one_row), "one-row")
     meaning(meanings.collected(view.trace, view.layer.index, view.head, view.query))
     st.markdown("**All rows together** are the map of this head: a row for each query, a column for each key.")
     one_head.show_map(view)

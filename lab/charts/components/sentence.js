@@ -1,0 +1,240 @@
+// The sentence is the control. A click on a token chooses it, Shift or a second click the one that it looks at; a
+// pointer or an arrow key shows what another token looks at. Only a choice asks Python for another run of the page.
+
+const LEAST = 0.02; // shares below are not drawn
+const NUMBERED = 0.1; // shares from here have their number above the arc
+const SIZES = [28, 25, 22, 19, 17, 15]; // of the words, in pixels: the largest that fits, else the row scrolls
+const SVG = "http://www.w3.org/2000/svg";
+const TELL = "Click a word to look from it.";
+const TELL_BOTH = "Click a word to look from it. Shift-click, or click it twice: the word looked at.";
+const WAITING = "Now click the word that it looks at.";
+
+function shape(tag, attributes) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+const share = (value) => (value > 0 && value < 0.005 ? "<.01" : value.toFixed(2));
+
+function build(root, first, report) {
+  let payload = first;
+  let chosen = 0; // the token whose arcs are drawn when nothing is previewed
+  let other = null;
+  let preview = null;
+  let waiting = false; // the next click chooses the other token
+  let told = 0;
+  let tokens = [];
+  const lines = []; // one path a token, so that a change of head moves them
+
+  const above = shape("svg", { class: "above", "aria-hidden": "true" });
+  const below = shape("svg", { class: "below", "aria-hidden": "true" });
+  const row = make("div", { class: "row", role: "toolbar" });
+  const inner = make("div", { class: "inner" });
+  const scroll = make("div", { class: "scroll" }, inner);
+  const hint = make("p", { class: "hint" });
+  const spoken = make("p", { class: "spoken", "aria-live": "polite" });
+  inner.append(above, row, below);
+  root.append(scroll, hint, spoken);
+
+  const size = () => payload.header.labels.length;
+  const both = () => payload.header.other !== null;
+  const at = () => preview ?? chosen;
+  const weight = (from, to) => payload.arrays.weights.values[from * size() + to];
+  const middle = (place) => tokens[place].offsetLeft + tokens[place].offsetWidth / 2;
+
+  function choose(query, key) {
+    chosen = query;
+    other = key;
+    waiting = false;
+    const { first: start } = payload.header;
+    report("choice", [`${Date.now()}.${(told += 1)}`, query + start, key === null ? -1 : key + start]);
+    draw();
+  }
+
+  function press(place, shift) {
+    if (both() && (shift || waiting)) return choose(chosen, place);
+    if (both() && place === chosen) {
+      waiting = true;
+      return draw();
+    }
+    // Whoever looks from another word looks at where most of its attention goes: Python knows which that is.
+    choose(place, null);
+  }
+
+  function lay() {
+    const { header } = payload;
+    chosen = header.chosen;
+    other = header.other;
+    preview = null;
+    waiting = false;
+    root.classList.toggle("arcs", header.arcs);
+    row.dir = header.direction;
+    row.setAttribute("aria-label", "The sentence. Arrow keys go from word to word, Enter chooses one.");
+    tokens = header.labels.map((label, place) => {
+      const token = make(
+        "button",
+        { type: "button", class: header.special[place] ? "token special" : "token", "data-word": label },
+        make("span", { class: "word" }, label),
+        make("span", { class: "share" }),
+      );
+      token.addEventListener("click", (event) => press(place, event.shiftKey));
+      token.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show(place));
+      token.addEventListener("focus", () => token.matches(":focus-visible") && show(place));
+      token.addEventListener("blur", () => show(null));
+      return token;
+    });
+    const before = header.first;
+    const after = header.count - header.first - header.labels.length;
+    const rest = (count, where) => (count ? [make("span", { class: "rest" }, `${count} more ${where}`)] : []);
+    row.replaceChildren(...rest(before, "before"), ...tokens, ...rest(after, "after"));
+    lines.splice(0, lines.length, ...tokens.map(() => shape("path", { class: "arc" })));
+    above.replaceChildren(...lines);
+    fit();
+    draw();
+    reveal();
+  }
+
+  function show(place) {
+    if (preview === place) return;
+    preview = place;
+    draw();
+  }
+
+  /** The largest size at which the whole row is on screen. */
+  function fit() {
+    for (const pixels of SIZES) {
+      row.style.fontSize = `${pixels}px`;
+      if (row.scrollWidth <= scroll.clientWidth) break;
+    }
+  }
+
+  /** A row that scrolls shows the chosen token. */
+  function reveal() {
+    if (row.scrollWidth > scroll.clientWidth) scroll.scrollLeft = middle(chosen) - scroll.clientWidth / 2;
+  }
+
+  function draw() {
+    const { header } = payload;
+    const from = at();
+    const open = header.arcs && !header.covered;
+    const row_ = open ? tokens.map((_, to) => weight(from, to)) : [];
+    const most = open ? row_.reduce((best, value, to) => (to !== from && (best < 0 || value > row_[best]) ? to : best), -1) : -1;
+    const target = from === chosen && other !== null ? other : both() || open ? most : -1;
+    tokens.forEach((token, place) => {
+      token.classList.toggle("from", place === from);
+      token.classList.toggle("to", place === target && open);
+      token.tabIndex = place === chosen ? 0 : -1;
+      token.setAttribute("aria-pressed", String(place === chosen));
+      const number = open ? share(row_[place]) : "";
+      token.querySelector(".share").textContent = number;
+      token.setAttribute("aria-label", `${header.labels[place]}, token ${place + header.first + 1}`);
+    });
+    drawArcs(from, row_, target);
+    drawRelations();
+    hint.textContent = waiting ? WAITING : both() ? TELL_BOTH : TELL;
+    spoken.textContent = open ? said(from, row_) : "";
+  }
+
+  function said(from, shares) {
+    const { labels, count, place } = payload.header;
+    const order = shares.map((value, to) => [value, to]).sort((a, b) => b[0] - a[0]);
+    const told = order.filter(([value]) => value >= LEAST).map(([value, to]) => `${to === from ? "itself" : labels[to]} ${share(value)}`);
+    const gone = 1 - shares.reduce((sum, value) => sum + value, 0);
+    const rest = count > labels.length && gone >= 0.005 ? ` ${share(gone)} goes to tokens that are not drawn.` : "";
+    return `${labels[from]} looks at ${told.join(", ")} (${place}).${rest}`;
+  }
+
+  function drawArcs(from, shares, target) {
+    above.querySelectorAll("text").forEach((each) => each.remove());
+    if (!payload.header.arcs) return;
+    const height = above.clientHeight || 150;
+    const start = middle(from);
+    const covered = payload.header.covered;
+    const numbers = [];
+    lines.forEach((line, to) => {
+      const value = covered ? 0 : shares[to];
+      line.classList.toggle("covered", covered);
+      line.setAttribute("d", path(start, middle(to), height, to === from));
+      line.style.strokeWidth = covered ? 1 : 1 + 15 * value;
+      line.style.opacity = covered ? (to === from ? 0 : 1) : value < LEAST ? 0 : 0.25 + 0.7 * value;
+      if (!covered && (value >= NUMBERED || (to === target && value >= LEAST))) numbers.push([value, to]);
+    });
+    place(numbers.sort((a, b) => b[0] - a[0]).slice(0, 4), start, from, height);
+  }
+
+  /** Numbers at the tops of the arcs, the largest first; one that would cover another moves up or is left to the hover. */
+  function place(numbers, start, from, height) {
+    const taken = [];
+    for (const [value, to] of numbers) {
+      const x = to === from ? start : (start + middle(to)) / 2;
+      let y = height - rise(Math.abs(middle(to) - start), height, to === from) * 0.75 - 8 - 7.5 * value;
+      for (let tries = 0; tries < 3 && taken.some(([a, b]) => Math.abs(a - x) < 36 && Math.abs(b - y) < 16); tries += 1) y -= 16;
+      if (y < 12 || taken.some(([a, b]) => Math.abs(a - x) < 36 && Math.abs(b - y) < 16)) continue;
+      taken.push([x, y]);
+      const text = shape("text", { x, y, class: "number" });
+      text.textContent = share(value);
+      above.append(text);
+    }
+  }
+
+  function rise(apart, height, self) {
+    return self ? 42 : Math.min((height - 26) / 0.75, 34 + apart * 0.4);
+  }
+
+  function path(a, b, height, self) {
+    const up = height - rise(Math.abs(a - b), height, self);
+    if (self) return `M${a - 5} ${height}C${a - 22} ${up} ${a + 22} ${up} ${a + 5} ${height}`;
+    return `M${a} ${height}C${a} ${up} ${b} ${up} ${b} ${height}`;
+  }
+
+  function drawRelations() {
+    const { relations } = payload.header;
+    below.replaceChildren();
+    below.style.height = relations.length ? "" : "0";
+    const height = below.clientHeight;
+    for (const [head, dependent, name] of relations) {
+      const [a, b] = [middle(head), middle(dependent)];
+      const down = Math.min((height - 18) / 0.75, 14 + Math.abs(a - b) * 0.3);
+      below.append(shape("path", { d: `M${a} 0C${a} ${down} ${b} ${down} ${b} 0`, class: "relation" }));
+      const text = shape("text", { x: (a + b) / 2, y: down * 0.75 + 13, class: "name" });
+      text.textContent = name;
+      below.append(text);
+    }
+  }
+
+  row.addEventListener("pointerleave", () => show(null));
+  const move = (step) => {
+    const next = Math.max(0, Math.min(size() - 1, tokens.indexOf(root.getRootNode().activeElement) + step));
+    tokens[next].focus();
+    show(next);
+  };
+  const way = () => (payload.header.direction === "rtl" ? -1 : 1);
+  onKeys(row, {
+    ArrowRight: () => move(way()),
+    ArrowLeft: () => move(-way()),
+    Home: () => move(-size()),
+    End: () => move(size()),
+  });
+
+  lay();
+  const watch = new ResizeObserver(() => {
+    fit();
+    draw();
+  });
+  watch.observe(scroll);
+  return {
+    update(next) {
+      const focused = tokens.indexOf(root.getRootNode().activeElement);
+      payload = next;
+      lay();
+      if (focused >= 0) tokens[Math.min(focused, size() - 1)].focus({ preventScroll: true });
+    },
+    restyle: draw,
+    dispose: () => watch.disconnect(),
+  };
+}
+
+export default function (given) {
+  return keep(given, build);
+}

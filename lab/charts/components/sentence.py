@@ -1,0 +1,95 @@
+"""The sentence as the control: its tokens in a row, arcs from the chosen one to those that it attends to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lab.charts.base.labels import visible
+from lab.charts.components.packing import pack
+
+
+@dataclass(frozen=True)
+class Relation:
+    """An arc below the row, from the word ``head`` to the word ``dependent`` (places in the row), with its name."""
+
+    head: int
+    dependent: int
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """A row of m tokens of a text, and what the browser needs to answer a pointer without asking the server.
+
+    Attributes
+    ----------
+    labels
+        m tokens, those that are drawn.
+    special
+        m, whether the model added the token, as it does with [CLS].
+    chosen
+        The token that attends, counted in the text from 0.
+    other
+        The token that it attends to, None where a page chooses only one.
+    weights
+        (m, m), shares from 0 to 1: how much each token attends to each other one. None: the row has no arcs.
+    first, count
+        Where the row begins in the text, and how many tokens the text has.
+    place
+        Whose weights they are, in words: "layer 5, head 11".
+    covered
+        Whether the arcs wait for an answer: then every token has one, and all are alike.
+    relations
+        Arcs below the row.
+    direction
+        In which direction the text is read: "ltr" or "rtl".
+
+    Raises
+    ------
+    ValueError
+        Weights that are not (m, m) shares, or a chosen token that is not drawn.
+    """
+
+    labels: Sequence[str]
+    special: Sequence[bool]
+    chosen: int
+    other: int | None = None
+    weights: ArrayLike | None = None
+    first: int = 0
+    count: int = 0
+    place: str = ""
+    covered: bool = False
+    relations: Sequence[Relation] = ()
+    direction: str = "ltr"
+
+    def __post_init__(self) -> None:
+        drawn = len(self.labels)
+        if not self.first <= self.chosen < self.first + drawn:
+            raise ValueError(f"sentence: token {self.chosen} is chosen, and {drawn} from {self.first} on are drawn.")
+        if self.weights is None:
+            return
+        weights = np.asarray(self.weights)
+        if weights.shape != (drawn, drawn) or not ((weights >= 0) & (weights <= 1 + 1e-5)).all():
+            raise ValueError(f"sentence: {drawn} tokens need ({drawn}, {drawn}) shares from 0 to 1.")
+
+    def payload(self) -> bytes:
+        """What :func:`lab.ui.components.mount` sends to ``sentence.js``. Covered weights are not sent."""
+        header = {
+            "labels": [visible(label) for label in self.labels],
+            "special": [bool(each) for each in self.special],
+            "chosen": int(self.chosen) - self.first,
+            "other": None if self.other is None else int(self.other) - self.first,
+            "first": self.first,
+            "count": self.count or len(self.labels),
+            "place": self.place,
+            "arcs": self.weights is not None,
+            "covered": self.covered,
+            "relations": [[each.head, each.dependent, each.name] for each in self.relations],
+            "direction": self.direction,
+        }
+        shown = {} if self.weights is None or self.covered else {"weights": np.asarray(self.weights, np.float32)}
+        return pack(header, shown)

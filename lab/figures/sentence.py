@@ -1,0 +1,79 @@
+"""The sentence as the control of a page: its tokens, and how much each attends to each other one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.heads.attention import attention_map, window
+from lab.charts.base.labels import direction
+from lab.charts.components.sentence import Relation, Sentence
+from lab.models.trace import Trace
+
+# A row of more tokens than these is a window around the chosen one.
+DRAWN = 48
+
+
+def sentence(
+    traced: Trace,
+    query: int,
+    key: int | None = None,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    covered: bool = False,
+    relations: Sequence[Relation] = (),
+) -> Sentence:
+    """The row of tokens with arcs from ``query``.
+
+    Parameters
+    ----------
+    traced
+        The run.
+    query, key
+        The token that attends, and the one that it attends to, from 0; without ``key`` only one is chosen.
+    layer, head
+        Whose arcs are drawn, from 0. Without a head, the mean over the heads of the layer; without a layer, no arcs.
+    covered
+        Whether the arcs wait for an answer.
+    relations
+        Arcs below the row, between places in the text; those outside of the window are left out.
+    """
+    seen = window(query, len(traced), DRAWN)
+    weights = None if layer is None else weights_of(traced, layer, head)[seen, seen]
+    return Sentence(
+        labels=traced.labels[seen],
+        special=traced.encoding.special[seen],
+        chosen=query,
+        other=key,
+        weights=weights,
+        first=seen.start,
+        count=len(traced),
+        place="" if layer is None else _place(layer, head),
+        covered=covered,
+        relations=_inside(relations, seen),
+        direction=direction(traced.text),
+    )
+
+
+def weights_of(traced: Trace, layer: int, head: int | None = None) -> NDArray[np.float32]:
+    """(n, n) weights of a head, or the mean over the heads of the layer."""
+    if head is not None:
+        return attention_map(traced.layer(layer), head)
+    mean: NDArray[np.float32] = np.asarray(traced.layer(layer).attention).mean(axis=0)
+    return mean
+
+
+def _place(layer: int, head: int | None) -> str:
+    return f"layer {layer + 1}, " + ("mean over its heads" if head is None else f"head {head + 1}")
+
+
+def _inside(relations: Sequence[Relation], seen: slice) -> list[Relation]:
+    """Those between tokens of the window, by their places in it."""
+    return [
+        Relation(each.head - seen.start, each.dependent - seen.start, each.name)
+        for each in relations
+        if all(seen.start <= place < seen.stop for place in (each.head, each.dependent))
+    ]

@@ -12,6 +12,8 @@ from lab.charts.base.labels import direction
 from lab.charts.components.sentence import Relation, Sentence
 from lab.models.trace import Trace
 
+# A layer, and a head of it or None for the mean over its heads, from 0.
+Looking = tuple[int, int | None]
 # A row of more tokens than these is a window around the chosen one.
 DRAWN = 48
 
@@ -21,8 +23,7 @@ def sentence(
     query: int,
     key: int | None = None,
     *,
-    layer: int | None = None,
-    head: int | None = None,
+    of: Looking | None = None,
     covered: bool = False,
     relations: Sequence[Relation] = (),
 ) -> Sentence:
@@ -34,15 +35,16 @@ def sentence(
         The run.
     query, key
         The token that attends, and the one that it attends to, from 0; without ``key`` only one is chosen.
-    layer, head
-        Whose arcs are drawn, from 0. Without a head, the mean over the heads of the layer; without a layer, no arcs.
+    of
+        Whose arcs are drawn: a layer and a head of it, from 0, or None for the mean over its heads. Without it, no
+        arcs.
     covered
         Whether the arcs wait for an answer.
     relations
         Arcs below the row, between places in the text; those outside of the window are left out.
     """
     seen = window(query, len(traced), DRAWN)
-    weights = None if layer is None else weights_of(traced, layer, head)[seen, seen]
+    weights = None if of is None else weights_of(traced, *of)[seen, seen]
     return Sentence(
         labels=traced.labels[seen],
         special=traced.encoding.special[seen],
@@ -51,7 +53,7 @@ def sentence(
         weights=weights,
         first=seen.start,
         count=len(traced),
-        place="" if layer is None else _place(layer, head),
+        place="" if of is None else _place(*of),
         covered=covered,
         relations=_inside(relations, seen),
         direction=direction(traced.text),

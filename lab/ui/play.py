@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -42,6 +42,10 @@ class Screens(Generic[View]):
         What the steps look at.
     again
         What is asked again in later lessons, and before and after this one.
+    sentence
+        Draws the sentence of a view above its step, with arcs unless questions about them follow.
+    places_sentence
+        The steps, by id, that draw it themselves: what comes before it is theirs.
     toy
         The toy's run; it says which toy it is.
     toy_steps
@@ -59,6 +63,8 @@ class Screens(Generic[View]):
     steps: Mapping[str, Step[View]]
     look: Look[View]
     again: Returning
+    sentence: Callable[[View, bool], None] = lambda view, arcs: None
+    places_sentence: Collection[str] = ()
     toy: Callable[[LessonPage], Trace] = toy_trace
     toy_steps: ToySteps = field(default_factory=lambda: TOY_STEPS)
     toy_page: Callable[[LessonPage], None] | None = None
@@ -128,6 +134,8 @@ def _play(
     else:
         id = next(step.id for step in offered if step.name == chosen)
         if (seen := view(id)) is not None:
+            if id not in screens.places_sentence:
+                screens.sentence(seen, id != CHECK)
             proven = screens.steps[id](seen)
             if id == CHECK:
                 bring_back(page, earlier, seen.trace)

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from lab.charts.components.sentence import Relation
-from lab.figures.sentence import sentence
+from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
 from lab.ui.parameters import KEY_TOKEN, TOKEN
@@ -19,17 +19,16 @@ def show_sentence(
     query: int,
     key: int | None = None,
     *,
-    layer: int | None = None,
-    head: int | None = None,
+    of: Looking | None = None,
     covered: bool = False,
     relations: Sequence[Relation] = (),
 ) -> None:
     """Draw the row of tokens. A click on one chooses the query, Shift or a second click the key.
 
-    ``query``, ``key``, ``layer`` and ``head`` count from 0; see :func:`lab.figures.sentence.sentence`.
+    All places count from 0; see :func:`lab.figures.sentence.sentence`.
     """
-    row = sentence(trace, query, key, layer=layer, head=head, covered=covered, relations=relations)
-    with st.container(key="sentence" if layer is None else "sentence-arcs"):
+    row = sentence(trace, query, key, of=of, covered=covered, relations=relations)
+    with st.container(key="sentence" if of is None else "sentence-arcs"):
         mount("sentence", row.payload(), "_sentence", states=["choice"], on_change=partial(_take, len(trace)))
 
 

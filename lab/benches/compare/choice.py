@@ -36,7 +36,7 @@ from lab.ui.parameters import (
     UNIFORM_HEAD,
     ZERO_HEAD,
 )
-from lab.ui.shared.one_head import choose_tokens
+from lab.ui.sentence import show_sentence
 from lab.ui.sidebar import untouched
 from lab.ui.toys import toy_runs
 
@@ -211,7 +211,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
     change = parameters.CHANGE.choose("Change in B", width=320)
     query, key = tokens(a, layer, head)
     if change == BLOCKED:
-        choose_tokens(a, query, key)
+        show_sentence(a, query, key, of=(layer, head))
     changes, what = _change(a, change, (layer, head), (query, key))
     try:
         b = changed(a, changes)

@@ -33,7 +33,7 @@ from lab.ui.parameters import (
     TOY,
     VERSION,
 )
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
@@ -45,8 +45,8 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         # What is of a token stays at it when another head is chosen.
         token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
         blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # there the token is chosen already
-        if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
-            choose_token(pair.a, "Token", token)
+    if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
+        show_sentence(pair.a, token)
     return figure, replace(at, token=token)
 
 

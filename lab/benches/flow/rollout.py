@@ -16,14 +16,14 @@ from lab.course.pages import experiment_of
 from lab.figures import flow
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import way_to
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 _MEASURED = " (lesson 8, Residual, measures how much is added)"
 
 
 def show_rollout(view: FlowView) -> None:
     """The raw mean of the chosen layer, beside the rollout after it."""
-    choose_token(view.trace, "Token: whose row is framed", view.token)
+    show_sentence(view.trace, view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
     raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)
     top = float(max(raw.max(), rolled.max()))

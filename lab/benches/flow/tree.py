@@ -18,13 +18,13 @@ from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
 from lab.ui.parameters import LAYERED
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 
 def show_tree(view: FlowView) -> None:
     """From the chosen token, along the strongest weights."""
     layered = _choose_levels()
-    choose_token(view.trace, "Root", view.token)
+    show_sentence(view.trace, view.token)
     if layered:
         _show_layers(view)
     else:

@@ -24,7 +24,7 @@ from lab.ui import parameters, selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.parameters import AROUND
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 NEURONS, DECIDING = "dimensions", "deciding"
 FORWARD = ":material/arrow_forward:"
@@ -60,9 +60,8 @@ class NeuronView:
 
 def show_neurons(view: NeuronView) -> None:
     """From the query's and the keys' vectors to what the head adds."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        choose_token(view.trace, "Query: the token that attends", view.query)
-        around = len(view.trace) > figures.KEYS and _choose_keys()
+    show_sentence(view.trace, view.query, of=view.at)
+    around = len(view.trace) > figures.KEYS and _choose_keys()
     row = neuron_row(view.trace, view.layer, view.head, view.query)
     _say_row(view, row, around)
     st.caption(_HOW_TO_READ)

@@ -4,7 +4,7 @@ from lab.lessons.attention_metrics import again, limits, parked, screens
 from lab.lessons.attention_metrics.quiz import show_checks
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
-from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.one_head import OneHead, show_sentence
 
 SCREENS: Screens[OneHead] = Screens(
     steps={
@@ -18,5 +18,6 @@ SCREENS: Screens[OneHead] = Screens(
     },
     look=at_one_head(),
     again=again.questions,
+    sentence=show_sentence,
     clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (screens.ALL_HEADS, parked.SHARES)},
 )

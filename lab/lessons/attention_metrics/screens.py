@@ -28,7 +28,7 @@ from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
-from lab.ui.shared.one_head import OneHead, choose_token, draw_map
+from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.tables import show_table
 
 ALL_HEADS = "all-heads"
@@ -147,7 +147,6 @@ def _card(
 
 def show_by_hand(view: OneHead) -> None:
     """The entropy of one row, term by term."""
-    choose_token(view.trace, "Query: whose row", view.query)
     weights = attention_map(view.layer, view.head)
     row = metric_parts.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
     count = len(row.weights)

@@ -20,8 +20,8 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
+from lab.ui.sentence import show_sentence
 from lab.ui.shared.masking import reading
-from lab.ui.shared.one_head import choose_token
 from lab.ui.toys import toy_runs
 
 _DAYS = "He came on Monday with three friends."
@@ -32,7 +32,7 @@ _OWN = "from your sentence"
 
 def show_like_words(view: EmbeddingView) -> None:
     """The words whose rows of the token table are most like that of the chosen one."""
-    choose_token(view.trace, "Token", view.token)
+    show_sentence(view.trace, view.token)
     _draw_in_table(view)
     st.caption(
         "Compared are the tokens that begin a word and have two letters or more; a few are beginnings of longer words. "
@@ -167,7 +167,7 @@ def same_meaning(first: Use, word: TwoMeanings) -> Use | None:
 
 def _own_uses(view: EmbeddingView) -> tuple[Use, ...]:
     """The chosen token of the learner's own text, and where it stands again, if it does."""
-    choose_token(view.trace, "Token", view.token)
+    show_sentence(view.trace, view.token)
     other = token_twice(view.trace.token_ids, view.token)
     own = Use(view.trace, view.token)
     return (own,) if other is None else (own, Use(view.trace, other))

@@ -15,9 +15,9 @@ from lab.models import forward
 from lab.ui.drawing import code, draw
 from lab.ui.frame.header import defined
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import KEY_TOKEN, PE_BASE, PE_LENGTH
+from lab.ui.parameters import PE_BASE, PE_LENGTH
 from lab.ui.quiz.predictions import predict
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 
 def show_rotary(view: EmbeddingView) -> None:
@@ -55,14 +55,11 @@ def show_rotary(view: EmbeddingView) -> None:
 
 def _settings(view: EmbeddingView) -> tuple[int, float]:
     """Which two words, how many positions and which base."""
-    first, second, third, fourth = st.columns(4)
-    with first:
-        choose_token(view.trace, "As query", view.token)
-    with second:
-        choose_token(view.trace, "As key", view.key, KEY_TOKEN)
-    with third:
+    show_sentence(view.trace, view.token, view.key)
+    left, right = st.columns(2)
+    with left:
         asked = PE_LENGTH.choose("Positions", 8)
-    with fourth:
+    with right:
         base = PE_BASE.choose("Base")
     there = view.trace.model.config.max_tokens
     if there < asked:

@@ -24,7 +24,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, MODE, PART, TEXT, TOY
 from lab.ui.quiz.predictions import predict
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 _TWICE = "The dog barked at the other dog."
 
@@ -80,13 +80,9 @@ def look(page: LessonPage, trace: Trace) -> EmbeddingView:
     return EmbeddingView(page, trace, *with_tokens(trace))
 
 
-def _choose(view: EmbeddingView) -> None:
-    choose_token(view.trace, "Token", view.token)
-
-
 def show_vectors(view: EmbeddingView) -> None:
     """From ids to rows of numbers: every token's vector, part by part."""
-    _choose(view)
+    show_sentence(view.trace, view.token)
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     st.markdown(
         f"An id picks a row. The token table has {table.shape[0]:,} rows of {view.width} numbers each. {view.word} has "

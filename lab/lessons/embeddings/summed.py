@@ -21,7 +21,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
-from lab.ui.shared.one_head import choose_token
+from lab.ui.sentence import show_sentence
 
 
 def show_sum(view: EmbeddingView) -> Trace:
@@ -52,7 +52,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
     """
     trace = view.trace
     if trace.pair or trace.model.config.segments < 2 or view.page.selection[MODE] == TOY:
-        choose_token(trace, "Token", view.token)
+        show_sentence(trace, view.token)
         return view
     example = runs.run(trace.model.id, *EXAMPLE, Interventions())
     first_of_b = example.segment_ids.index(1)

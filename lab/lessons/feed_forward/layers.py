@@ -20,7 +20,6 @@ from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import READ_WITH, STEP
-from lab.ui.shared.one_head import choose_token
 from lab.ui.tables import show_table
 
 _DRAWN = 64
@@ -28,7 +27,6 @@ _DRAWN = 64
 
 def show_layers(view: FeedForwardView) -> None:
     """A strip for each state of the chosen token, and a table of what it is like."""
-    choose_token(view.trace, "Token", view.token)
     draw(partial(strips_of_states, view.trace, view.token), "states")
     drawn = min(_DRAWN, view.config.width)
     st.caption(f"Drawn are the first {drawn} of {view.config.width} dimensions, each vector divided by its length.")

@@ -13,7 +13,7 @@ from lab.analysis.layers.excitation import SELDOM, Excited, NeuronSurvey, neuron
 from lab.analysis.layers.feed_forward import most_active
 from lab.course.words import quoted, signed
 from lab.lessons.feed_forward import LESSON, checks, figures, meanings
-from lab.lessons.feed_forward.view import FeedForwardView, choose
+from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron
 from lab.models.batches import Progress
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
@@ -46,7 +46,7 @@ def show_excited(view: FeedForwardView) -> None:
     if survey is None:
         return
     view = _selective(view, survey)
-    choose(view)
+    choose_neuron(view)
     found = survey.most_excited(view.layer.index, view.neuron)
     common = survey.commonest(view.layer.index, view.neuron)
     if common is None:

@@ -6,7 +6,7 @@ from lab.lessons.feed_forward import again, neurons, residual, screens
 from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.layers import show_layers
 from lab.lessons.feed_forward.quiz import show_checks
-from lab.lessons.feed_forward.view import FeedForwardView, look, middle_layer
+from lab.lessons.feed_forward.view import FeedForwardView, draw_sentence, look, middle_layer
 from lab.models.trace import Trace
 from lab.ui.page import LessonPage
 from lab.ui.play import Screens
@@ -31,4 +31,5 @@ SCREENS: Screens[FeedForwardView] = Screens(
     },
     look=_look,
     again=again.questions,
+    sentence=draw_sentence,
 )

@@ -14,7 +14,7 @@ from lab.course.words import signed
 from lab.figures.choices import CHANGE_COSINE
 from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
-from lab.lessons.feed_forward.view import FeedForwardView, beside_token
+from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models import forward
 from lab.ui import runs
 from lab.ui.drawing import code, draw
@@ -31,8 +31,7 @@ def show_residual(view: FeedForwardView) -> None:
     name = view.name
     after_network = changes.relative[:, 1, view.token]
     before_network = None if before is None else before.relative[:, 1, view.token]
-    with beside_token(view):
-        measure = RESIDUAL.choose("Measure")
+    measure = RESIDUAL.choose("Measure")
     st.markdown(
         "x is the token’s vector as it comes to a sublayer: self-attention, or the feed-forward network. Δ is what is "
         "added to it. "
@@ -103,8 +102,7 @@ def show_norm(view: FeedForwardView) -> None:
     question = checks.scaled_input(steps)
     if not predict(LESSON, question):
         return
-    with beside_token(view):
-        dimension = _choose_dimension(view, steps)
+    dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
     meaning(meanings.normalized(where, steps))
     others = [name for name in norms if name != where]

@@ -19,13 +19,12 @@ from lab.analysis.layers.feed_forward import (
 from lab.course.words import named, quoted, signed
 from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.projection import show_projection
-from lab.lessons.feed_forward.view import FeedForwardView, choose, first_neuron
+from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron, first_neuron
 from lab.models import forward
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.quiz.predictions import predict
-from lab.ui.shared.one_head import choose_token
 
 _BENT = -0.5  # where GELU and ReLU both change the number: the neuron nearest to it shows what they do
 
@@ -33,7 +32,6 @@ _BENT = -0.5  # where GELU and ReLU both change the number: the neuron nearest t
 def show_order(view: FeedForwardView) -> None:
     """What follows what in this layer, and how long the token's vector is after each step."""
     config = view.config
-    choose_token(view.trace, "Token", view.token)
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(
         f"The numbers are the lengths ‖·‖ of the vector of {view.name} after each step. Two vectors that are added "
@@ -171,7 +169,7 @@ def show_activation(view: FeedForwardView) -> None:
     hidden_values = view.layer.ffn_hidden[view.token].numpy()
     if not parameters.NEURON.chosen():
         view = replace(view, neuron=int(np.abs(hidden_values - _BENT).argmin()))
-    choose(view)
+    choose_neuron(view)
     share = share_below_zero(view.layer, view.token)
     _say_silence(view)
     st.latex(_formula(view.config.activation))

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_active, nearly_silent, neuron_steps
 from lab.analysis.layers.sublayers import NormSteps
 from lab.charts.base.figure import Figure
@@ -22,7 +19,8 @@ from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_NEURON, NEURON
 from lab.ui.parameters_of_a_run import PlaceParameter
-from lab.ui.shared.one_head import OneLayer, choose_token
+from lab.ui.sentence import show_sentence
+from lab.ui.shared.one_head import OneLayer
 
 F = TypeVar("F", bound=Figure)
 
@@ -97,15 +95,11 @@ def _within(place: PlaceParameter, trace: Trace) -> int:
     return min(chosen, most)
 
 
-def choose(view: FeedForwardView) -> None:
-    """Selectors of the token and the neuron."""
-    with beside_token(view):
-        NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
+def choose_neuron(view: FeedForwardView) -> None:
+    """A field for the neuron."""
+    NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
 
 
-def beside_token(view: FeedForwardView) -> DeltaGenerator:
-    """The selector of the token; the place beside it."""
-    left, right = st.columns(2)
-    with left:
-        choose_token(view.trace, "Token", view.token)
-    return right
+def draw_sentence(view: FeedForwardView, arcs: bool) -> None:
+    """The sentence; the lesson looks at no head, so it never has arcs."""
+    show_sentence(view.trace, view.token)

@@ -5,7 +5,7 @@ from lab.lessons.head_specialization import again, grammar, patterns, screens, s
 from lab.lessons.head_specialization.tagged import show_tags
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
-from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.one_head import OneHead, show_sentence
 
 SCREENS: Screens[OneHead] = Screens(
     steps={
@@ -19,5 +19,6 @@ SCREENS: Screens[OneHead] = Screens(
     },
     look=at_one_head(grammar_head),
     again=again.questions,
+    sentence=show_sentence,
     clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (patterns.NAMED, survey.AVERAGED)},
 )

@@ -15,7 +15,7 @@ from lab.analysis.heads.values import Values
 from lab.course.words import escaped
 from lab.figures import multi_head
 from lab.lessons.multi_head_attention import LESSON, checks, meanings
-from lab.lessons.multi_head_attention.screens import choose, draw_all
+from lab.lessons.multi_head_attention.screens import draw_all
 from lab.toy.recut import recut
 from lab.ui import selection
 from lab.ui.drawing import code, draw
@@ -45,7 +45,6 @@ def show_two(view: OneHead) -> None:
     if trace.model.config.heads < 2:
         st.info(_ONE_HEAD, icon=":material/info:")
         return
-    choose(view)
     other = _other_head(view)
     apart = comparing.layer_divergence(trace, layer.index)
     for column, head in zip(st.columns(2), (view.head, other), strict=True):

@@ -5,7 +5,7 @@ from lab.lessons.multi_head_attention import again, compared, heads_off, screens
 from lab.lessons.multi_head_attention.several_layers import show_layers
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
-from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.one_head import OneHead, show_sentence
 
 SCREENS: Screens[OneHead] = Screens(
     steps={
@@ -21,5 +21,6 @@ SCREENS: Screens[OneHead] = Screens(
     },
     look=at_one_head(look_at_various),
     again=again.questions,
+    sentence=show_sentence,
     clicks={screens.MAPS: {HEAD: "map"}, heads_off.EFFECTS: {LAYER: "q", HEAD: "k"}},
 )

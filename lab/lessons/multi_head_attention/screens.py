@@ -27,7 +27,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import LAYER, MODE, TOKEN, TOY
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.shared.one_head import OneHead, choose_token, show_map
+from lab.ui.shared.one_head import OneHead, show_map
 from lab.ui.shared.prediction import cannot_predict
 from lab.ui.tables import show_table
 
@@ -38,14 +38,8 @@ def _added(view: OneHead) -> HeadSum:
     return comparing.head_sum(view.layer)
 
 
-def choose(view: OneHead) -> None:
-    """The token that a step looks at."""
-    choose_token(view.trace, "Token", view.query)
-
-
 def show_all(view: OneHead) -> None:
     """Every head of the layer on one scale; a click enlarges one."""
-    choose(view)
     config = view.trace.model.config
     st.markdown(
         "A layer attends several times side by side. Each time is a **head**, with its own queries, keys and values of "
@@ -95,7 +89,6 @@ def draw_all(view: OneHead) -> None:
 
 def show_concat(view: OneHead) -> None:
     """What the heads bring, side by side: none has met another yet."""
-    choose(view)
     config, token = view.trace.model.config, view.query
     d, d_k = config.width, config.head_width
     st.markdown(
@@ -159,7 +152,6 @@ def _show_one_number(view: OneHead) -> None:
 
 def show_sum(view: OneHead) -> None:
     """Through W_O: one number worked out, then the proof for all of them."""
-    choose(view)
     config, added, token = view.trace.model.config, _added(view), view.query
     _show_formula(config)
     _show_one_number(view)

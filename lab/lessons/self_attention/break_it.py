@@ -18,7 +18,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
 from lab.ui.parameters import MODE, TOY
-from lab.ui.shared.one_head import OneHead, choose_token, draw_map
+from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.tables import show_table
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
@@ -52,7 +52,6 @@ def break_it(view: OneHead) -> Trace:
         st.info("Which moves the outputs least, which most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
     runs = break_run(trace, _changes(chosen, trace.model.config))
-    choose_token(trace, "Token to follow", view.query)
     _show_output(view, runs)
     _show_word(view, runs)
     _show_maps(view, runs)

@@ -5,7 +5,7 @@ from lab.lessons.self_attention.break_it import break_it
 from lab.lessons.self_attention.by_hand import by_hand
 from lab.lessons.self_attention.row import show_built
 from lab.ui.play import Screens, at_one_head
-from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.one_head import OneHead, show_sentence
 
 SCREENS: Screens[OneHead] = Screens(
     steps={
@@ -20,4 +20,6 @@ SCREENS: Screens[OneHead] = Screens(
     },
     look=at_one_head(),
     again=again.questions,
+    sentence=show_sentence,
+    places_sentence=("map",),
 )

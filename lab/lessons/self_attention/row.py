@@ -16,7 +16,7 @@ from lab.ui.components import mount
 from lab.ui.drawing import draw
 from lab.ui.frame.script import try_this, way_to
 from lab.ui.parameters import TOKEN
-from lab.ui.shared.one_head import OneHead, choose_token
+from lab.ui.shared.one_head import OneHead
 
 
 def show_built(view: OneHead) -> None:
@@ -25,7 +25,6 @@ def show_built(view: OneHead) -> None:
         f"{view.token(view.query)} has a query, and every token has a key and a value. Four short computations turn "
         "them into what the token collects. Go through them one by one, or press Play."
     )
-    choose_token(view.trace, "Query: the token that attends", view.query)
     row = attention.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
     said = meanings.of_stages(view.trace, view.layer.index, view.head, view.query)
     mount("row_built", replace(row, means=tuple(map(unmarked, said))).payload(), "row-built")

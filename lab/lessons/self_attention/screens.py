@@ -16,16 +16,15 @@ from lab.figures import attention
 from lab.figures.multi_head import unnamed_heads
 from lab.lessons.self_attention import LESSON, checks, claims, meanings
 from lab.models import forward
-from lab.questions.question import MARGIN, Question
+from lab.questions.question import MARGIN
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import HEAD, STEP
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
-from lab.ui.sentence import show_sentence
 from lab.ui.shared import one_head
-from lab.ui.shared.one_head import OneHead, choose_tokens
+from lab.ui.shared.one_head import OneHead
 
 F = TypeVar("F", bound=Figure)
 
@@ -33,11 +32,10 @@ F = TypeVar("F", bound=Figure)
 def show_map(view: OneHead) -> None:
     """One row of a head, then the whole head: who attends to whom."""
     _explain(view)
-    question = checks.most_attended(view.trace, view.row, view.query)
     place = st.container()
-    answered = predict(LESSON, question)
+    answered = predict(LESSON, checks.most_attended(view.trace, view.row, view.query))
     with place:
-        show_sentence(view.trace, view.query, view.key, layer=view.layer.index, head=view.head, covered=not answered)
+        one_head.show_sentence(view, covered=not answered)
     if not answered:
         return
     meaning(meanings.collected(view.trace, view.layer.index, view.head, view.query))
@@ -56,11 +54,6 @@ def _least_alike(view: OneHead) -> int | None:
     return None if least == view.head or given[view.head] - given[least] < MARGIN else least
 
 
-def _choose(view: OneHead, question: Question | None = None) -> bool:
-    """The selectors of query and key, and between them a question; False while it waits."""
-    return choose_tokens(view.trace, view.query, view.key, lambda: predict(LESSON, question))
-
-
 def _explain(view: OneHead) -> None:
     """What attention is, before anything is asked about it."""
     config = view.trace.model.config
@@ -77,7 +70,6 @@ def _explain(view: OneHead) -> None:
 
 def show_queries_and_keys(view: OneHead) -> None:
     """Where the numbers start: one vector per token becomes three."""
-    _choose(view)
     config = view.trace.model.config
     st.markdown(
         f"Three matrices, $W_Q$, $W_K$ and $W_V$, make new vectors out of each token’s vector $x$ of {config.width} "
@@ -127,7 +119,7 @@ def show_scale(view: OneHead) -> None:
     row = view.row
     d_k = len(row.query)
     found = claims.sharper(view.trace, row, view.query)
-    if not _choose(view, claims.without_scaling(found)):
+    if not predict(LESSON, claims.without_scaling(found)):
         return
     st.markdown(
         f"A score adds up {d_k} products. Before training, these are like random numbers around 0, and their sum "
@@ -182,7 +174,6 @@ def _about_mask(view: OneHead) -> str:
 
 def show_values(view: OneHead) -> None:
     """What the query collects: the weighted sum of the values."""
-    _choose(view)
     st.markdown(
         f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
         f"{view.head + 1} brings to {view.token(view.query)}: its **context**."

@@ -16,10 +16,10 @@ from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
+from lab.ui import sentence
 from lab.ui.drawing import draw, draw_cells
 from lab.ui.page import LessonPage
 from lab.ui.parameters import KEY_TOKEN, TOKEN
-from lab.ui.parameters_of_a_run import PlaceParameter
 
 F = TypeVar("F", bound=Figure)
 
@@ -58,25 +58,10 @@ class OneHead(OneLayer):
         return quoted(self.trace.labels[position])
 
 
-def choose_tokens(trace: Trace, query: int, key: int, between: Callable[[], bool] = lambda: True) -> bool:
-    """Two selectors for query and key; the keyboard's way to what a click on the map does.
-
-    What ``between`` asks about the query stands between them: the chosen key could be its answer. Returns what it
-    returns: whether the step may go on.
-    """
-    left, right = st.columns(2)
-    with left:
-        choose_token(trace, "Query: the token that attends", query)
-    if not between():
-        return False
-    with right:
-        choose_token(trace, "Key: the token attended to", key, KEY_TOKEN)
-    return True
-
-
-def choose_token(trace: Trace, label: str, chosen: int, place: PlaceParameter = TOKEN) -> None:
-    """A selector of one token; ``place`` is the parameter that it sets."""
-    place.choose(label, range(len(trace)), chosen, lambda i: f"{i + 1} · {trace.labels[i]}", start=1)
+def show_sentence(view: OneHead, arcs: bool = True, *, covered: bool = False) -> None:
+    """The sentence with the ``arcs`` of this head; they are ``covered`` while a question about them is open."""
+    of = (view.layer.index, view.head) if arcs else None
+    sentence.show_sentence(view.trace, view.query, view.key, of=of, covered=covered)
 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:

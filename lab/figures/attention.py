@@ -50,16 +50,6 @@ def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int
     return heatmap(weights, axes, WEIGHT, title=title, highlight=outlined, causal=masked)
 
 
-def one_row(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
-    """The weights of one query, one bar a key; of a long text the heaviest keys."""
-    row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
-    seen = heaviest(row.weights, key, BARS)
-    part = "" if n <= BARS else f", the {len(seen)} heaviest of {n} keys"
-    title = f"What {traced.labels[query]} collects, {place(layer, head)}{part}"
-    scale = Scale("Weight", domain=(0, 1))
-    return bars([traced.labels[i] for i in seen], row.weights[seen], scale, title=title)
-
-
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
     """One query's row, built stage by stage; of a long text the heaviest keys."""
     row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)

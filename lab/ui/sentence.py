@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
-from lab.charts.components.sentence import Relation
+from lab.charts.components.sentence import Sentence
 from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
 from lab.ui.parameters import KEY_TOKEN, TOKEN
 
+_NAME = "_sentence"
+# Takes the chosen query and key, from 0; the key is -1 where only a query was chosen.
+Take = Callable[[int, int], None]
+
+
+def _choose(query: int, key: int) -> None:
+    TOKEN.set(query + 1)
+    KEY_TOKEN.set(key + 1)
+
 
 def show_sentence(
-    trace: Trace,
-    query: int,
-    key: int | None = None,
-    *,
-    of: Looking | None = None,
-    covered: bool = False,
-    relations: Sequence[Relation] = (),
+    trace: Trace, query: int, key: int | None = None, *, of: Looking | None = None, covered: bool = False
 ) -> None:
     """Draw the row of tokens. A click on one chooses the query, Shift or a second click the key.
 
     All places count from 0; see :func:`lab.figures.sentence.sentence`.
     """
-    row = sentence(trace, query, key, of=of, covered=covered, relations=relations)
-    with st.container(key="sentence" if of is None else "sentence-arcs"):
-        mount("sentence", row.payload(), "_sentence", states=["choice"], on_change=partial(_take, len(trace)))
+    show_row(sentence(trace, query, key, of=of, covered=covered))
 
 
-def _take(count: int) -> None:
-    """Choose what a browser reports, before the page is drawn again. Anybody may have written it."""
-    match st.session_state["_sentence"].get("choice"):
+def show_row(row: Sentence, take: Take = _choose) -> None:
+    """Draw a row of tokens; a choice in it goes to ``take``."""
+    with st.container(key="sentence" if row.weights is None else "sentence-arcs"):
+        mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
+
+
+def _hear(count: int, take: Take) -> None:
+    """Take what a browser reports, before the page is drawn again. Anybody may have written it."""
+    match st.session_state[_NAME].get("choice"):
         case [str(), int(query), int(key)] if 0 <= query < count and -1 <= key < count:
-            TOKEN.set(query + 1)
-            KEY_TOKEN.set(key + 1)
+            take(query, key)

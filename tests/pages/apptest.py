@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from numpy.typing import NDArray
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
@@ -19,6 +20,7 @@ import benchmarks.routed  # noqa: F401 (a server that has been visited before)
 from lab.course.pages import BENCHES, LESSONS, Lesson
 from lab.questions.progress import MAX_BYTES
 from lab.ui.quiz import from_file
+from tests.charts.payloads import unpack
 from tests.checkpoints import Family
 
 ROOT = Path(__file__).parents[2]
@@ -103,8 +105,21 @@ def components(at: AppTest) -> list[Any]:
     return [
         element
         for element in at.get("bidi_component")
-        if element.key not in ("turning", "strip", "address", "keeping", "from_file", "seat")
+        if element.key not in ("turning", "strip", "address", "keeping", "from_file", "seat", "_sentence")
     ]
+
+
+def sentence_of(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The sentence at the top of the step: what its header says, and its weights."""
+    (element,) = [each for each in at.get("bidi_component") if each.key == "_sentence"]
+    return unpack(element.proto.bytes)
+
+
+def looks(at: AppTest) -> tuple[int, int | None]:
+    """The token that attends and the one that it attends to, from 0, as the sentence shows them."""
+    header, _ = sentence_of(at)
+    other = header["other"]
+    return header["first"] + header["chosen"], None if other is None else header["first"] + other
 
 
 def reveal(at: AppTest) -> AppTest:

@@ -11,7 +11,7 @@ import lab
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.trace import trace_encoding
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, reveal, steps_of, visit, walk, words
+from tests.pages.apptest import Offer, go, looks, reveal, sentence_of, steps_of, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
@@ -66,12 +66,13 @@ def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() 
     said = words(at)
     assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in said
     assert "question answering" in said and "next-sentence prediction" in said
-    tokens = next(box for box in at.selectbox if str(box.key).startswith("_sum_token"))
-    assert tokens.value == trace.segment_ids.index(1) and len(tokens.options) == len(trace)
+    begins = trace.segment_ids.index(1)
+    assert looks(at) == (begins, None) and sentence_of(at)[0]["labels"] == list(trace.labels)
     segment = trace.embeddings.segment
     assert segment is not None
-    for token in (tokens.value, 2):
-        tokens.set_value(token).run()
+    for token in (begins, 2):
+        at.session_state[f"_sum_token.{DEFAULT_MODEL}"] = token
+        at.run()
         shown = "".join(formula.value for formula in at.latex)
         assert any(f"{value:.4f}" in shown for value in segment[token].tolist())
     # The learner's own text and token are as they were, in the session and in the link.
@@ -90,9 +91,9 @@ def test_a_click_on_a_strip_works_out_that_dimension() -> None:
 
 def test_a_chosen_token_is_the_one_of_every_step() -> None:
     at = open_step("sum", **PAIR)
-    at.selectbox(key="_token").set_value(2).run()
-    assert at.session_state["token"] == 3
-    assert go(at, "vectors").selectbox(key="_token").value == 2
+    at.session_state["token"] = 3
+    at.run()
+    assert looks(at)[0] == looks(go(at, "vectors"))[0] == 2
 
 
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:

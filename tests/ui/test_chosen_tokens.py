@@ -10,7 +10,7 @@ from lab.course.sentences.looks import look_in
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.chosen_tokens import found_again
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.pages.apptest import reveal, visit
+from tests.pages.apptest import looks, reveal, sentence_of, visit
 
 BERT = ["[CLS]", "the", "sleep", "##y", "cat", "sat", ".", "[SEP]"]
 
@@ -34,18 +34,17 @@ def test_the_nearest_token_of_the_same_word(token: str, tokens: list[str], place
 
 def test_query_and_key_follow_their_words_into_another_sentence() -> None:
     at = reveal(visit("3_Self-attention.py", text="The cat sat on the mat.", token="3", key_token="7"))
-    assert (at.selectbox(key="_token").value, at.selectbox(key="_key_token").value) == (2, 6)
+    assert looks(at) == (2, 6)
     at.text_area(key="text").set_value("On the old red mat sat a big cat.").run()
     reveal(at)
-    chosen = [at.selectbox(key=f"_{name}") for name in ("token", "key_token")]
-    assert [each.options[int(each.value or 0)].split(" · ")[1] for each in chosen] == ["cat", "mat"]
+    assert (shown(at), shown(at, 1)) == ("cat", "mat")
     assert (at.query_params["token"], at.query_params["key_token"]) == ("10", "6")
 
 
-def shown(at: AppTest, parameter: str = "_token") -> str:
-    """The token that a selector shows."""
-    selector = at.selectbox(key=parameter)
-    return str(selector.options[int(selector.value or 0)]).split(" · ")[1]
+def shown(at: AppTest, which: int = 0) -> str:
+    """The word that attends (0), or the one that it attends to (1)."""
+    header, _ = sentence_of(at)
+    return str(header["labels"][header[("chosen", "other")[which]]])
 
 
 def retype(at: AppTest, text: str) -> AppTest:
@@ -67,17 +66,17 @@ def test_a_word_that_is_gone_gives_way_to_the_row_of_this_head_that_is_looked_at
     retype(at, text)
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer, head)
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), text)
-    assert at.selectbox(key="_token").value == look_in(trace, layer - 1, head - 1).query
+    assert looks(at)[0] == look_in(trace, layer - 1, head - 1).query
     assert "token" not in at.query_params
 
 
 def test_the_key_is_the_largest_weight_of_the_query_until_one_is_chosen() -> None:
     at = reveal(visit("3_Self-attention.py", layer="5", head="11", token="9"))
     row = lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT).layer(4).attention[10, 8]
-    assert at.selectbox(key="_key_token").value == int(row.argmax())
-    assert shown(at, "_key_token") == "brother"
+    assert looks(at)[1] == int(row.argmax())
+    assert shown(at, 1) == "brother"
 
 
 def test_a_link_says_which_token_it_means() -> None:
     at = visit("3_Self-attention.py", text="The cat sat on the mat.", token="6")
-    assert at.selectbox(key="_token").value == 5
+    assert looks(at)[0] == 5

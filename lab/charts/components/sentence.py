@@ -31,14 +31,16 @@ class Sentence:
         m tokens, those that are drawn.
     special
         m, whether the model added the token, as it does with [CLS].
+    count
+        How many tokens the text has.
     chosen
         The token that attends, counted in the text from 0.
+    first
+        Where the row begins in the text.
     other
         The token that it attends to, None where a page chooses only one.
     weights
         (m, m), shares from 0 to 1: how much each token attends to each other one. None: the row has no arcs.
-    first, count
-        Where the row begins in the text, and how many tokens the text has.
     place
         Whose weights they are, in words: "layer 5, head 11".
     covered
@@ -56,11 +58,11 @@ class Sentence:
 
     labels: Sequence[str]
     special: Sequence[bool]
+    count: int
     chosen: int
+    first: int = 0
     other: int | None = None
     weights: ArrayLike | None = None
-    first: int = 0
-    count: int = 0
     place: str = ""
     covered: bool = False
     relations: Sequence[Relation] = ()
@@ -84,7 +86,7 @@ class Sentence:
             "chosen": int(self.chosen) - self.first,
             "other": None if self.other is None else int(self.other) - self.first,
             "first": self.first,
-            "count": self.count or len(self.labels),
+            "count": self.count,
             "place": self.place,
             "arcs": self.weights is not None,
             "covered": self.covered,

@@ -11,6 +11,7 @@ import streamlit as st
 from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
 from lab.figures import embeddings
 from lab.figures.embeddings import stretch
+from lab.figures.sentence import sentence
 from lab.lessons.embeddings import meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
 from lab.lessons.embeddings.segments import EXAMPLE, draw_segments
@@ -21,7 +22,7 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
-from lab.ui.sentence import show_sentence
+from lab.ui.sentence import show_row, show_sentence
 
 
 def show_sum(view: EmbeddingView) -> Trace:
@@ -55,10 +56,13 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
         show_sentence(trace, view.token)
         return view
     example = runs.run(trace.model.id, *EXAMPLE, Interventions())
-    first_of_b = example.segment_ids.index(1)
-    names = [f"{place} · {label}" for place, label in enumerate(example.labels, start=1)]
-    key = f"_sum_token.{trace.model.id}"
-    token = st.selectbox("Token", range(len(names)), first_of_b, names.__getitem__, key=key)
+    name = f"_sum_token.{trace.model.id}"
+    token = st.session_state.setdefault(name, example.segment_ids.index(1))
+
+    def take(query: int, _: int) -> None:
+        st.session_state[name] = query
+
+    show_row(sentence(example, token), take)
     return replace(view, trace=example, token=token, key=token)
 
 

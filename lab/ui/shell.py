@@ -39,6 +39,15 @@ _STYLE = (
 }
 [data-testid="stLayoutWrapper"]:has(> .st-key-sentence-arcs) { top: calc(3.75rem - 150px); }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
+.st-key-page_header { column-gap: 1rem; row-gap: 0; }
+.st-key-page_question p { font-size: 1.05rem; opacity: .8; }
+.st-key-page_header [data-testid="stPopoverButton"] { border: 0; padding: 0 .35rem; background: none; }
+.st-key-page_header [class*="-mark"] p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.st-key-page_header [class*="-mark"] [data-testid="stPopoverButton"] div + div { display: none; }
+.st-key-step [role="radiogroup"] { gap: 1.25rem; flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
+.st-key-step button[role="radio"] { flex: none; border: 0; border-radius: 0; background: none !important; padding: .45rem 0; }
+.st-key-step button[role="radio"][aria-checked="true"] { box-shadow: inset 0 -2px var(--st-primary-color); }
+.st-key-step button[role="radio"][aria-checked="true"] p { color: var(--st-text-color); font-weight: 650; }
 .st-key-meaning { border-left: 4px solid var(--st-primary-color, #225fb3); padding: .25rem 0 .25rem 1rem; }
 .st-key-meaning p { font-size: 1.1rem; }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }

@@ -20,12 +20,21 @@ if TYPE_CHECKING:
     from lab.evidence.notable import Notable
     from lab.models.loading import LoadedModel
 
-_CONTROLS, _BEGUN = "_controls", "_first_text"
+_CONTROLS, _FOLDED, _BEGUN = "_controls", "_folded_controls", "_first_text"
 
 
 def controls() -> DeltaGenerator:
-    """The part of the sidebar that a page's own controls go to: below the sentence and the model."""
-    place = st.session_state.get(_CONTROLS)
+    """The open part of the sidebar, which a page's own controls go to: below what is read."""
+    return _place(_CONTROLS)
+
+
+def folded() -> DeltaGenerator:
+    """The part of the sidebar behind a click, for what few change."""
+    return _place(_FOLDED)
+
+
+def _place(name: str) -> DeltaGenerator:
+    place = st.session_state.get(name)
     return place if isinstance(place, DeltaGenerator) else st.sidebar
 
 
@@ -36,25 +45,52 @@ def show(opened: Lesson | Bench | None, *, text: bool) -> None:
     """
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
-        with controls():
-            shared_input(opened, text=text)
+        if text or opened is not None:
+            st.session_state[_FOLDED] = st.expander(_folded_label(opened), icon=":material/tune:")
+        else:
+            st.session_state[_FOLDED] = st.container()
+        _show_input(opened, text=text)
         teaching.show()
 
 
-def shared_input(opened: Lesson | Bench | None, *, text: bool) -> None:
-    """Sentence, second sentence, examples, where a page reads them, and the model: the same on every page.
+def _folded_label(opened: Lesson | Bench | None) -> str:
+    if opened is not None and opened.toy and parameters.MODE.chosen() == parameters.TOY:
+        return "Which sentences"
+    return f"Second sentence, model{', weights' if opened is not None and opened.weights else ''}"
+
+
+def _show_input(opened: Lesson | Bench | None, *, text: bool) -> None:
+    """Sentence, examples, where a page reads them, Sentence or Toy; folded: second sentence, model, weights.
 
     ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
     """
-    if opened is not None and opened.toy and _mode() == parameters.TOY:
-        if opened.toy in OWN_CONTROLS:
-            OWN_CONTROLS[opened.toy]()
-        else:
-            toy_weights(trains=isinstance(opened, Lesson))
-            numbers()
-        return
-    if text:
-        _texts(opened)
+    with controls():
+        toy = opened is not None and bool(opened.toy) and parameters.MODE.chosen() == parameters.TOY
+        if text and not toy:
+            _texts(opened)
+        if opened is not None and opened.toy:
+            toy = _mode() == parameters.TOY
+    if opened is not None and toy:
+        _show_toy(opened)
+    else:
+        with folded():
+            if text:
+                _second_sentence()
+            _model(opened)
+
+
+def _show_toy(opened: Lesson | Bench) -> None:
+    """The controls of a toy: which it is; folded, the sentences that it reads."""
+    weights = partial(_toy_weights, trains=isinstance(opened, Lesson))
+    shown, more = OWN_CONTROLS.get(opened.toy, (weights, numbers))
+    with controls():
+        shown()
+    with folded():
+        more()
+
+
+def _model(opened: Lesson | Bench | None) -> None:
+    """The model, and whether its weights are trained."""
     parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
@@ -66,12 +102,9 @@ def shared_input(opened: Lesson | Bench | None, *, text: bool) -> None:
 
 
 def _texts(opened: Lesson | Bench | None) -> None:
-    """Sentence, second sentence, examples."""
+    """The sentence, and examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
     parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)
-    parameters.PAIR.line(
-        "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
-    )
     st.selectbox(
         "Examples",
         EXAMPLES,
@@ -83,6 +116,12 @@ def _texts(opened: Lesson | Bench | None) -> None:
     )
     if (example := example_of(parameters.TEXT.chosen(), parameters.PAIR.chosen())) is not None:
         st.caption(example.why)
+
+
+def _second_sentence() -> None:
+    parameters.PAIR.line(
+        "Second sentence (optional)", help="BERT reads two texts as a pair: segment A, then segment B."
+    )
 
 
 def _begin(opened: Lesson | Bench | None) -> str:
@@ -127,7 +166,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 
     if twin_of(model.id) is not None or model.id not in runs.model_ids():
         return
-    with controls():
+    with folded():
         found = runs.head_jobs(model)
         if found is None:
             help = "Every head reads 300 sentences whose grammar people have written down. It takes a minute."
@@ -175,7 +214,7 @@ def _mode() -> str:
     )
 
 
-def toy_weights(*, trains: bool) -> None:
+def _toy_weights(*, trains: bool) -> None:
     """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
     if parameters.TOY_WEIGHTS.name not in st.session_state:
         old = selection.began_with_toy() or not trains

@@ -29,11 +29,14 @@ class Header:
 
 
 def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: Lesson | None = None) -> Header:
-    """The strip, the title beside its badges, and the question; all but the strip in one line before a class."""
+    """The strip; below it, in one line, the title, the question, the time, the comparison, and what one may look up."""
     teach = bool(parameters.TEACH.chosen())
     way = st.empty()
     with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, width="content")
+        if not teach:
+            with st.container(key="page_question", width="content"):
+                st.markdown(question)
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             time = st.empty()
             if lesson is not None and not teach:
@@ -42,15 +45,16 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
             badge = st.empty()
             if lesson is not None:
                 _about(lesson)
-    if not teach:
-        st.markdown(f"**{question}**")
     return Header(way, badge, time, about, "" if lesson is None else lesson.id)
 
 
 def _about(lesson: Lesson) -> None:
     """What one can do after a lesson, and what its words mean. Made when it is opened, as few open it twice."""
     label = "Objectives and words"
-    with st.popover(label, icon=":material/dictionary:", type="tertiary", on_change="rerun") as about:
+    with (
+        st.container(key="about.mark", width="content"),
+        st.popover(label, icon=":material/dictionary:", help=label, on_change="rerun") as about,
+    ):
         if about.open:
             st.markdown(f"**After lesson {number(lesson)} you can …**")
             st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
@@ -63,8 +67,7 @@ def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
     """How long a lesson takes, and how much of it the ``step`` on screen; one beside the way has no time of its own."""
     minutes = next((each.minutes for each in lesson.steps if each.name == step), None)
     whole = f"{lesson.minutes} minutes"
-    said = whole if minutes is None else f"This step: {minutes} of {whole}"
-    where.badge(said, icon=":material/schedule:", color="gray")
+    where.caption(whole if minutes is None else f"{minutes} of {whole}", width="content")
 
 
 def show_terms(terms: Sequence[Term]) -> None:

@@ -30,8 +30,13 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
     label, icon = _face(proof, on_purpose)
     if name is not None:
         label = f"{escaped(name)}: {label}"
+    # One alone, and not asked for yet, is a mark: its words are for who points at it, or listens to the page.
+    mark = proof is None and name is None
     # The table is made when it is opened: the badge is part of every rerun of every page.
-    with st.popover(label, icon=icon, help=_ASK if proof is None else None, on_change="rerun", key=key) as badge:
+    with (
+        st.container(key=f"{key}.mark" if mark else None, width="content"),
+        st.popover(label, icon=icon, help=_ASK if proof is None else None, on_change="rerun", key=key) as badge,
+    ):
         if badge.open and proof is None:
             with st.spinner("Checking every step against Hugging Face …"):
                 runs.proof(trace)

@@ -58,28 +58,38 @@ def cut(chosen: int) -> int:
 
 
 def _vocabulary() -> None:
-    """What merges are chosen by, and the words they are learned from."""
+    """What merges are chosen by."""
     TOY_TRAINER.choose(
         "Merge by", help="BPE merges the pair that is counted most, WordPiece the one of the best score."
     )
+
+
+def _words() -> None:
     TOY_SEED.choose("Seed", help="Another seed, other made-up words.")
 
 
 def _blank() -> None:
-    """The rule of the sentences, the toy that learns it, and the sentence to look at."""
+    """The rule of the sentences, and the toy that learns it."""
     TOY_RULE.choose("Rule")
     TOY_LAYERS.choose("Layers")
     heads(TRAINED)
     st.button("Train", icon=":material/model_training:", on_click=start_training)
+
+
+def _blank_sentences() -> None:
     TOY_SEED.choose("Seed", help="Another seed: other sentences, and other random weights to begin with.")
     TOY_SENTENCE.choose("Sentence to look at")
 
 
 def _pair() -> None:
-    """The sentences that are made, and the two to look at."""
-    numbers()
+    """The second of the two sentences to look at."""
     TOY_OTHER.choose("Second sentence")
     st.caption("Two heads. Each was written by hand for one rule, so their number is fixed.")
 
 
-OWN_CONTROLS: Mapping[object, Callable[[], None]] = {Toy.VOCABULARY: _vocabulary, Toy.BLANK: _blank, Toy.PAIR: _pair}
+# What is open in the sidebar, and what is folded.
+OWN_CONTROLS: Mapping[object, tuple[Callable[[], None], Callable[[], None]]] = {
+    Toy.VOCABULARY: (_vocabulary, _words),
+    Toy.BLANK: (_blank, _blank_sentences),
+    Toy.PAIR: (_pair, numbers),
+}

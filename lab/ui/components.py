@@ -11,7 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from lab.charts.components import script, style
 from lab.charts.components.influence_tree import TreeChart
-from lab.ui.drawing import show_numbers
+from lab.ui.drawing import framed, show_numbers
 
 
 def mount(
@@ -39,8 +39,9 @@ def mount(
 def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
     """Show an influence tree with its numbers."""
     chart = call()
-    mount("influence_tree", chart.payload, key)
-    show_numbers(chart.table, key, call)
+    with framed(key):
+        mount("influence_tree", chart.payload, key)
+        show_numbers(chart.table, key, call)
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lab.charts.base.figure import Figure
 from lab.charts.base.picture import drawable, png, svg
@@ -23,6 +24,7 @@ from lab.ui.teaching import larger_chart, larger_plotly
 
 _PLAIN = (str, int, float, bool, type(None))
 _SPECIFICATION = 30_000  # bytes, about
+_LAST, _CODE = "_last_figure", "The code that just ran"
 _FIT = 4  # columns that are seen without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
@@ -81,8 +83,9 @@ def _ready(figure: Figure, clickable: bool) -> _Ready:
 def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any]) -> dict[str, Any]:
     figure, drawn = ready.figure, larger_chart(dict(ready.spec))
     select: Literal["rerun", "ignore"] = "rerun" if clickable else "ignore"
-    event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
-    show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
+    with framed(key):
+        event = st.vega_lite_chart(ready.data, drawn, width=figure.width, key=key, alt=figure.alt, on_select=select)
+        show_numbers(figure.table, key, call if isinstance(call, partial) else None, figure)
     return dict(event) if clickable and isinstance(event, dict) else {}
 
 
@@ -104,8 +107,9 @@ def _sent(rows: list[dict[str, Any]]) -> Any:
 def draw_plotly(call: partial[Plotted], key: str) -> None:
     """Draw a chart of Plotly's, with its table, files and notebook."""
     plotted = call()
-    st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
-    show_numbers(plotted.table, key, call)
+    with framed(key):
+        st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
+        show_numbers(plotted.table, key, call)
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
@@ -130,16 +134,24 @@ def _clear_labels() -> None:
     )
 
 
+def framed(key: str) -> DeltaGenerator:
+    """The place of a figure; :func:`show_numbers` in it has a small button in its upper right corner."""
+    return st.container(key=f"figure-{key}")
+
+
 def show_numbers(
     make_table: Callable[[], pd.DataFrame],
     key: str,
     call: partial[Any] | None = None,
     figure: Figure | None = None,
 ) -> None:
-    """The button under a figure: its numbers as a table, made when it is opened, and what can be taken home."""
-    with st.popover(
-        "Numbers and files", icon=":material/table:", type="tertiary", on_change="rerun", key=f"{key}.table"
-    ) as pop:
+    """The button of a figure: its numbers as a table, made when it is opened, and what can be taken home.
+
+    The code that made the numbers joins them: see :func:`code`.
+    """
+    label, icon = "Numbers and files", ":material/more_horiz:"
+    with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
+        st.session_state[_LAST] = pop
         if pop.open:
             table = make_table()
             st.dataframe(table)
@@ -179,9 +191,23 @@ def _notebook(call: partial[Any], title: str) -> str:
 
 
 def code(*functions: Callable[..., Any]) -> None:
-    """The source of the functions that computed what is on screen."""
-    with st.expander("The code that just ran", icon=":material/code:"):
-        st.code("\n\n".join(map(_source, functions)), language="python")
+    """The source of the functions that computed what is on screen, behind the button of the last figure.
+
+    Where no figure has one, it is folded.
+    """
+    last = st.session_state.pop(_LAST, None)
+    if not isinstance(last, DeltaGenerator):
+        with st.expander(_CODE, icon=":material/code:"):
+            st.code("\n\n".join(map(_source, functions)), language="python")
+    elif getattr(last, "open", False):
+        with last:
+            st.markdown(f"**{_CODE}**")
+            st.code("\n\n".join(map(_source, functions)), language="python")
+
+
+def forget_figures() -> None:
+    """Another run of the page begins: it has no figure yet."""
+    st.session_state.pop(_LAST, None)
 
 
 _source = cache(inspect.getsource)

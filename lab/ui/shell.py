@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import RerunException
 from lab.course.pages import MENUS, Bench, Experiment, Lesson, Page, number, page_at, script
 from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
+from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
 from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
@@ -42,10 +43,14 @@ _STYLE = (
 .st-key-page_header { column-gap: 1rem; row-gap: 0; }
 .st-key-page_question p { font-size: 1.05rem; opacity: .8; }
 .st-key-page_header [data-testid="stPopoverButton"] { border: 0; padding: 0 .35rem; background: none; }
-.st-key-page_header [class*="-mark"] p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.st-key-page_header [class*="-mark"] [data-testid="stPopoverButton"] div + div { display: none; }
+[class*="st-key-figure-"] { position: relative; }
+[class*="st-key-figure-"] > [class*="-table"] { position: absolute; top: -6px; right: 0; z-index: 1; width: auto; }
+:is([class*="-mark"], [class*="st-key-figure-"] > [class*="-table"]) [data-testid="stPopoverButton"] {
+  & p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  & div + div { display: none; }
+}
 .st-key-step [role="radiogroup"] { gap: 1.25rem; flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
-.st-key-step button[role="radio"] { flex: none; border: 0; border-radius: 0; background: none !important; padding: .45rem 0; }
+.st-key-step button[role="radio"] { border: 0; border-radius: 0; background: none !important; padding: .45rem 0; }
 .st-key-step button[role="radio"][aria-checked="true"] { box-shadow: inset 0 -2px var(--st-primary-color); }
 .st-key-step button[role="radio"][aria-checked="true"] p { color: var(--st-text-color); font-weight: 650; }
 .st-key-meaning { border-left: 4px solid var(--st-primary-color, #225fb3); padding: .25rem 0 .25rem 1rem; }
@@ -102,6 +107,7 @@ def run() -> None:
 
 def _run() -> None:
     drawn().clear()
+    forget_figures()
     routed = _navigation()
     page = page_at(routed.url_path)
     st.set_page_config(page_title=" — ".join(dict.fromkeys((routed.title, "Inside BERT"))))

@@ -14,6 +14,7 @@ from lab.evidence.grammar.own_sentence import Case, cases
 from lab.evidence.notable import Doing, Notable
 from lab.evidence.verdicts import FEW
 from lab.lessons.head_specialization import LESSON, figures, meanings
+from lab.lessons.head_specialization.relations import show_with_grammar
 from lab.lessons.head_specialization.view import say_language
 from lab.models.catalogue import twin_of
 from lab.models.interventions import Interventions
@@ -35,6 +36,7 @@ _FIXED, _ALSO = "best fixed distance", "also"
 
 def show_grammar(view: OneHead) -> None:
     """The heads that find a relation, and one of them on the learner's sentence."""
+    show_with_grammar(view)
     model = view.trace.model
     if twin_of(model.id) is not None:
         st.info(

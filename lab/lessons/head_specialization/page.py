@@ -20,5 +20,6 @@ SCREENS: Screens[OneHead] = Screens(
     look=at_one_head(grammar_head),
     again=again.questions,
     sentence=show_sentence,
+    places_sentence=("grammar",),
     clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (patterns.NAMED, survey.AVERAGED)},
 )

@@ -1,0 +1,54 @@
+"""The grammar of the learner's sentence, as arcs that hang below its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.charts.components.sentence import Relation
+from lab.figures.sentence import sentence
+from lab.models.trace import Trace
+from lab.text.tags.pipeline import PipelineUnavailable
+from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed
+from lab.ui import runs
+from lab.ui.sentence import show_row
+from lab.ui.shared.one_head import OneHead
+
+# What a relation of Universal Dependencies is called below the sentence. The others are not drawn.
+_NAMES: Mapping[str, str] = {
+    "nsubj": "subject",
+    "nsubj:pass": "subject",
+    "obj": "object",
+    "iobj": "receiver",
+    "det": "article",
+    "nmod:poss": "whose",
+    "acl:relcl": "clause",
+    "case": "preposition",
+}
+
+
+def relations(trace: Trace) -> list[Relation]:
+    """The relations of the text, of a pair the first, between the first tokens of two words.
+
+    Raises PipelineUnavailable.
+    """
+    found = parsed(trace).tokens
+    spans = [TaggedSpan(each.start, each.end, at) for at, each in enumerate(found)]
+    first: dict[int, int] = {}
+    for place, word in enumerate(encoding_tags(trace.encoding, spans)):
+        if word is not None:
+            first.setdefault(word, place)
+    return [
+        Relation(first[each.head], first[at], _NAMES[each.relation])
+        for at, each in enumerate(found)
+        if each.relation in _NAMES and at in first and each.head in first
+    ]
+
+
+def show_with_grammar(view: OneHead) -> None:
+    """The sentence with the arcs of the head above it and those of the parser below, where there is a parser."""
+    try:
+        runs.load_tagger()
+        below = relations(view.trace)
+    except PipelineUnavailable:
+        below = []  # the step below says why
+    show_row(sentence(view.trace, view.query, view.key, of=(view.layer.index, view.head), relations=below))

@@ -2,6 +2,7 @@
 // pointer or an arrow key shows what another token looks at. Only a choice asks Python for another run of the page.
 
 const LEAST = 0.02; // shares below are not drawn
+const MANY = 60; // arcs of all tokens at once: the widest
 const NUMBERED = 0.1; // shares from here have their number above the arc
 const SIZES = [28, 25, 22, 19, 17, 15]; // of the words, in pixels: the largest that fits, else the row scrolls
 const SVG = "http://www.w3.org/2000/svg";
@@ -130,10 +131,13 @@ function build(root, first, report) {
       token.querySelector(".share").textContent = number;
       token.setAttribute("aria-label", `${header.labels[place]}, token ${place + header.first + 1}`);
     });
-    drawArcs(from, row_, target);
+    const all = header.across && preview === null;
+    if (all) tokens.forEach((token) => token.classList.remove("from", "to"));
+    drawAcross(all);
+    drawArcs(from, all ? [] : row_, target, all);
     drawRelations();
     hint.textContent = waiting ? WAITING : both() ? TELL_BOTH : TELL;
-    spoken.textContent = open ? said(from, row_) : "";
+    spoken.textContent = all ? saidAcross() : open ? said(from, row_) : "";
   }
 
   function said(from, shares) {
@@ -145,9 +149,39 @@ function build(root, first, report) {
     return `${labels[from]} looks at ${told.join(", ")} (${place}).${rest}`;
   }
 
-  function drawArcs(from, shares, target) {
+  /** The heaviest arcs of all tokens, [weight, from, to], the heaviest first. */
+  function heaviest() {
+    const found = [];
+    payload.arrays.weights.values.forEach((value, i) => value > 0 && found.push([value, Math.floor(i / size()), i % size()]));
+    return found.sort((a, b) => b[0] - a[0]).slice(0, MANY);
+  }
+
+  function saidAcross() {
+    const { labels, place } = payload.header;
+    const told = heaviest().slice(0, 5).map(([value, from, to]) => `${labels[from]} looks at ${labels[to]} ${share(value)}`);
+    return `${told.join(", ")} (${place}).`;
+  }
+
+  function drawAcross(shown) {
+    above.querySelectorAll(".across").forEach((each) => each.remove());
+    if (!shown) return;
+    const height = above.clientHeight || 150;
+    const found = heaviest();
+    for (const [value, from, to] of found) {
+      const line = shape("path", { class: "arc across", d: path(middle(from), middle(to), height, from === to) });
+      const strength = value / found[0][0];
+      line.style.strokeWidth = 0.5 + 7 * strength;
+      line.style.opacity = 0.08 + 0.8 * strength ** 1.5;
+      above.append(line);
+    }
+  }
+
+  function drawArcs(from, shares, target, hidden) {
     above.querySelectorAll("text").forEach((each) => each.remove());
-    if (!payload.header.arcs) return;
+    lines.forEach((line) => line.classList.toggle("gone", hidden));
+    if (!payload.header.arcs || hidden) return;
+    const { across } = payload.header;
+    const most = across ? Math.max(...payload.arrays.weights.values) : 1;
     const height = above.clientHeight || 150;
     const start = middle(from);
     const covered = payload.header.covered;
@@ -156,9 +190,10 @@ function build(root, first, report) {
       const value = covered ? 0 : shares[to];
       line.classList.toggle("covered", covered);
       line.setAttribute("d", path(start, middle(to), height, to === from));
-      line.style.strokeWidth = covered ? 1 : 1 + 15 * value;
-      line.style.opacity = covered ? (to === from ? 0 : 1) : value < LEAST ? 0 : 0.25 + 0.7 * value;
-      if (!covered && (value >= NUMBERED || (to === target && value >= LEAST))) numbers.push([value, to]);
+      const strength = value / most;
+      line.style.strokeWidth = covered ? 1 : 1 + (across ? 7 : 15) * strength;
+      line.style.opacity = covered ? (to === from ? 0 : 1) : strength < LEAST ? 0 : 0.25 + 0.7 * strength;
+      if (!covered && (strength >= NUMBERED || (to === target && strength >= LEAST))) numbers.push([value, to]);
     });
     place(numbers.sort((a, b) => b[0] - a[0]).slice(0, 4), start, from, height);
   }

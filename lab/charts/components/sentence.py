@@ -45,6 +45,9 @@ class Sentence:
         Whose weights they are, in words: "layer 5, head 11".
     covered
         Whether the arcs wait for an answer: then every token has one, and all are alike.
+    across
+        Whether the arcs of all tokens are drawn at once, those of one while it is pointed at. The largest weight has
+        the widest arc.
     relations
         Arcs below the row.
     direction
@@ -65,6 +68,7 @@ class Sentence:
     weights: ArrayLike | None = None
     place: str = ""
     covered: bool = False
+    across: bool = False
     relations: Sequence[Relation] = ()
     direction: str = "ltr"
 
@@ -90,6 +94,7 @@ class Sentence:
             "place": self.place,
             "arcs": self.weights is not None,
             "covered": self.covered,
+            "across": self.across,
             "relations": [[each.head, each.dependent, each.name] for each in self.relations],
             "direction": self.direction,
         }

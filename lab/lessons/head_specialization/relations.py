@@ -33,8 +33,9 @@ def relations(trace: Trace) -> list[Relation]:
     """
     found = parsed(trace).tokens
     spans = [TaggedSpan(each.start, each.end, at) for at, each in enumerate(found)]
+    words = encoding_tags(trace.encoding, spans)
     first: dict[int, int] = {}
-    for place, word in enumerate(encoding_tags(trace.encoding, spans)):
+    for place, word in enumerate(words):
         if word is not None:
             first.setdefault(word, place)
     return [

@@ -2,6 +2,7 @@
 
 from lab.lessons.inter_sentence_attention import again, even, screens
 from lab.lessons.inter_sentence_attention.pair import show_pair
+from lab.lessons.inter_sentence_attention.row import draw_sentence
 from lab.lessons.inter_sentence_attention.view import MATRIX, SentencesView, look, proven
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 from lab.ui.play import Screens
@@ -17,6 +18,7 @@ SCREENS: Screens[SentencesView] = Screens(
     },
     look=lambda page, trace: lambda step: look(page, trace),
     again=again.questions,
+    sentence=draw_sentence,
     toy=pair_trace,
     toy_steps=PAIR_STEPS,
     clicks={MATRIX: {FROM_SENTENCE: "q", TO_SENTENCE: "k"}},

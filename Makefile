@@ -76,7 +76,7 @@ check: lint
 lint: $(DEV)
 	@rm -f $(TIMES)
 	$(TIMED) "lint, types, floors" sh -c '$(BIN)/ruff check . && $(BIN)/ruff format --check . && \
-		$(BIN)/mypy $(CODE) && $(BIN)/lint-imports --no-logo'
+		$(BIN)/mypy -n $(WORKERS) $(CODE) && $(BIN)/lint-imports --no-logo'
 
 bench: $(RUNTIME)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -216,10 +216,18 @@ def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
     page.wait_for_function(_IDLE, arg=page.evaluate("performance.now()"), timeout=timeout_ms)
 
 
+def unfold(page: Page) -> None:
+    """Open what is folded in the sidebar: the second sentence, the model, its weights."""
+    page.get_by_test_id("stSidebar").locator("details:not([open]) summary").first.click()
+    wait_idle(page)
+
+
 def pick(page: Page, box: str, option: str) -> None:
     """Choose ``option`` in the selectbox called ``box``; a page that still draws would close its list again."""
     wait_idle(page)
     found = page.get_by_role("combobox", name=box)
+    if not found.count() or not found.is_visible():
+        unfold(page)
     found.scroll_into_view_if_needed()
     wait_idle(page)  # scrolling closes a list that is open
     found.click()

@@ -135,8 +135,7 @@ def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(lab: Lab, page: P
     wait_idle(page)
     expect(items(page)).to_have_count(40)  # another matrix: a new tree
     items(page).nth(1).click()
-    page.get_by_text("The code that just ran").click()
-    page.get_by_role("button", name="Numbers").click()
+    page.get_by_role("button", name="Numbers and files").click()
     wait_idle(page)
     expect(items(page)).to_have_count(28)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -120,6 +121,16 @@ def looks(at: AppTest) -> tuple[int, int | None]:
     header, _ = sentence_of(at)
     other = header["other"]
     return header["first"] + header["chosen"], None if other is None else header["first"] + other
+
+
+def click_token(at: AppTest, token: int, other: int = -1) -> AppTest:
+    """What a browser reports of a click in the sentence: ``token``, and the ``other`` one, counted from 0."""
+    (element,) = [each for each in at.get("bidi_component") if each.key == "_sentence"]
+    states = at._tree.get_widget_states()
+    states.widgets.add(id=element.proto.id, json_value=json.dumps({"choice": [secrets.token_hex(4), token, other]}))
+    at._run(states)
+    assert not at.exception, at.exception[0].stack_trace
+    return at
 
 
 def reveal(at: AppTest) -> AppTest:

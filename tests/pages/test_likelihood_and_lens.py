@@ -32,7 +32,7 @@ from lab.ui import runs
 from tests.checkpoints import LAYERS
 from tests.conftest import TinyCheckpoint
 from tests.lenses import put_lens
-from tests.pages.apptest import Offer, reveal, visit, words, worked
+from tests.pages.apptest import Offer, click_token, looks, reveal, visit, words, worked
 
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
@@ -270,15 +270,15 @@ def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None
     assert read.tokens[-2:] == ("Ġtired", ".")
     for step in ("next-token", "sampling"):
         at = open_step(step, model="lab-gpt2")
-        assert at.selectbox(key="_place").value == len(read) - 3
+        assert looks(at)[0] == len(read) - 3
         assert "inside your text, before its last whole word" in words(at)
     expected = theirs(model, list(read.token_ids)).logits[0, -3].double().softmax(0)
     _, left = tables(at)
     assert left["probability they hold"].iloc[1] == pytest.approx(float(expected.topk(50).values.sum()), abs=1e-5)
-    at.selectbox(key="_place").set_value(len(read) - 1).run()
+    click_token(at, len(read) - 1)
     assert "inside your text" not in words(reveal(at))
     unfinished = open_step("next-token", model="lab-gpt2", text="The cat sat on the")
-    assert unfinished.selectbox(key="_place").value == 4 and "inside your text" not in words(unfinished)
+    assert looks(unfinished)[0] == 4 and "inside your text" not in words(unfinished)
 
 
 def asked(at: AppTest) -> str:

@@ -14,12 +14,24 @@ import lab
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import follows, head_steps
 from lab.course.words import percent
+from lab.figures.sentence import DRAWN
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.ui import runs
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, reveal, row_of, step_of, visit, walk, words
+from tests.pages.apptest import (
+    Offer,
+    click_token,
+    looks,
+    reveal,
+    row_of,
+    sentence_of,
+    step_of,
+    visit,
+    walk,
+    words,
+)
 
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
@@ -33,51 +45,54 @@ def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
 
 
-def pills(at: AppTest) -> list[int]:
-    """The hidden places, from 0, that the buttons show."""
-    return list(at.session_state["_masked"])
+def blanks(at: AppTest) -> list[int]:
+    """The hidden places, from 0, that the sentence shows."""
+    header, _ = sentence_of(at)
+    return [header["first"] + place for place, hidden in enumerate(header["hidden"]) if hidden]
 
 
 def hidden_places(at: AppTest) -> str:
     return str(at.session_state["masked"])
 
 
-def test_every_step_of_a_hidden_word_says_what_hides_it() -> None:
+def test_every_step_of_a_hidden_word_shows_the_blank() -> None:
     at = visit(PAGE, text=TEXT)
     for step in walk(at, MASKED):
-        assert r"\[MASK\]" in words(at), step
+        assert blanks(at) == [10] and looks(at) == (10, None), step
 
 
 def test_the_last_whole_word_is_hidden_before_anybody_chose() -> None:
     at = visit(PAGE, text=TEXT)
-    assert pills(at) == [10]
+    assert blanks(at) == [10]
 
 
 def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
     at = visit(PAGE, text=TEXT)
-    at.pills(key="_masked").set_value([2, 10]).run()
-    assert not at.exception
-    assert hidden_places(at) == "3.11"
-    assert at.selectbox(key="_place").value == 2
-    assert r"\[CLS\]" in words(at) and words(at).count(r"\[MASK\]") >= 2
-    at.pills(key="_masked").set_value([10]).run()
-    assert pills(at) == [10]
+    click_token(at, 2)
+    assert hidden_places(at) == "3.11" and blanks(at) == [2, 10]
+    assert looks(at)[0] == 2 and "token 3" in words(at)
+    click_token(at, 10)  # asks about the other one
+    assert blanks(at) == [2, 10] and looks(at)[0] == 10
+    click_token(click_token(at, 2), 2)  # asks about the first, and shows it
+    assert blanks(at) == [10]
     assert "token 11" in words(at)
+    click_token(at, 0)  # a special token cannot be hidden
+    assert blanks(at) == [10] and looks(at)[0] == 10
 
 
 def test_nothing_hidden_asks_for_a_word() -> None:
     at = visit(PAGE, text=TEXT, masked="none")
     for step in walk(at, MASKED):
         assert "Hide a word" in words(at), step
-        assert pills(at) == [], step
-    at.pills(key="_masked").set_value([4]).run()
+        assert blanks(at) == [], step
+    click_token(at, 4)
     assert hidden_places(at) == "5"
 
 
 def test_a_link_restores_what_was_hidden_and_asked() -> None:
     at = open_step("hide-words", text=TEXT, masked="3.9", place="9")
-    assert pills(at) == [2, 8]
-    assert at.selectbox(key="_place").value == 8
+    assert blanks(at) == [2, 8]
+    assert looks(at)[0] == 8
     assert "token 9" in words(at)
 
 
@@ -87,7 +102,7 @@ def test_a_link_restores_what_was_hidden_and_asked() -> None:
 )
 def test_places_a_text_does_not_have_are_left_out_and_said(masked: str, kept: list[int]) -> None:
     at = visit(PAGE, text=TEXT, masked=masked, place="77")
-    assert pills(at) == kept
+    assert blanks(at) == kept
     assert ("The link hides" in words(at)) == (masked != "3.3.3")
     assert not at.exception
 
@@ -98,14 +113,16 @@ def test_a_changed_sentence_keeps_a_hidden_word_only_where_it_still_stands() -> 
     assert hidden_places(at) == "3"
     at.text_area(key="text").set_value("Sit.").run()
     assert not at.exception
-    assert pills(at) == [1]
+    assert blanks(at) == [1]
     assert "The link hides" not in words(at)
 
 
 def test_a_typed_mask_counts_as_hidden() -> None:
     at = visit(PAGE, text="The king and the [MASK] lived in a castle.")
-    assert pills(at) == []
+    assert blanks(at) == [5] and at.session_state["masked"] == ""
     assert "at token 6" in words(at)
+    click_token(at, 5)  # what was typed stays
+    assert blanks(at) == [5]
     at = open_step("without-the-mask", text="The king and the [MASK] lived in a castle.")
     assert "no word to put back" in words(at)
 
@@ -127,13 +144,15 @@ def test_any_text_keeps_every_step_alive(name: str) -> None:
         assert "<script" not in re.sub(r"\\.", "", words(at)), step
 
 
-def test_a_long_text_offers_a_list_instead_of_buttons() -> None:
+def test_a_long_text_is_a_window_around_the_place_that_is_asked() -> None:
     at = visit(PAGE, text="word " * 600)
     assert "cut" in words(at)
-    at.multiselect(key="_masked").set_value([3, 200]).run()
-    assert not at.exception
-    assert hidden_places(at) == "4.201"
-    assert at.selectbox(key="_place").value == 200
+    header, _ = sentence_of(at)
+    asked = looks(at)[0]
+    assert len(header["labels"]) == DRAWN < header["count"] and header["first"] <= asked
+    click_token(at, asked - 3)
+    assert hidden_places(at) == f"{asked - 2}.{asked + 1}"
+    assert looks(at)[0] == asked - 3
 
 
 def test_shown_numbers_are_the_models() -> None:
@@ -158,6 +177,9 @@ def test_logits_are_counted_for_the_place_that_is_asked() -> None:
     at = open_step("from-vector-to-word", text=TEXT)
     config = lab.load_model(DEFAULT_MODEL).config
     assert [metric.value for metric in at.metric] == [f"{config.vocabulary:,}", f"{13 * config.vocabulary:,}"]
+    assert not at.code
+    at.session_state["head-steps.table"] = True  # opens the figure's button
+    at.run()
     assert "def vocabulary_logits" in at.code[0].value
 
 
@@ -178,19 +200,17 @@ def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:
     for step in walk(at):
         if step in (*WHOLE, "sampling"):
             continue
-        assert at.selectbox(key="_place").value == places - 1, step
-        at.selectbox(key="_place").set_value(0).run()
-        assert not at.exception, step
-        assert at.session_state["place"] == 1, step
-        at.selectbox(key="_place").set_value(places - 1).run()
+        header, _ = sentence_of(at)
+        assert looks(at)[0] == places - 1 and header["read"] == places, step
+        click_token(at, 0)
+        assert at.session_state["place"] == 1 and sentence_of(at)[0]["read"] == 1, step
+        click_token(at, places - 1)
 
 
-def test_lists_show_tokens_to_the_letter_and_buttons_escape_them(offer: Offer) -> None:
+def test_the_sentence_shows_tokens_to_the_letter(offer: Offer) -> None:
     at = visit(PAGE, model=offer("gpt2"), text="*the*  <b>")
-    assert at.selectbox(key="_place").options[0] == "1 · \u2068*\u2069"
+    assert sentence_of(at)[0]["labels"][0] == "*"
     assert "(empty)" not in words(at)
-    buttons = visit(PAGE, text="(the) <b>").pills(key="_masked").options
-    assert buttons[0] == "2 · \u2068\\(\u2069"
 
 
 def test_temperature_divides_the_logits(offer: Offer) -> None:
@@ -276,8 +296,7 @@ def test_the_end_asks_about_a_sentence_of_ones_own() -> None:
     at.button(key="_own_sentence_go").click().run()
     assert not at.exception
     assert (at.session_state["text"], step_of(at)) == ("My sister plays the piano.", "hide-words")
-    assert pills(at) == [5]  # the last whole word of the new sentence, not the third token of the old one
-    assert r"\[MASK\]" in words(at)
+    assert blanks(at) == [5]  # the last whole word of the new sentence, not the third token of the old one
 
 
 def test_many_pairs_are_asked_about_at_a_press() -> None:
@@ -332,7 +351,7 @@ def test_the_word_that_the_sidebar_shows_is_not_what_is_asked_for(text: str) -> 
     """The prediction is not asked, or is about another word, where the model's best is the word of the text."""
     at = visit(PAGE, text=text)
     run = trace(runs.model(DEFAULT_MODEL), text)
-    place = pills(at)[0]
+    place = blanks(at)[0]
     best = int(masked_run(run, (place,)).logits(place)[0].argmax())
     asked = [radio for radio in at.radio if "most probable at token" in radio.label]
     if best == run.token_ids[place]:

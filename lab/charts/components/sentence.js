@@ -6,8 +6,6 @@ const MANY = 60; // arcs of all tokens at once: the widest
 const NUMBERED = 0.1; // shares from here have their number above the arc
 const SIZES = [28, 25, 22, 19, 17, 15]; // of the words, in pixels: the largest that fits, else the row scrolls
 const SVG = "http://www.w3.org/2000/svg";
-const TELL = "Click a word to look from it.";
-const TELL_BOTH = "Click a word to look from it. Shift-click, or click it twice: the word looked at.";
 const WAITING = "Now click the word that it looks at.";
 
 function shape(tag, attributes) {
@@ -73,9 +71,10 @@ function build(root, first, report) {
     row.dir = header.direction;
     row.setAttribute("aria-label", "The sentence. Arrow keys go from word to word, Enter chooses one.");
     tokens = header.labels.map((label, place) => {
+      const kinds = ["token", header.special[place] && "special", header.hidden[place] && "hidden", place >= header.read && "later"];
       const token = make(
         "button",
-        { type: "button", class: header.special[place] ? "token special" : "token", "data-word": label },
+        { type: "button", class: kinds.filter(Boolean).join(" "), "data-word": label },
         make("span", { class: "word" }, label),
         make("span", { class: "share" }),
       );
@@ -129,14 +128,15 @@ function build(root, first, report) {
       token.setAttribute("aria-pressed", String(place === chosen));
       const number = open ? share(row_[place]) : "";
       token.querySelector(".share").textContent = number;
-      token.setAttribute("aria-label", `${header.labels[place]}, token ${place + header.first + 1}`);
+      const unseen = header.hidden[place] ? ", hidden" : "";
+      token.setAttribute("aria-label", `${header.labels[place]}, token ${place + header.first + 1}${unseen}`);
     });
     const all = header.across && preview === null;
     if (all) tokens.forEach((token) => token.classList.remove("from", "to"));
     drawAcross(all);
     drawArcs(from, all ? [] : row_, target, all);
     drawRelations();
-    hint.textContent = waiting ? WAITING : both() ? TELL_BOTH : TELL;
+    hint.textContent = waiting ? WAITING : header.hint;
     spoken.textContent = all ? saidAcross() : open ? said(from, row_) : "";
   }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 
 from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
+
+_ONE = "Click a word to look from it."
+_TWO = "Click a word to look from it. Shift-click, or click it twice: the word looked at."
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,12 @@ class Sentence:
         the widest arc.
     relations
         Arcs below the row.
+    hidden
+        Tokens of the text that the model does not see, from 0: each is drawn as a blank.
+    read
+        How many tokens of the text the model reads; the others are pale. None: all of them.
+    hint
+        What a click does, in words; "" for how one chooses a token, or two.
     direction
         In which direction the text is read: "ltr" or "rtl".
 
@@ -70,6 +79,9 @@ class Sentence:
     covered: bool = False
     across: bool = False
     relations: Sequence[Relation] = ()
+    hidden: Collection[int] = ()
+    read: int | None = None
+    hint: str = ""
     direction: str = "ltr"
 
     def __post_init__(self) -> None:
@@ -96,6 +108,9 @@ class Sentence:
             "covered": self.covered,
             "across": self.across,
             "relations": [[each.head, each.dependent, each.name] for each in self.relations],
+            "hidden": [place in self.hidden for place in range(self.first, self.first + len(self.labels))],
+            "read": self.count - self.first if self.read is None else self.read - self.first,
+            "hint": self.hint or (_TWO if self.other is not None else _ONE),
             "direction": self.direction,
         }
         shown = {} if self.weights is None or self.covered else {"weights": np.asarray(self.weights, np.float32)}

@@ -19,5 +19,6 @@ SCREENS: Screens[OneHead] = Screens(
     look=at_one_head(),
     again=again.questions,
     sentence=show_sentence,
+    places_sentence=("parked-heads",),
     clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (screens.ALL_HEADS, parked.SHARES)},
 )

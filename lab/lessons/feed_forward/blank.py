@@ -31,7 +31,7 @@ def show_blank(view: FeedForwardView) -> Trace | None:
     if reason is not None:
         st.info(reason, icon=":material/info:")
         return None
-    blank = look(view.page, view.trace, first=True)
+    blank = look(view.page, view.trace)
     if blank is None:
         return None
     trace, place, layer = blank.trace, blank.place, view.layer.index

@@ -32,4 +32,5 @@ SCREENS: Screens[FeedForwardView] = Screens(
     look=_look,
     again=again.questions,
     sentence=draw_sentence,
+    places_sentence=("in-the-blank",),
 )

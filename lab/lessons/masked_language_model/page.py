@@ -26,7 +26,7 @@ Seen = PredictionView | Trace
 
 
 def _look(page: LessonPage, trace: Trace) -> Callable[[str], Seen | None]:
-    return lambda step: trace if step in _WHOLE else look(page, trace, first=step == HIDE)
+    return lambda step: trace if step in _WHOLE else look(page, trace)
 
 
 def _asking(step: Callable[[PredictionView], None]) -> Step[Seen]:

@@ -22,5 +22,6 @@ SCREENS: Screens[OneHead] = Screens(
     look=at_one_head(look_at_various),
     again=again.questions,
     sentence=show_sentence,
+    places_sentence=("one-head-off", "each-head-off"),
     clicks={screens.MAPS: {HEAD: "map"}, heads_off.EFFECTS: {LAYER: "q", HEAD: "k"}},
 )

@@ -140,7 +140,7 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
     if reason is not None:
         st.info(reason, icon=":material/info:")
         return pair
-    view = look(page, trace, first=True)
+    view = look(page, trace)
     if view is None:
         return pair
     seen = _untrained(trace, TWIN_SEED.chosen())

@@ -13,7 +13,7 @@ from lab.course.heads import listed
 from lab.course.words import named
 from lab.models.trace import Trace
 from lab.ui.parameters import MEAN, MODE, OFF, TOY
-from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 _OFFERED = 5  # words that can be followed
@@ -56,12 +56,14 @@ def scene(view: OneHead, *, first: bool) -> Scene:
     page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
     reason = cannot_predict(trace.model)
     if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
+        show_sentence(view)
         st.info("In this toy no word is hidden, so what moves in its vectors is shown.", icon=":material/info:")
     elif reason is not None:
+        show_sentence(view)
         st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
     else:
         st.markdown(_asking(trace, first=first))
-        asked = look(page, trace, first=first)
+        asked = look(page, trace)
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
             st.markdown(f"All numbers of this step are measured with {places} hidden.")

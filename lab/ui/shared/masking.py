@@ -7,6 +7,7 @@ they mean depends on the text, so they are read, mended and written back here, o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from tokenizers import decoders
@@ -15,16 +16,18 @@ from lab.analysis.words.masking import maskable, place_to_start, typed_masks
 from lab.analysis.words.predictions import word_of
 from lab.charts.base.labels import visible
 from lab.course.words import escaped, quoted
+from lab.figures.sentence import sentence
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.parameters import MASKED, PLACE
 from lab.ui.parameters_of_a_run import TOKENS_SEEN
+from lab.ui.sentence import show_row
 
 NONE = "none"
-_PILLS_UP_TO = 64  # more buttons than that are slower to search than a list
 _AROUND = 12
-_LABEL = "Hide a token from the model, or several"
+_HIDE = "Click a word to hide it from the model. Click it again to show it."
+_READ = "Click a word to ask what comes after it."
 
 
 def label(trace: Trace, place: int) -> str:
@@ -78,26 +81,43 @@ def written(places: Sequence[int]) -> str:
     return ".".join(str(place + 1) for place in places) or NONE
 
 
-def choose_words(trace: Trace, chosen: Sequence[int], mask_id: int) -> None:
-    """One button a token; a pressed one is hidden. A list to search in where the text is long."""
-    offered = maskable(trace.encoding, mask_id)
-    if not offered:
+@dataclass(frozen=True)
+class Blanks:
+    """What is hidden of a text: the places that the learner chose and all of them, the one asked about, those that can.
+
+    Places count from 0.
+    """
+
+    chosen: tuple[int, ...]
+    hidden: tuple[int, ...]
+    asked: int | None
+    maskable: Sequence[int]
+
+
+def show_blanks(trace: Trace, blanks: Blanks) -> None:
+    """The sentence with its blanks. A click hides a word and asks about it; one on the word asked about shows it."""
+    place = blanks.asked if blanks.asked is not None else min(blanks.maskable, default=0)
+    row = replace(sentence(trace, place), hidden=blanks.hidden, hint=_HIDE if blanks.maskable else "")
+    show_row(row, lambda place, _: _click(blanks, place))
+
+
+def _click(blanks: Blanks, place: int) -> None:
+    """Whoever hides a word asks about it."""
+    if place == blanks.asked and place in blanks.chosen:
+        MASKED.set(written([each for each in blanks.chosen if each != place]))
+        PLACE.set(0)
         return
+    if place in blanks.maskable and place not in blanks.hidden:
+        MASKED.set(written(sorted({*blanks.chosen, place})))
+    elif place not in blanks.hidden:
+        return
+    PLACE.set(place + 1)
 
-    def take() -> None:
-        pressed = sorted(st.session_state["_masked"])
-        MASKED.set(written(pressed))
-        new = set(pressed) - set(chosen)
-        if new:  # whoever hides a word asks about it
-            PLACE.set(max(new) + 1)
 
-    st.session_state["_masked"] = list(chosen)
-    if len(offered) <= _PILLS_UP_TO:
-        named = {place: escaped(label(trace, place)) for place in offered}  # a list takes its labels to the letter
-        st.pills(_LABEL, offered, selection_mode="multi", key="_masked", on_change=take, format_func=named.__getitem__)
-    else:
-        hint, named = "Type a word or its number", {place: label(trace, place) for place in offered}
-        st.multiselect(_LABEL, offered, key="_masked", on_change=take, placeholder=hint, format_func=named.__getitem__)
+def show_read(trace: Trace, place: int) -> None:
+    """The sentence up to ``place``, which is all that a model reads when it is asked what follows there."""
+    row = replace(sentence(trace, place), read=place + 1, hint=_READ)
+    show_row(row, lambda place, _: PLACE.set(place + 1))
 
 
 def asked_place(places: Sequence[int], default: int) -> int:
@@ -107,13 +127,6 @@ def asked_place(places: Sequence[int], default: int) -> int:
         return asked
     PLACE.set(0)
     return default
-
-
-def choose_place(trace: Trace, places: Sequence[int], asked: int, question: str) -> None:
-    """A selector of the place asked about; none where there is no choice."""
-    if len(places) < 2:
-        return
-    PLACE.choose(question, places, asked, lambda place: label(trace, place), start=1)
 
 
 def reading(trace: Trace, asked: int, until: int | None = None) -> str:

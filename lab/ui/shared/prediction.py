@@ -78,25 +78,19 @@ def cannot_predict(model: LoadedModel) -> str | None:
     return None
 
 
-def look(page: OpenPage, plain: Trace, *, first: bool) -> PredictionView | None:
-    """The controls of a step and what they choose, or None while nothing is hidden.
-
-    ``first`` is the step in which words are hidden, or the place is chosen.
-    """
+def look(page: OpenPage, plain: Trace) -> PredictionView | None:
+    """The sentence, in which a click hides a word or chooses a place, and what is chosen; None if nothing is hidden."""
     if plain.model.config.causal:
         return _look_ahead(page, plain)
     mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
     chosen = masking.chosen_places(plain.encoding, mask_id)
     hidden = tuple(sorted({*chosen, *typed_masks(plain.encoding, mask_id)}))
-    if first or not hidden:
-        masking.choose_words(plain, chosen, mask_id)
-    if not hidden:
+    place = masking.asked_place(hidden, hidden[0]) if hidden else None
+    masking.show_blanks(plain, masking.Blanks(chosen, hidden, place, masking.maskable(plain.encoding, mask_id)))
+    if place is None:
         st.info("Hide a word to ask the model about it.", icon=":material/visibility_off:")
         return None
-    place = masking.asked_place(hidden, hidden[0])
-    masking.choose_place(plain, hidden, place, "Ask about")
     trace = masked_run(plain, chosen) if chosen else plain
-    st.markdown(f"The model reads: {masking.reading(trace, place)}")
     return PredictionView(
         page, plain, trace, hidden, chosen, place, predictions.masked_prediction(trace, plain.encoding, place)
     )
@@ -106,8 +100,7 @@ def _look_ahead(page: OpenPage, plain: Trace) -> PredictionView:
     places = range(len(plain))
     start = asked_next(plain.encoding)
     place = masking.asked_place(places, start)
-    masking.choose_place(plain, places, place, "Ask what comes after")
-    st.markdown(f"The model has read: {masking.reading(plain, place, until=place)}")
+    masking.show_read(plain, place)
     if place == start < len(plain) - 1:
         st.caption(
             f"The lab asks inside your text, before its last whole word, because after the final "

@@ -1,0 +1,106 @@
+"""The sentence is the control: by pointer, by keyboard, on a telephone; what it says is the trace's."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import lab as library
+from benchmarks.server import Lab
+from lab.course.pages import step_name
+from lab.figures.sentence import DRAWN
+from lab.models.catalogue import DEFAULT_MODEL
+from lab.ui.parameters import DEFAULT_TEXT
+from tests.browser.harness import PHONE, wait_idle
+
+STEP = {"step": step_name("self-attention", "values")}
+AT = {**STEP, "layer": 5, "head": 11, "token": 9}
+STUCK = 56  # pixels
+
+
+def open_sentence(lab: Lab, page: Page, **query: object) -> None:
+    page.goto(f"{lab.url}/Self-attention?{urlencode(query)}")
+    wait_idle(page)
+
+
+def words(page: Page) -> Locator:
+    return page.locator(".token")
+
+
+def said(page: Page) -> str:
+    return page.locator(".st-key-sentence-arcs .spoken").text_content() or ""
+
+
+def test_a_pointer_previews_and_a_click_chooses(lab: Lab, page: Page) -> None:
+    open_sentence(lab, page, **AT)
+    weights = library.trace(library.load_model(DEFAULT_MODEL), DEFAULT_TEXT).layer(4).attention[10].numpy()
+    assert f"brother {weights[8, 4]:.2f}" in said(page)
+    expect(words(page).nth(4)).to_have_class(re.compile(r"\bto\b"))
+    runs = page.evaluate("performance.getEntriesByType('resource').length")
+    words(page).nth(9).hover()
+    expect(words(page).nth(9)).to_have_class(re.compile(r"\bfrom\b"))
+    assert said(page).startswith("wanted looks at") and "token=9" in page.url
+    assert page.evaluate("performance.getEntriesByType('resource').length") == runs
+    for place, number in enumerate(page.locator(".share").all_text_contents()):
+        assert number == ("<.01" if 0 < weights[9, place] < 0.005 else f"{weights[9, place]:.2f}")
+    words(page).nth(9).click()
+    expect(page).to_have_url(re.compile(r"[?&]token=10\b"))
+    expect(words(page).nth(9)).to_have_attribute("aria-pressed", "true")
+
+
+def test_shift_or_a_second_click_chooses_the_other_token(lab: Lab, page: Page) -> None:
+    open_sentence(lab, page, **AT)
+    words(page).nth(1).click(modifiers=["Shift"])
+    expect(page).to_have_url(re.compile(r"[?&]token=9&key_token=2\b"))
+    wait_idle(page)
+    words(page).nth(8).click()
+    expect(page.locator(".hint")).to_contain_text("Now click")
+    words(page).nth(6).click()
+    expect(page).to_have_url(re.compile(r"[?&]token=9&key_token=7\b"))
+
+
+def test_arrow_keys_preview_and_enter_chooses(lab: Lab, page: Page) -> None:
+    open_sentence(lab, page, **AT)
+    words(page).nth(8).focus()
+    page.keyboard.press("ArrowRight")
+    expect(words(page).nth(9)).to_be_focused()
+    assert said(page).startswith("wanted looks at")
+    page.keyboard.press("Home")
+    expect(words(page).first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]token=2\b"))
+    wait_idle(page)
+    expect(words(page).nth(1)).to_be_focused()
+
+
+def test_stuck_at_the_top_it_is_one_row_that_can_still_be_clicked(lab: Lab, page: Page) -> None:
+    open_sentence(lab, page, **AT)
+    page.get_by_test_id("stMain").evaluate("main => main.scrollBy(0, 600)")
+    wait_idle(page)
+    bar = page.get_by_test_id("stHeader").bounding_box()
+    row = page.locator(".row").bounding_box()
+    assert bar and row and abs(row["y"] - (bar["y"] + bar["height"])) < 12 and row["height"] <= STUCK
+    words(page).nth(3).click()
+    expect(page).to_have_url(re.compile(r"[?&]token=4\b"))
+
+
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+def test_on_a_telephone_it_scrolls_sideways_and_shows_the_chosen_word(lab: Lab, page: Page) -> None:
+    open_sentence(lab, page, **AT)
+    chosen = words(page).nth(8).bounding_box()
+    assert chosen and chosen["x"] >= 0 and chosen["x"] + chosen["width"] <= PHONE.width
+    assert page.locator(".scroll").evaluate("e => e.scrollWidth > e.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE.width
+
+
+def test_a_long_text_is_a_window_and_hostile_tokens_are_text(lab: Lab, page: Page) -> None:
+    hostile = "<img src=x onerror=alert(1)> \u202e word "
+    open_sentence(lab, page, **STEP, text=hostile * 60, token=200)
+    expect(words(page)).to_have_count(DRAWN)
+    expect(page.locator(".rest")).to_have_count(2)
+    assert page.locator("img[src='x']").count() == 0
+    assert "\u202e" not in "".join(page.locator(".word").all_text_contents())

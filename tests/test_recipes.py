@@ -26,7 +26,7 @@ def visit(page, **link):
     return at
 
 def words(at):
-    return " ".join(part.value for part in (*at.title, *at.markdown, *at.latex, *at.info))
+    return " ".join(part.value for part in (*at.title, *at.markdown, *at.latex, *at.info, *at.caption))
 """
 
 
@@ -128,7 +128,7 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
         _APP
         + """
 at = visit("10_Counting.py", text="A cat sat.")
-assert "This step: 2 of 5 minutes" in words(at) and "Count them." in words(at)
+assert "2 of 5 minutes" in words(at) and "Count them." in words(at)
 assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
 assert at.segmented_control(key="step").options == ["Count", "Check"]
 assert visit("10_Counting.py", step="Number").segmented_control(key="step").value == "Count"

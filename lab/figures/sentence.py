@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import attention_map, window
 from lab.charts.base.labels import direction
-from lab.charts.components.sentence import Relation, Sentence
+from lab.charts.components.sentence import Relation, SentenceRow
 from lab.models.trace import Trace
 
 # A layer, and a head of it or None for the mean over its heads, from 0.
@@ -26,7 +26,7 @@ def sentence(
     of: Looking | None = None,
     covered: bool = False,
     relations: Sequence[Relation] = (),
-) -> Sentence:
+) -> SentenceRow:
     """The row of tokens with arcs from ``query``.
 
     Parameters
@@ -45,7 +45,7 @@ def sentence(
     """
     seen = window(query, len(traced), DRAWN)
     weights = None if of is None else weights_of(traced, *of)[seen, seen]
-    return Sentence(
+    return SentenceRow(
         labels=traced.labels[seen],
         special=traced.encoding.special[seen],
         chosen=query,

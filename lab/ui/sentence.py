@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from lab.charts.components.sentence import Sentence
+from lab.charts.components.sentence import SentenceRow
 from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
@@ -33,9 +33,9 @@ def show_sentence(
     show_row(sentence(trace, query, key, of=of, covered=covered))
 
 
-def show_row(row: Sentence, take: Take = _choose) -> None:
+def show_row(row: SentenceRow, take: Take = _choose) -> None:
     """Draw a row of tokens; a choice in it goes to ``take``."""
-    with st.container(key="sentence" if row.weights is None else "sentence-arcs"):
+    with st.container(key="row_of_tokens" if row.weights is None else "row_of_tokens_arcs"):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
 
 

@@ -35,10 +35,10 @@ _STYLE = (
 .st-key-turning, .st-key-address, .st-key-keeping, .st-key-seat { position: absolute; }
 .stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
 .st-key-strip { min-height: 46px; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-sentence, > .st-key-sentence-arcs) {
+[data-testid="stLayoutWrapper"]:has(> .st-key-row_of_tokens, > .st-key-row_of_tokens_arcs) {
   position: sticky; top: 3.75rem; z-index: 4; background: var(--st-background-color);
 }
-[data-testid="stLayoutWrapper"]:has(> .st-key-sentence-arcs) { top: calc(3.75rem - 150px); }
+[data-testid="stLayoutWrapper"]:has(> .st-key-row_of_tokens_arcs) { top: calc(3.75rem - 150px); }
 .st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
 .st-key-page_header { column-gap: 1rem; row-gap: 0; }
 .st-key-page_question p { font-size: 1.05rem; opacity: .8; }
@@ -61,7 +61,7 @@ _STYLE = (
 [data-testid^="stBaseButton-primary"]:hover, [data-testid^="stBaseButton-primary"]:hover p { color: #ffffff; }
 .st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
 @media (max-width: 640px) {
-[data-testid="stLayoutWrapper"]:has(> .st-key-sentence-arcs) { top: calc(3.75rem - 110px); }
+[data-testid="stLayoutWrapper"]:has(> .st-key-row_of_tokens_arcs) { top: calc(3.75rem - 110px); }
 .stMainBlockContainer { padding: 4rem 1rem 3rem; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarNav"] { order: 2; }

@@ -31,7 +31,7 @@ def words(page: Page) -> Locator:
 
 
 def said(page: Page) -> str:
-    return page.locator(".st-key-sentence-arcs .spoken").text_content() or ""
+    return page.locator(".st-key-row_of_tokens_arcs .spoken").text_content() or ""
 
 
 def test_a_pointer_previews_and_a_click_chooses(lab: Lab, page: Page) -> None:

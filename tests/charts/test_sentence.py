@@ -7,7 +7,7 @@ import pytest
 
 import lab
 from lab.charts.components import script, style
-from lab.charts.components.sentence import Relation, Sentence
+from lab.charts.components.sentence import Relation, SentenceRow
 from lab.figures.sentence import DRAWN, sentence
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
@@ -15,9 +15,9 @@ from tests.charts.samples import HOSTILE
 TEXT = "She gave her brother the book that he wanted."
 
 
-def row(**changes: object) -> Sentence:
+def row(**changes: object) -> SentenceRow:
     given = {"labels": ["a", "b"], "special": [True, False], "count": 2, "chosen": 1}
-    return Sentence(**{**given, **changes})  # type: ignore[arg-type]
+    return SentenceRow(**{**given, **changes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])

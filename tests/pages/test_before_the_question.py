@@ -40,7 +40,7 @@ TO_READ = {
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.
 # The lesson's question, and what a check was asked about, stand there whatever the answer is.
 # So do its minutes and its objectives, and the lesson that follows.
-FRAME_TEXT = re.compile(r"After lesson \d+ you can|^Asked about |^:gray-badge\[:material/schedule:|^Next: lesson \d")
+FRAME_TEXT = re.compile(r"After lesson \d+ you can|^Asked about |^\d+ of \d+ minutes$|^Next: lesson \d")
 OBJECTIVES = {"\n".join(f"- {each}" for each in lesson.objectives) for lesson in LESSONS}
 FRAME = ("title", "page_link", "button_group", "proof")
 ALWAYS_OPEN = ("agreement", "_proof_0")

@@ -15,7 +15,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
-from tests.pages.apptest import Offer, open_badge, visit, words
+from tests.pages.apptest import Offer, looks, open_badge, visit, words
 from tests.pages.texts import EMPTY, LONG, TEXTS
 
 PAGE = "15_Compare.py"
@@ -249,9 +249,7 @@ def test_two_toys_are_named() -> None:
 def test_a_token_s_figure_stays_at_its_token_when_another_head_is_chosen() -> None:
     """Another token would be hidden, and both sides would be run and proven anew."""
     chosen = [
-        visit(PAGE, text=A, other_text=B, figure="Most probable words", layer=layer, head=head)
-        .selectbox(key="_token")
-        .value
+        looks(visit(PAGE, text=A, other_text=B, figure="Most probable words", layer=layer, head=head))[0]
         for layer, head in (("1", "1"), ("3", "2"), ("6", "12"))
     ]
     assert len(set(chosen)) == 1

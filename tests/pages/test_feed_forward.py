@@ -14,7 +14,7 @@ from lab.lessons.feed_forward import figures
 from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.pages.apptest import Offer, go, reveal, row_of, step_of, steps_of, visit, walk, words, worked
+from tests.pages.apptest import Offer, go, looks, reveal, row_of, step_of, steps_of, visit, walk, words, worked
 
 PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
@@ -119,7 +119,7 @@ def test_a_click_chooses_token_and_neuron() -> None:
     at.session_state["neurons"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     go(at, "activation")
-    assert (at.selectbox(key="_token").value, at.number_input(key="_neuron").value) == (2, 105)
+    assert (looks(at)[0], at.number_input(key="_neuron").value) == (2, 105)
 
 
 def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_without_it_says() -> None:

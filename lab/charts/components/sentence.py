@@ -25,7 +25,7 @@ class Relation:
 
 
 @dataclass(frozen=True, eq=False)
-class Sentence:
+class SentenceRow:
     """A row of m tokens of a text, and what the browser needs to answer a pointer without asking the server.
 
     Attributes

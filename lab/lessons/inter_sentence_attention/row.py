@@ -6,7 +6,7 @@ import numpy as np
 
 from lab.analysis.heads.attention import window
 from lab.charts.base.labels import direction
-from lab.charts.components.sentence import Sentence
+from lab.charts.components.sentence import SentenceRow
 from lab.figures.sentence import DRAWN
 from lab.lessons.inter_sentence_attention.view import SentencesView
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
@@ -25,7 +25,7 @@ def draw_sentence(view: SentencesView, arcs: bool) -> None:
     show_row(row_of_sentences(view, arcs), take)
 
 
-def row_of_sentences(view: SentencesView, arcs: bool) -> Sentence:
+def row_of_sentences(view: SentencesView, arcs: bool) -> SentenceRow:
     """The row: the arcs are the weights behind the chosen cell of the matrix, means over all heads."""
     trace, first = view.trace, view.sentences.places(view.a)[0]
     seen = window(first, len(trace), DRAWN)
@@ -35,7 +35,7 @@ def row_of_sentences(view: SentencesView, arcs: bool) -> Sentence:
         every = np.zeros((len(trace),) * 2, np.float32)
         every[np.ix_(cells.queries, cells.keys)] = cells.weights
         weights = every[seen, seen]
-    return Sentence(
+    return SentenceRow(
         labels=trace.labels[seen],
         special=trace.encoding.special[seen],
         count=len(trace),

@@ -35,7 +35,8 @@ _LEARNING_RATE = 3e-3
 _WARM_UP = 50  # steps
 _DECAY = 0.3  # share of the steps in which the learning rate falls to 0
 _STAGES = 20
-_KEPT = (0.0, 0.15, 0.4, 1.0)  # shares of the way at which a run keeps the whole toy
+# The stages after which a run keeps the whole toy: more of them where most is learned.
+_KEPT = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
 _TESTED = 64  # fresh sentences of each length
 # The generators of training and test sentences; the weights' own has the plan's seed.
 _TRAINING_SEED, _TEST_SEED = 1_000_000, 2_000_000
@@ -128,7 +129,7 @@ class TrainingRun:
 
     def then(self, snapshot: Snapshot) -> TrainingRun:
         """The run with one snapshot more."""
-        keep = snapshot.step in {round(snapshot.plan.steps * share) for share in _KEPT}
+        keep = snapshot.step in {round(snapshot.plan.steps * stage / _STAGES) for stage in _KEPT}
         point = (snapshot.step, snapshot.loss, snapshot.accuracy)
         return TrainingRun((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
 

@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+import lab as library
 from benchmarks.server import Lab
+from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import PHONE, wait_idle
 
 TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
@@ -21,13 +23,14 @@ def open_page(lab: Lab, page: Page, query: str = f"text={TEXT}") -> None:
 
 
 def word(page: Page, number: int) -> Locator:
-    """The button of a token, by its number on screen."""
-    return page.get_by_role("button", name=re.compile(rf"^{number} · "))
+    """A token in the sentence, by its number from 1."""
+    return page.locator(".token").nth(number - 1)
 
 
 def reads(page: Page) -> str:
-    """What the page says the model reads, without the marks that keep each token's direction to itself."""
-    return re.sub("[\u2068\u2069]", "", page.get_by_text("The model reads:").inner_text())
+    """What the sentence shows, a blank for each hidden word."""
+    blank = "tokens => tokens.map(e => e.classList.contains('hidden') ? '_' : e.querySelector('.word').textContent)"
+    return " ".join(page.locator(".token").evaluate_all(blank))
 
 
 def skip_the_prediction(page: Page) -> None:
@@ -43,12 +46,15 @@ def test_words_are_hidden_by_click_and_a_reload_shows_the_same(lab: Lab, page: P
     wait_idle(page)
     assert "masked=7.11" in page.url
     assert "place=7" in page.url
-    assert "[CLS] the cat sat on the [MASK] because it was [MASK]" in reads(page)
+    assert "[CLS] the cat sat on the _ because it was _ . [SEP]" in reads(page)
     page.reload()
     wait_idle(page)
-    assert "[CLS] the cat sat on the [MASK] because it was [MASK]" in reads(page)
+    assert "[CLS] the cat sat on the _ because it was _ . [SEP]" in reads(page)
     assert "masked=7.11" in page.url
-    word(page, 11).click()
+    word(page, 11).click()  # asks about it
+    wait_idle(page)
+    assert "masked=7.11" in page.url and "place=11" in page.url
+    word(page, 11).click()  # shows it
     wait_idle(page)
     assert "masked=7" in page.url
     assert "masked=7.11" not in page.url
@@ -57,7 +63,7 @@ def test_words_are_hidden_by_click_and_a_reload_shows_the_same(lab: Lab, page: P
     assert "masked=none" in page.url
     expect(page.get_by_text("Hide a word to ask the model about it.")).to_be_visible()
     open_page(lab, page, "text=%3Cscript%3Ealert(1)%3C%2Fscript%3E+%24x%24&masked=3")
-    assert "< [MASK] >" in reads(page)
+    assert "< _ >" in reads(page)
     assert page.locator("main script").count() == 0
 
 
@@ -74,6 +80,26 @@ def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: 
             page.get_by_role("button", name="Next:").click()
             wait_idle(page)
     expect(page.get_by_role("heading", name="Check yourself")).to_be_visible()
+
+
+def test_one_logit_moves_and_every_probability_with_it(lab: Lab, page: Page) -> None:
+    open_page(lab, page, f"text={TEXT}&masked=7&step=Softmax")
+    skip_the_prediction(page)
+    model = library.load_model(DEFAULT_MODEL)
+    logits = library.trace(model, TEXT.replace("+", " ").replace("mat", "[MASK]")).logits(6)[0].double()
+    order = logits.argsort(descending=True)
+    for place, moved in ((0, 0.0), (0, -3.0), (1, 2.5)):
+        if place:
+            page.locator(".line button.label").nth(place).click()
+            wait_idle(page)
+        page.locator("input[type=range]").evaluate(
+            "(slider, to) => { slider.value = to; slider.dispatchEvent(new Event('input')) }", str(moved)
+        )
+        now = logits.clone()
+        now[order[place]] += moved
+        right = [f"{100 * float(share):.1f} %" for share in now.softmax(0)[order[:5]]]
+        assert page.locator(".line .number").all_text_contents()[:5] == right
+    assert "_candidate" not in page.url
 
 
 def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) -> None:

@@ -165,7 +165,8 @@ def test_shown_numbers_are_the_models() -> None:
     at = open_step("hide-words", text=TEXT, masked="7")
     assert f"rank **{rank:,}**" in words(at)
     at = open_step("softmax", text=TEXT, masked="7")
-    at.selectbox(key="_candidate").set_value(mat).run()
+    at.session_state["_candidate"] = mat
+    at.run()
     assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
     at = open_step("without-the-mask", text=TEXT, masked="7")
     in_sight = lab.trace(model, TEXT).logits(6)[0].double().softmax(0)[mat].item()

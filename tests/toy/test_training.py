@@ -151,7 +151,7 @@ def test_chance_is_the_commonest_answer() -> None:
     assert chance(plan("same")) == pytest.approx(max(again, 1 - again), abs=0.05)
 
 
-def test_a_run_keeps_the_curve_and_four_toys() -> None:
+def test_a_run_keeps_the_curve_and_twelve_toys() -> None:
     wanted = plan("previous")
     template = taught("previous", 0)[0]
     snapshots = [
@@ -160,10 +160,10 @@ def test_a_run_keeps_the_curve_and_four_toys() -> None:
     run: TrainingRun = begin(snapshots[0])
     for snapshot in snapshots[1:8]:
         run = run.then(snapshot)
-    assert [stage.step for stage in run.stages] == [0, 60, 140]  # kept: 0, 15 %; the latest
+    assert [stage.step for stage in run.stages] == [*range(0, 121, 20), 140]  # those kept, and the latest
     for snapshot in snapshots[8:]:
         run = run.then(snapshot)
-    assert [stage.step for stage in run.stages] == [0, 60, 160, 400]
+    assert [stage.step for stage in run.stages] == [*range(0, 121, 20), 160, 200, 260, 320, 400] and len(run.kept) == 12
     assert run.latest.finished
     assert len(run.curve) == 21
     assert run.curve[0] == (0, 1.0, 0.0)

@@ -19,7 +19,7 @@ from lab.charts.marks.bars import bars
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import LESSON, checks, figures, meanings, tries
 from lab.lessons.masked_language_model.onward import on_the_way
-from lab.lessons.masked_language_model.softmax import show_sum, written_out
+from lab.lessons.masked_language_model.softmax import play_softmax, show_sum, written_out
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models import forward
 from lab.models.trace import Trace
@@ -182,9 +182,7 @@ def show_softmax(view: PredictionView) -> None:
     prediction = view.prediction.at(temperature()) if view.causal else view.prediction
     tokenizer = view.model.tokenizer
     shown = [predictions.candidate(prediction, each.token_id, tokenizer) for each in _with_truth(view, view.best(10))]
-    names = {each.token_id: f"{each.word} (rank {each.rank:,})" for each in shown}
-    chosen_id = st.selectbox("Candidate", names, format_func=lambda i: names[i], key="_candidate")
-    chosen = predictions.candidate(prediction, chosen_id, tokenizer)
+    chosen = play_softmax(shown, prediction)
     st.latex(written_out(chosen, prediction))
     st.markdown(
         f"The probability of {quoted(chosen.word)} {view.where} is **{share(chosen.probability)}**. "

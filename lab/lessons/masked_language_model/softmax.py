@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -9,8 +10,42 @@ import streamlit as st
 
 from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Candidate, Prediction
+from lab.charts.components.softmax import Softmax
 from lab.course.words import in_tex
 from lab.lessons.masked_language_model.view import numbers_table
+from lab.ui.components import mount
+
+_PLAYED, _CANDIDATE = "_softmax", "_candidate"
+
+
+def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidate:
+    """Bars whose logits can be moved, one at a time; returns the word that is chosen in them, the first to begin with.
+
+    Moving asks Python for nothing: nothing but the figure changes.
+    """
+    ids = [each.token_id for each in shown]
+    chosen = ids.index(found) if (found := st.session_state.get(_CANDIDATE)) in ids else 0
+
+    def take() -> None:
+        match st.session_state[_PLAYED].get("candidate"):
+            case [str(), int(place)] if 0 <= place < len(ids):
+                st.session_state[_CANDIDATE] = ids[place]
+
+    figure = Softmax(
+        [each.word for each in shown],
+        prediction.scaled[ids],
+        len(prediction.logits) - len(ids),
+        _log_of_rest(prediction, ids),
+        chosen,
+    )
+    mount("softmax", figure.payload(), _PLAYED, states=["candidate"], on_change=take)
+    return shown[chosen]
+
+
+def _log_of_rest(prediction: Prediction, ids: Sequence[int]) -> float:
+    """ln of the sum of e to the scaled logits of all other words."""
+    rest = predictions.rest(prediction, ids)
+    return float("-inf") if rest <= 0 else math.log(rest) + prediction.largest
 
 
 def written_out(chosen: Candidate, prediction: Prediction) -> str:

@@ -109,15 +109,13 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
 
 
 def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
-    """The whole of a run: curves, every head at four points of the way, scores."""
+    """The whole of a run: every head at the step that the slider is at, curves, scores."""
     plan, now = run.plan, run.latest
     st.markdown(
         f"**{now.accuracy:.1%}** of the answers on fresh sentences are right after {now.step} steps; always giving the "
         f"commonest answer would get {chance(plan):.1%}. Look for **{task.look_for}**."
     )
-    # Four maps stand in a row: all stages of a head, or its first and last while there are fewer.
-    stages = run.stages if len(run.stages) == 4 else (run.stages[0], now)
-    draw(_maps([(f"step {stage.step}", stage.model) for stage in stages], words), "toy-maps")
+    _show_stage(run, words)
     show_curves(run)
     _show_scores(run, task)
     st.markdown(
@@ -127,6 +125,16 @@ def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
     from lab.toy import training
 
     code(task.answers, training.logits, training.train)
+
+
+@st.fragment
+def _show_stage(run: TrainingRun, words: tuple[int, ...]) -> None:
+    """Every head as it was after the step that the slider is at; to move it draws this part of the page alone."""
+    stages = {stage.step: stage for stage in run.stages}
+    chosen = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
+    stage = stages.get(chosen, run.latest)
+    draw(_maps([(f"step {stage.step}", stage.model)], words), "toy-maps")
+    st.markdown(f"After step {stage.step}, **{stage.accuracy:.1%}** of the answers on fresh sentences are right.")
 
 
 def _show_scores(run: TrainingRun, task: Task) -> None:

@@ -1,0 +1,61 @@
+"""A softmax that can be played with: one logit moves, and the probabilities of all words with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lab.charts.base.labels import visible
+from lab.charts.components.packing import pack
+
+
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """The words that are drawn, and all others as one.
+
+    Attributes
+    ----------
+    words
+        k words.
+    logits
+        (k,), their logits, divided by the temperature.
+    others
+        How many words of the vocabulary are not drawn.
+    rest
+        ln of the sum of e to their logits; -inf where there are none.
+    chosen
+        The word whose logit moves, from 0.
+
+    Raises
+    ------
+    ValueError
+        Numbers that are not finite, not as many as words, or no word at ``chosen``.
+    """
+
+    words: Sequence[str]
+    logits: ArrayLike
+    others: int
+    rest: float
+    chosen: int
+
+    def __post_init__(self) -> None:
+        logits = np.asarray(self.logits, dtype=np.float64)
+        if logits.shape != (len(self.words),) or not np.isfinite(logits).all():
+            raise ValueError(f"softmax: {len(self.words)} words need as many finite logits.")
+        if not 0 <= self.chosen < len(self.words):
+            raise ValueError(f"softmax: there is no word {self.chosen} among {len(self.words)}.")
+
+    def payload(self) -> bytes:
+        """What :func:`lab.ui.components.mount` sends to ``softmax.js``: all logits less the largest one."""
+        logits = np.asarray(self.logits, dtype=np.float64)
+        header = {
+            "words": [visible(word) for word in self.words],
+            "largest": float(logits.max()),
+            "others": self.others,
+            "rest": None if np.isneginf(self.rest) else float(self.rest - logits.max()),
+            "chosen": self.chosen,
+        }
+        return pack(header, {"logits": (logits - logits.max()).astype(np.float32)})

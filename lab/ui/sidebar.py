@@ -55,7 +55,7 @@ def show(opened: Lesson | Bench | None, *, text: bool) -> None:
 
 def _folded_label(opened: Lesson | Bench | None) -> str:
     if opened is not None and opened.toy and parameters.MODE.chosen() == parameters.TOY:
-        return "Which sentences"
+        return "Sizes and sentences"
     return f"Second sentence, model{', weights' if opened is not None and opened.weights else ''}"
 
 
@@ -222,6 +222,9 @@ def _toy_weights(*, trains: bool) -> None:
     weights = parameters.TOY_WEIGHTS.choose("Weights")
     if weights == parameters.TRAINED:
         _training(trains)
+    elif weights == parameters.RANDOM:
+        with folded():
+            heads(weights)
     else:
         heads(weights)
 
@@ -229,8 +232,9 @@ def _toy_weights(*, trains: bool) -> None:
 def _training(trains: bool) -> None:
     """What is taught to how many layers, and in a lesson the button that leads to the step where it happens."""
     parameters.TOY_TASK.choose("Task", on_change=_take_task)
-    parameters.TOY_LAYERS.choose("Layers")
-    heads(parameters.TRAINED)
+    with folded():
+        parameters.TOY_LAYERS.choose("Layers")
+        heads(parameters.TRAINED)
     if trains:
         st.button("Train", icon=":material/model_training:", on_click=ask_for_training)
 

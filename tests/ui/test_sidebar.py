@@ -1,0 +1,38 @@
+"""A lesson has at most five controls open in the sidebar; the others are folded, and none is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1.element_tree import Block, Widget
+
+from lab.course.pages import LESSONS, Lesson
+from tests.pages.apptest import visit
+
+MOST = 5
+
+
+def controls(block: Block, *, folded: bool) -> Iterator[str]:
+    """The labels of the widgets in ``block``, those in an expander or those outside of any."""
+    for child in block.children.values():
+        if isinstance(child, Block):
+            inside = child.type == "expander"
+            if inside and folded:
+                yield from controls(child, folded=False)
+            elif not inside:
+                yield from controls(child, folded=folded)
+        elif isinstance(child, Widget) and not folded:
+            yield str(getattr(child, "label", child.type))
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+@pytest.mark.parametrize("weights", ["", "Constructed", "Random", "Trained live"])
+def test_at_most_five_controls_are_open(lesson: Lesson, weights: str) -> None:
+    """A button that begins a training is no control."""
+    at = visit(Path(lesson.page).name, **({"mode": "Toy", "toy_weights": weights} if weights else {}))
+    shown = [label for label in controls(at.sidebar, folded=False) if label != "Train"]
+    assert 1 < len(shown) <= MOST, shown
+    if not weights:
+        assert {"Model", "Second sentence (optional)"} <= set(controls(at.sidebar, folded=True))

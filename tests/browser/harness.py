@@ -218,8 +218,10 @@ def wait_idle(page: Page, timeout_ms: int = IDLE_MS) -> None:
 
 def unfold(page: Page) -> None:
     """Open what is folded in the sidebar: the second sentence, the model, its weights."""
-    page.get_by_test_id("stSidebar").locator("details:not([open]) summary").first.click()
-    wait_idle(page)
+    closed = page.get_by_test_id("stSidebar").locator("details:not([open]) summary")
+    if closed.count():
+        closed.first.click()
+        wait_idle(page)
 
 
 def pick(page: Page, box: str, option: str) -> None:

@@ -130,14 +130,14 @@ def test_back_takes_back_a_choice_that_no_widget_holds(lab: Lab, page: Page) -> 
     """The query of a row is the page's own choice, not a widget's that Streamlit keeps in the address."""
     page.goto(lab.url + "/Self-attention?text=The+cat+sat+on+the+mat.&step=Build+a+row")
     wait_idle(page)
-    query = page.locator('.token[aria-pressed="true"] .word')
-    before = query.inner_text()
+    query = page.locator('.token[aria-pressed="true"]')
+    before = query.get_attribute("aria-label") or ""
     page.locator(".st-key-_try button").click()
     expect(page).to_have_url(re.compile(r"[?&]token=\d"))
     wait_idle(page)
-    assert query.inner_text() != before
+    assert query.get_attribute("aria-label") != before
     page.go_back()
-    expect(query).to_have_text(before)
+    expect(query).to_have_attribute("aria-label", before)
     expect(page).not_to_have_url(re.compile(r"[?&]token=\d"))
 
 
@@ -181,7 +181,7 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
     expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=90_000)
     wait_idle(page)
     box = page.locator(".st-key-page_header").bounding_box()
-    assert box is not None and box["height"] <= 90
+    assert box is not None and box["height"] <= 145  # the question is two of its lines
     bar, opener = page.get_by_test_id("stHeader"), page.get_by_role("button", name="Text, model, head")
     page.get_by_role("button", name="Objectives and words").click()
     expect(page.get_by_test_id("stPopoverBody").get_by_text("you can …")).to_be_visible()

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.server import HOME, Lab, running_lab
 from lab.course.pages import BENCHES, LESSONS, step_name
 from lab.front.page import QUESTION
-from tests.browser.harness import BADGE, View, go_to, visit, wait_idle
+from tests.browser.harness import BADGE, View, go_to, unfold, visit, wait_idle
 
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
 TITLES |= {"pages/20_Models.py": "Models", "pages/21_Glossary.py": "Glossary"}
@@ -37,6 +37,8 @@ def free_port() -> int:
 def has_its_state(page: Page) -> None:
     """All that the link says is on the page."""
     expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(TEXT, timeout=PATIENCE_MS)
+    wait_idle(page)
+    unfold(page)
     expect(page.get_by_role("textbox", name="Second sentence")).to_have_value(PAIR)
     for parameter in STATE.split("&"):
         assert parameter in page.url, page.url

@@ -182,6 +182,6 @@ def test_the_picture_of_a_lesson_is_cut_too(lab: Lab, page: Page, address: str) 
     expect(page.locator(".stage")).to_be_visible(timeout=90_000)
     wait_idle(page)
     assert page.locator(".lane").count() <= 24
-    page.locator("button.token").first.click()
+    page.locator(".labels button.token").first.click()
     expect(page.locator(".token.cut")).to_have_count(1)
     expect(page.locator(".say")).to_contain_text("does not hear")

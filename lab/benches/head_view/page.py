@@ -1,7 +1,6 @@
 """Head view: the attention of a layer as lines between two columns of tokens (after BertViz)."""
 
 from lab.benches.head_view.view import choose_units, show
-from lab.evidence.notable import grammar_head
 from lab.ui.page import open_bench
 from lab.ui.play import chosen_run
 
@@ -10,7 +9,7 @@ def play() -> None:
     """Run the page."""
     page = open_bench("head-view")
     trace = chosen_run(page)
-    layer = page.layer_control(trace, grammar_head)
+    layer = page.layer_control(trace)
     show(trace, layer, choose_units())
     page.finish()
     page.prove(trace)

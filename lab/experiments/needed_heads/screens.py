@@ -38,23 +38,20 @@ _TWIN = Column("untrained twin", 62, SHARE, "twin", "The untrained twin: the sam
 _CLAIMS = (
     Column("claim", 150),
     Column("verdict", 96),
-    Column("what is measured", 140),
     *_MEASURED,
-    Column("low and high", 80, heading="low, high"),
     _TWIN,
     Column("control", 62, SHARE),
     Column("n", 40),
-    Column("heads", 170),
+    Column("heads", 106),
 )
 _BY_TEMPLATE = (
-    Column("template", 170),
-    Column("claim", 150),
+    Column("template", 120),
+    Column("claim", 130),
     Column("verdict", 96),
-    Column("what is measured", 140),
     *_MEASURED,
     _TWIN,
     Column("n", 40),
-    Column("costly heads", 160),
+    Column("costly heads", 76),
 )
 _TEMPLATES = (
     Column("template", 150),
@@ -147,7 +144,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     draw(partial(figures.effect_map, model, template), "needed-heads")
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
-        f"Mean over {count} pairs. Below 0, the head helps the good form. “Numbers and files” has each "
+        f"Mean over {count} pairs. Below 0, the head helps the good form. The button in the figure’s corner has each "
         "head’s 95 % interval (a bootstrap over the nouns and verbs that pairs share) and p, corrected by Holm for all "
         "heads."
     )

@@ -130,9 +130,9 @@ def _columns() -> None:
         "**Best fixed distance**: always the word at one distance, chosen on A, on B. "
         "**Untrained twin**: the same model with random weights; its head is chosen and measured like ours. "
         "**Lift**: (ours − distance) / (1 − distance), of the shares, with its 95 % interval from **low** to "
-        "**high**: 2,000 bootstraps over documents. Head 2-6 is head 6 of layer 2. The button in the corner of "
-        "the figure leads to all columns: the relation’s name in the treebank, the published lift, the twin’s lift, our head on A, selection bias (**A − B**), p, "
-        "and the paper’s names."
+        "**high**: 2,000 bootstraps over documents. Head 2-6 is head 6 of layer 2. The button in the figure’s "
+        "corner leads to all columns: the relation’s name in the treebank, the published lift, the twin’s lift, our "
+        "head on A, selection bias (**A − B**), p, and the paper’s names."
     )
 
 

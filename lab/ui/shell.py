@@ -16,6 +16,7 @@ from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
+from lab.ui.frame.look import style
 from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
 from lab.ui.quiz.keeping import keep_in_browser
@@ -25,63 +26,6 @@ from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
-# A figure that is nothing but words is no narrower on a telephone than its words: it scrolls.
-# A formula leans out of its box: its last letter would make a place to scroll that no key can reach, and its first and
-# last line would be cut. Whoever has asked their system for less motion gets none. White on the dark theme's primary
-# colour is too weak; below the pointer that colour is darker, and white is strong again.
-_STYLE = (
-    """<style>
-.katex-display { padding: .5rem 3px; }
-.st-key-turning, .st-key-address, .st-key-keeping, .st-key-seat { position: absolute; }
-.stMainBlockContainer { padding: 4.25rem 2.5rem 3rem; }
-.st-key-strip { min-height: 46px; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-row_of_tokens, > .st-key-row_of_tokens_arcs) {
-  position: sticky; top: 3.75rem; z-index: 4; background: var(--st-background-color);
-}
-[data-testid="stLayoutWrapper"]:has(> .st-key-row_of_tokens_arcs) { top: calc(3.75rem - 150px); }
-.st-key-page_header h1 { font-size: 1.6rem; padding: 0; }
-.st-key-page_header { column-gap: 1rem; row-gap: 0; }
-.st-key-page_question p { font-size: 1.05rem; opacity: .8; }
-.st-key-page_header [data-testid="stPopoverButton"] { border: 0; padding: 0 .35rem; background: none; }
-[class*="st-key-figure-"] { position: relative; }
-[class*="st-key-figure-"] > [class*="-table"] { position: absolute; top: -6px; right: 0; z-index: 1; width: auto; }
-:is([class*="-mark"], [class*="st-key-figure-"] > [class*="-table"]) [data-testid="stPopoverButton"] {
-  & p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  & div + div { display: none; }
-}
-.st-key-step [role="radiogroup"] { gap: 1.25rem; flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
-.st-key-step button[role="radio"] { border: 0; border-radius: 0; background: none !important; padding: .45rem 0; }
-.st-key-step button[role="radio"][aria-checked="true"] { box-shadow: inset 0 -2px var(--st-primary-color); }
-.st-key-step button[role="radio"][aria-checked="true"] p { color: var(--st-text-color); font-weight: 650; }
-.st-key-meaning { border-left: 4px solid var(--st-primary-color, #225fb3); padding: .25rem 0 .25rem 1rem; }
-.st-key-meaning p { font-size: 1.1rem; }
-[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
-[data-testid="stSidebarUserContent"] .stVerticalBlock { gap: 0.6rem; }
-[data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p { color: light-dark(#ffffff, #0b1220); }
-[data-testid^="stBaseButton-primary"]:hover, [data-testid^="stBaseButton-primary"]:hover p { color: #ffffff; }
-.st-key-page_header .stHorizontalBlock > [data-testid="stLayoutWrapper"] { flex: none; width: auto; max-width: 100%; }
-@media (max-width: 640px) {
-[data-testid="stLayoutWrapper"]:has(> .st-key-row_of_tokens_arcs) { top: calc(3.75rem - 110px); }
-.stMainBlockContainer { padding: 4rem 1rem 3rem; }
-[data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
-[data-testid="stSidebarNav"] { order: 2; }
-.st-key-sankey { overflow-x: auto; }
-.st-key-sankey .stElementContainer:has(.stPlotlyChart) { min-width: 720px; }
-.st-key-page_header { gap: 0.5rem; }
-[data-testid="stPageLink-NavLink"] :is(span, p) { white-space: normal; line-height: 1.4; }
-"""
-    + teaching.IN_ONE_LINE
-    + """
-.st-key-page_header .stHorizontalBlock > :is([class*="st-key-_proof"], .st-key-agreement) { order: -1; }
-[class*="st-key-doors-"] .stPageLink { min-height: 2.75rem; }
-}
-@media (prefers-reduced-motion: reduce) {
-  *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }
-}
-</style>"""
-)
-
-
 memory.keep_no_uploads()
 
 
@@ -111,7 +55,7 @@ def _run() -> None:
     routed = _navigation()
     page = page_at(routed.url_path)
     st.set_page_config(page_title=" — ".join(dict.fromkeys((routed.title, "Inside BERT"))))
-    st.html(_STYLE)
+    st.html(style())
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)

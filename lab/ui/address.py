@@ -55,16 +55,17 @@ def names_of(page: Page) -> set[str]:
 
 def shown() -> dict[str, str]:
     """What the page has a widget for and its address must name: what is not its default, and what is always named."""
+    on_page = drawn()
     return {
         each.name: str(value)
         for each in parameters.PARAMETERS
-        if _comes_and_goes(each) and each.name in drawn() and ((value := each.chosen()) != each.default or each.named)
+        if _comes_and_goes(each) and each.name in on_page and ((value := each.chosen()) != each.default or each.named)
     }
 
 
 def not_in_url() -> dict[str, str]:
     """The part of :func:`shown` that the URL does not name, as Streamlit names only what the learner chose."""
-    named = set(st.query_params)
+    named = written()
     return {name: value for name, value in shown().items() if name not in named}
 
 
@@ -75,8 +76,12 @@ def written() -> dict[str, str]:
 
 def not_on_page() -> list[str]:
     """The parameters that the URL names though the page has no widget for them."""
-    named = (each for each in parameters.PARAMETERS if each.name in st.query_params)
-    return [each.name for each in named if _comes_and_goes(each) and each.name not in drawn()]
+    named, on_page = written(), drawn()
+    return [
+        each.name
+        for each in parameters.PARAMETERS
+        if each.name in named and _comes_and_goes(each) and each.name not in on_page
+    ]
 
 
 def _comes_and_goes(parameter: Parameter[Any]) -> bool:
@@ -95,14 +100,14 @@ def keep(parameter: Parameter[Any]) -> None:
 
 def keep_in_url() -> None:
     """Write the parameters of the page that no widget owns into the URL, defaults left out."""
-    names = names_of(here())
+    names, named = names_of(here()), written()  # Streamlit takes long to look one up
     for each in parameters.PARAMETERS:
         if each.written:
             value = each.chosen()
             if value == each.default or (each.kept and each.name not in names):
-                if each.name in st.query_params:
+                if each.name in named:
                     del st.query_params[each.name]
-            elif st.query_params.get(each.name) != str(value):
+            elif named.get(each.name) != str(value):
                 st.query_params[each.name] = str(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -59,16 +59,25 @@ def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
 
 
 def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
-    """The figure, made once for a run where nothing but plain values says which it is."""
+    """The figure, made once for a run, or for two, where nothing but plain values says which it is."""
     if not isinstance(figure, partial):
         return _ready(figure, clickable)
     from lab.models.trace import Trace
 
     asked = (*figure.args[1:], *figure.keywords.values())
-    if not (figure.args and isinstance(figure.args[0], Trace) and all(isinstance(each, _PLAIN) for each in asked)):
+    if not (figure.args and isinstance(figure.args[0], Trace) and all(map(_says_which, asked))):
         return _ready(figure(), clickable)
     names = tuple(figure.keywords)
     return kept(figure.args[0], (figure.func, names, asked, clickable), lambda: _ready(figure(), clickable))
+
+
+def _says_which(value: object) -> bool:
+    """Whether a figure made with this value once is the same the next time: a plain value, some of them, or a run."""
+    from lab.models.trace import Trace
+
+    if is_dataclass(value) and not isinstance(value, Trace | type):
+        return all(isinstance(getattr(value, each.name), _PLAIN) for each in fields(value))
+    return isinstance(value, (*_PLAIN, Trace))
 
 
 def _ready(figure: Figure, clickable: bool) -> _Ready:

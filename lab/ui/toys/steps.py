@@ -96,8 +96,11 @@ def show_validation(
     numbers: str = "In these tables a word is its number: a is 1, b is 2.",
 ) -> None:
     """What holds of the data and what it is, as tables behind a click; ``more`` are checks of a lesson’s own."""
-    checked = validate(data)
-    with st.expander(title, icon=":material/fact_check:"):
+    key = f"_validation.{title}"
+    with st.expander(title, icon=":material/fact_check:", on_change="rerun", key=key) as folded:
+        if not folded.open:
+            return
+        checked = validate(data)
         st.markdown(numbers)
         show_table(pd.concat([checked, pd.DataFrame(more, columns=checked.columns)]))
         show_table(summarise(data))

@@ -13,7 +13,7 @@ from lab.analysis.sentences.attention import inter_sentence
 from lab.analysis.sentences.split import split
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
 from lab.models.catalogue import DEFAULT_MODEL
-from tests.pages.apptest import Offer, go, reveal, step_of, visit, walk, words
+from tests.pages.apptest import Offer, click_token, go, looks, reveal, sentence_of, step_of, visit, walk, words
 
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
@@ -62,6 +62,24 @@ def test_a_try_can_be_taken_back() -> None:
     at.button(key="_try").click().run()
     at.text_area(key="text").set_value("It is another text. It has two sentences.").run()
     assert not [button for button in at.button if button.key == "_try_back"]  # there is nothing left of the try
+
+
+def test_the_arcs_are_the_weights_behind_the_chosen_cell_and_a_click_chooses_sentences() -> None:
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
+    of_token = split(trace).of_token
+    weights = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
+    a, b = ([i for i, sentence in enumerate(of_token) if sentence == n] for n in (2, 0))
+    right = np.zeros_like(weights)
+    right[np.ix_(a, b)] = weights[np.ix_(a, b)]
+    at = open_step("matrix", sentence="3", other_sentence="1", sinks="Kept")
+    header, arrays = sentence_of(at)
+    assert header["across"] and looks(at) == (a[0], b[0])
+    np.testing.assert_allclose(arrays["weights"], right, atol=1e-6)
+    click_token(at, of_token.index(1) + 2, of_token.index(2))
+    assert (at.session_state["sentence"], at.session_state["other_sentence"]) == (2, 3)
+    click_token(at, 0)  # [CLS] is in no sentence
+    assert (at.session_state["sentence"], at.session_state["other_sentence"]) == (2, 3)
+    assert not sentence_of(go(at, "check"))[0]["arcs"], "questions about them follow"
 
 
 def test_the_way_back_is_told_beside_the_way_there() -> None:

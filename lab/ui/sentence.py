@@ -35,8 +35,18 @@ def show_sentence(
 
 def show_row(row: SentenceRow, take: Take = _choose) -> None:
     """Draw a row of tokens; a choice in it goes to ``take``."""
-    with st.container(key="row_of_tokens" if row.weights is None else "row_of_tokens_arcs"):
+    with st.container(key=_place(row)):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
+
+
+def _place(row: SentenceRow) -> str:
+    """What the style sheet calls its place: it stays in sight by the height of what is above the row.
+
+    One with grammar below it does not stay: it would cover too much.
+    """
+    if row.relations:
+        return "row_with_relations"
+    return "row_of_tokens" if row.weights is None else "row_of_tokens_arcs"
 
 
 def _hear(count: int, take: Take) -> None:

@@ -34,7 +34,7 @@ function build(root, first, report) {
   const hint = make("p", { class: "hint" });
   const spoken = make("p", { class: "spoken", "aria-live": "polite" });
   inner.append(above, row, below);
-  root.append(scroll, hint, spoken);
+  root.append(hint, scroll, spoken);
 
   const size = () => payload.header.labels.length;
   const both = () => payload.header.other !== null;

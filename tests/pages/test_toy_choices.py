@@ -36,6 +36,9 @@ def test_a_toy_has_as_many_heads_as_are_chosen(weights: str, name: str, heads: i
 def test_letters_of_one_s_own_take_the_place_of_the_sentence() -> None:
     at = visit("3_Self-attention.py", mode="Toy", toy_own="a b b a c", step="Toy data")
     assert not at.exception and "Your sentence, checked in this way" in [each.label for each in at.expander]
+    for title in ("Data validation and summary", "Your sentence, checked in this way"):
+        at.session_state[f"_validation.{title}"] = True  # opens it
+    at.run()
     lengths = [
         frame.value.set_index("check").loc["sentence lengths", "found"]
         for frame in at.dataframe

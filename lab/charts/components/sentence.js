@@ -46,6 +46,7 @@ function build(root, first, report) {
     chosen = query;
     other = key;
     waiting = false;
+    preview = null; // what was chosen is seen at once, also below the pointer
     const { first: start } = payload.header;
     report("choice", [`${Date.now()}.${(told += 1)}`, query + start, key === null ? -1 : key + start]);
     draw();
@@ -107,6 +108,7 @@ function build(root, first, report) {
       row.style.fontSize = `${pixels}px`;
       if (row.scrollWidth <= scroll.clientWidth) break;
     }
+    scroll.classList.toggle("more", row.scrollWidth > scroll.clientWidth);
   }
 
   /** A row that scrolls shows the chosen token. */
@@ -136,7 +138,7 @@ function build(root, first, report) {
     drawAcross(all);
     drawArcs(from, all ? [] : row_, target, all);
     drawRelations();
-    hint.textContent = waiting ? WAITING : header.hint;
+    hint.textContent = waiting ? WAITING : (matchMedia("(pointer: coarse)").matches && header.touched) || header.hint;
     spoken.textContent = all ? saidAcross() : open ? said(from, row_) : "";
   }
 
@@ -203,7 +205,7 @@ function build(root, first, report) {
     const taken = [];
     for (const [value, to] of numbers) {
       const x = to === from ? start : (start + middle(to)) / 2;
-      let y = height - rise(Math.abs(middle(to) - start), height, to === from) * 0.75 - 8 - 7.5 * value;
+      let y = Math.max(12, height - rise(Math.abs(middle(to) - start), height, to === from) * 0.75 - 8 - 7.5 * value);
       for (let tries = 0; tries < 3 && taken.some(([a, b]) => Math.abs(a - x) < 36 && Math.abs(b - y) < 16); tries += 1) y -= 16;
       if (y < 12 || taken.some(([a, b]) => Math.abs(a - x) < 36 && Math.abs(b - y) < 16)) continue;
       taken.push([x, y]);
@@ -261,8 +263,13 @@ function build(root, first, report) {
   return {
     update(next) {
       const focused = tokens.indexOf(root.getRootNode().activeElement);
+      const still = waiting && next.header.first + next.header.chosen === payload.header.first + chosen;
       payload = next;
       lay();
+      if (still) {
+        waiting = true; // a second click was faster than Python
+        draw();
+      }
       if (focused >= 0) tokens[Math.min(focused, size() - 1)].focus({ preventScroll: true });
     },
     restyle: draw,

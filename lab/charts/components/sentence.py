@@ -11,8 +11,11 @@ from numpy.typing import ArrayLike
 from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 
-_ONE = "Click a word to look from it."
-_TWO = "Click a word to look from it. Shift-click, or click it twice: the word looked at."
+_ONE = "Click a word to look from it. Point at it for the numbers."
+_TWO = "Click a word to look from it. Point at it for the numbers. Shift-click another one: the word looked at."
+# For a finger.
+_TOUCHED = "Tap a word to look from it. Tap it again, then another one: the word looked at."
+_COVERED = "Where does it look? The arcs wait for your guess."
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,11 @@ class SentenceRow:
         if weights.shape != (drawn, drawn) or not ((weights >= 0) & (weights <= 1 + 1e-5)).all():
             raise ValueError(f"sentence: {drawn} tokens need ({drawn}, {drawn}) shares from 0 to 1.")
 
+    def _hint(self) -> str:
+        if self.hint or self.covered:
+            return self.hint or _COVERED
+        return _ONE if self.other is None else _TWO
+
     def payload(self) -> bytes:
         """What :func:`lab.ui.components.mount` sends to ``sentence.js``. Covered weights are not sent."""
         header = {
@@ -110,7 +118,8 @@ class SentenceRow:
             "relations": [[each.head, each.dependent, each.name] for each in self.relations],
             "hidden": [place in self.hidden for place in range(self.first, self.first + len(self.labels))],
             "read": self.count - self.first if self.read is None else self.read - self.first,
-            "hint": self.hint or (_TWO if self.other is not None else _ONE),
+            "hint": self._hint(),
+            "touched": "" if self.hint or self.covered or self.other is None else _TOUCHED,
             "direction": self.direction,
         }
         shown = {} if self.weights is None or self.covered else {"weights": np.asarray(self.weights, np.float32)}

@@ -72,7 +72,7 @@ def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
 
 
 def _says_which(value: object) -> bool:
-    """Whether a figure made with this value once is the same the next time: a plain value, some of them, or a run."""
+    """Whether the same value makes the same figure again: it is a plain value, a record of plain values, or a run."""
     from lab.models.trace import Trace
 
     if is_dataclass(value) and not isinstance(value, Trace | type):
@@ -154,7 +154,7 @@ def show_numbers(
     call: partial[Any] | None = None,
     figure: Figure | None = None,
 ) -> None:
-    """The button of a figure: its numbers as a table, made when it is opened, and what can be taken home.
+    """The button of a figure. It opens its numbers as a table, made only then, and the files to take home.
 
     The code that made the numbers joins them: see :func:`code`.
     """
@@ -202,7 +202,7 @@ def _notebook(call: partial[Any], title: str) -> str:
 def code(*functions: Callable[..., Any]) -> None:
     """The source of the functions that computed what is on screen, behind the button of the last figure.
 
-    Where no figure has one, it is folded.
+    Where no figure has such a button, the source is folded.
     """
     last = st.session_state.pop(_LAST, None)
     if not isinstance(last, DeltaGenerator):

@@ -1,4 +1,4 @@
-"""The sentence as the control: its tokens in a row, arcs from the chosen one to those that it attends to."""
+"""The sentence as the control: a row of tokens, and arcs from the chosen one to the others."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 
 _ONE = "Click a word to look from it. Point at it for the numbers."
-_TWO = "Click a word to look from it. Point at it for the numbers. Shift-click another one: the word looked at."
+_TWO = "Click a word to look from it. Point at it for the numbers. Hold Shift and click the word that it looks at."
 # For a finger.
-_TOUCHED = "Tap a word to look from it. Tap it again, then another one: the word looked at."
+_TOUCHED = "Tap a word to look from it. Tap it again, and then the word that it looks at."
 _COVERED = "Where does it look? The arcs wait for your guess."
 
 
@@ -29,7 +29,7 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class SentenceRow:
-    """A row of m tokens of a text, and what the browser needs to answer a pointer without asking the server.
+    """A row of m tokens of a text, with the weights from which the browser answers a pointer without the server.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class SentenceRow:
         return _ONE if self.other is None else _TWO
 
     def payload(self) -> bytes:
-        """What :func:`lab.ui.components.mount` sends to ``sentence.js``. Covered weights are not sent."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``. Covered weights are not sent."""
         header = {
             "labels": [visible(label) for label in self.labels],
             "special": [bool(each) for each in self.special],

@@ -49,7 +49,7 @@ class Softmax:
             raise ValueError(f"softmax: there is no word {self.chosen} among {len(self.words)}.")
 
     def payload(self) -> bytes:
-        """What :func:`lab.ui.components.mount` sends to ``softmax.js``: all logits less the largest one."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``softmax.js``. The logits are less the largest."""
         logits = np.asarray(self.logits, dtype=np.float64)
         header = {
             "words": [visible(word) for word in self.words],

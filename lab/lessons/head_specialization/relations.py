@@ -1,4 +1,4 @@
-"""The grammar of the learner's sentence, as arcs that hang below its tokens."""
+"""The grammar of the learner's sentence, drawn as arcs below its tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.ui import runs
 from lab.ui.sentence import show_row
 from lab.ui.shared.one_head import OneHead
 
-# What a relation of Universal Dependencies is called below the sentence. The others are not drawn.
+# The name, below the sentence, of a relation of Universal Dependencies. Other relations are not drawn.
 _NAMES: Mapping[str, str] = {
     "nsubj": "subject",
     "nsubj:pass": "subject",
@@ -46,7 +46,7 @@ def relations(trace: Trace) -> list[Relation]:
 
 
 def show_with_grammar(view: OneHead) -> None:
-    """The sentence with the arcs of the head above it and those of the parser below, where there is a parser."""
+    """The sentence: the head's arcs are above it, and where there is a parser, its arcs are below."""
     try:
         runs.load_tagger()
         below = relations(view.trace)

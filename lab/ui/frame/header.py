@@ -29,7 +29,7 @@ class Header:
 
 
 def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: Lesson | None = None) -> Header:
-    """The strip; below it, in one line, the title, the question, the time, the comparison, and what one may look up."""
+    """The strip; below it, in one line: title, question, time, the mark of the comparison, objectives and words."""
     teach = bool(parameters.TEACH.chosen())
     way = st.empty()
     with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):

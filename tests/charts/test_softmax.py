@@ -24,6 +24,7 @@ def test_the_parts_add_up_to_the_whole_vocabulary() -> None:
 
 
 def test_a_vocabulary_that_is_all_drawn_has_no_rest() -> None:
+    assert unpack(Softmax(["a"], [1.0], 0, 0.0, 0, 0.5).payload())[0]["called"] == "Logit ÷ 0.5"
     header, _ = unpack(Softmax(list(HOSTILE[:2]), [1.0, 2.0], 0, float("-inf"), 0).payload())
     assert header["rest"] is None and all("\n" not in word for word in header["words"])
 

@@ -19,10 +19,12 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.reference import reference
 from lab.models.trace import trace
 from lab.ui import runs
+from tests.charts.payloads import unpack
 from tests.checkpoints import Family
 from tests.pages.apptest import (
     Offer,
     click_token,
+    components,
     looks,
     reveal,
     row_of,
@@ -168,6 +170,11 @@ def test_shown_numbers_are_the_models() -> None:
     at.session_state["_candidate"] = mat
     at.run()
     assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
+    (played,) = [each for each in components(at) if each.key == "_softmax"]
+    header, arrays = unpack(played.proto.bytes)
+    powers = np.exp([*arrays["logits"], header["rest"]], dtype=np.float64)
+    best = probabilities.sort(descending=True).values[: len(arrays["logits"]) - 1].numpy()
+    np.testing.assert_allclose((powers / powers.sum())[: len(best)], best, rtol=1e-4)
     at = open_step("without-the-mask", text=TEXT, masked="7")
     in_sight = lab.trace(model, TEXT).logits(6)[0].double().softmax(0)[mat].item()
     chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()

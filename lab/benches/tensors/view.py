@@ -240,7 +240,7 @@ def _take_home(trace: Trace, cut: Cut) -> None:
 
 
 def show_difference(trace: Trace, shown: ShownTensor) -> None:
-    """Say how far this tensor is from Hugging Face's. The number is in the proof's table; this page compares nothing again."""
+    """Say how far this tensor is from Hugging Face's, by the number in the proof's table."""
     cut, entry = shown.cut, shown.cut.entry
     if entry.weight:
         said = "**Not compared with Hugging Face**: a weight is read from the checkpoint, not computed."

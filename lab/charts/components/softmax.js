@@ -54,7 +54,7 @@ function build(root, first, report) {
     const before = shares(payload, 0);
     const now = shares(payload, moved);
     slider.value = String(moved);
-    name.textContent = `Logit of “${word}”: ${(header.largest + arrays.logits.values[header.chosen] + moved).toFixed(2)}`;
+    name.textContent = `${header.called} of “${word}”: ${(header.largest + arrays.logits.values[header.chosen] + moved).toFixed(2)}`;
     back.disabled = moved === 0;
     [...rows.children].forEach((line, i) => {
       line.classList.toggle("chosen", i === header.chosen);
@@ -65,7 +65,7 @@ function build(root, first, report) {
     });
     const at = header.chosen;
     says.textContent = moved
-      ? `One logit changed by ${signed(moved)}, and every probability changed: “${word}” from ${percent(before[at])} to ${percent(now[at])}, all others together from ${percent(1 - before[at])} to ${percent(1 - now[at])}. All together they are 1.`
+      ? `${header.called} of one word changed by ${signed(moved)}, and every probability with it: “${word}” from ${percent(before[at])} to ${percent(now[at])}, all others together from ${percent(1 - before[at])} to ${percent(1 - now[at])}. All together they are 1.`
       : `Move the slider: what happens to the other words, whose logits stay as they are?`;
   }
 

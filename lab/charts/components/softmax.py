@@ -28,6 +28,8 @@ class Softmax:
         ln of the sum of e to their logits; -inf where there are none.
     chosen
         The word whose logit moves, from 0.
+    temperature
+        The number that the logits were divided by; where it is not 1, the figure says so.
 
     Raises
     ------
@@ -40,6 +42,7 @@ class Softmax:
     others: int
     rest: float
     chosen: int
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         logits = np.asarray(self.logits, dtype=np.float64)
@@ -57,5 +60,6 @@ class Softmax:
             "others": self.others,
             "rest": None if np.isneginf(self.rest) else float(self.rest - logits.max()),
             "chosen": self.chosen,
+            "called": "Logit" if self.temperature == 1 else f"Logit ÷ {self.temperature:g}",
         }
         return pack(header, {"logits": (logits - logits.max()).astype(np.float32)})

@@ -37,6 +37,7 @@ def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidat
         len(prediction.logits) - len(ids),
         _log_of_rest(prediction, ids),
         chosen,
+        prediction.temperature,
     )
     mount("softmax", figure.payload(), _PLAYED, states=["candidate"], on_change=take)
     return shown[chosen]

@@ -95,7 +95,8 @@ class OpenPage:
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
             if at + 1 < len(way):
                 go, icon = partial(parameters.STEP.set, way[at + 1]), ":material/arrow_forward:"
-                st.button(f"Next: {way[at + 1]}", key="_next_step", icon=icon, on_click=go, shortcut=forward)
+                label = f"Next: {way[at + 1]}"
+                st.button(label, key="_next_step", icon=icon, type="primary", on_click=go, shortcut=forward)
             else:
                 self.next_page(forward)
 

@@ -45,7 +45,7 @@ class Screens(Generic[View]):
     sentence
         Draws the sentence of a view above its step, with arcs unless questions about them follow.
     places_sentence
-        The steps, by id, that draw it themselves: what comes before it is theirs.
+        The steps, by id, that draw it themselves, because something comes before it, or that are not about it.
     toy
         The toy's run; it says which toy it is.
     toy_steps

@@ -155,9 +155,11 @@ def test_titles_are_quoted_in_the_tooltip() -> None:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (12, 12), (40, 40), (128, 128)])
-def test_cells_are_square(rows: int, columns: int) -> None:
+def test_cells_are_square_while_a_screen_has_room(rows: int, columns: int) -> None:
     parameters = {each["name"]: each for each in a_heatmap(rows).spec["params"]}
-    assert parameters["height"]["expr"] == f"width * {rows} / {columns}"
+    square, least, most = parameters["height"]["expr"].removeprefix("clamp(").removesuffix(")").split(", ")
+    assert square == f"width * {rows} / {columns}"
+    assert float(least) <= float(most) <= 640, "with the words around it, a map is no higher than a screen"
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(40, 2), (128, 2), (2, 128), (2, 40)])

@@ -44,8 +44,7 @@ class Grid:
     axes: tuple[Axis, Axis]  # rows, columns
     scale: Scale
     limits: Domain
-    cell_height: float
-    square: bool = True
+    cell_height: float | None = None  # None: as high as wide, within what fits on a screen
     causal: bool = False
     texts: Texts | None = None
     shift: int = 0  # of a masked grid: how many rows its first row lies below its first column's diagonal
@@ -79,6 +78,16 @@ class Grid:
         return max(self.shape)
 
 
+def widest(columns: int) -> int:
+    """How many pixels a grid whose cells are as high as wide takes at most, with row labels, their title and margin."""
+    return 96 * columns + 110
+
+
+def _heights(rows: int) -> tuple[int, int]:
+    """The least and the greatest height of `rows` in pixels: with the words around them they fit on a screen."""
+    return min(20 * rows, 160), min(48 * rows, max(480, 5 * rows))
+
+
 def flat(values: NDArray[np.float32]) -> pd.DataFrame:
     """A matrix as one column, row after row: the cheapest way to the browser."""
     return pd.DataFrame({"value": values.ravel()})
@@ -87,13 +96,15 @@ def flat(values: NDArray[np.float32]) -> pd.DataFrame:
 def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     """The Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
     rows, columns = grid.shape
-    spec = base(grid.title, grid.cell_height * rows, canvas=grid.longest > CANVAS_ABOVE)
+    least, most = _heights(rows)
+    height = most if grid.cell_height is None else grid.cell_height * rows
+    spec = base(grid.title, height, canvas=grid.longest > CANVAS_ABOVE)
     spec["params"] += [names(name, axis.names) for name, axis in zip(_PARAMETERS, grid.axes, strict=True)]
     if grid.texts is not None:
         spec["params"].append(names("cell_texts", [text for row in grid.texts.rows for text in row]))
-    if grid.square:
-        # "fit-x" makes `width` the room left for the cells: this keeps them square however wide the page is
-        spec["params"].append({"name": "height", "expr": f"width * {rows} / {columns}"})
+    if grid.cell_height is None:
+        # "fit-x" makes `width` the room left for the cells: this keeps them square while a screen has room for that
+        spec["params"].append({"name": "height", "expr": f"clamp(width * {rows} / {columns}, {least}, {most})"})
     spec["datasets"] = _outlined(chosen)
     spec["transform"] = [
         {"window": [{"op": "row_number", "as": "place"}]},
@@ -160,7 +171,7 @@ def _down(grid: Grid) -> dict[str, Any]:
     axis = _axis(rows.names, _PARAMETERS[0]) | {"orient": "left"}
     # Half a pixel: on a whole one, rounding noise in the turned title would tip the margin either way
     extent = axis["labelLimit"] + axis["labelPadding"] + 0.5
-    gap = 0.2 if not grid.square else 0.04 if count <= 24 else 0
+    gap = 0.2 if grid.cell_height is not None else 0.04 if count <= 24 else 0
     return _band("q", rows.title, count, gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
 
 

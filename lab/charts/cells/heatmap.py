@@ -1,6 +1,5 @@
 """A matrix as coloured cells: attention, scores, a metric by layer and head."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,9 +12,7 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
 from lab.charts.base.figure import Figure, check_index, check_labels, numbers
 from lab.charts.base.tables import table
-from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec
-
-_BESIDE = 110  # pixels for row labels, their title and the margin
+from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, widest
 
 
 @dataclass(frozen=True)
@@ -55,6 +52,8 @@ def heatmap(
 ) -> Heatmap:
     """Draw `values` (rows, columns), row 0 at the top, with the exact number under the pointer.
 
+    Cells are squares on a narrow page; on a wide one they take its width, and the whole stays as high as a screen.
+
     Parameters
     ----------
     axes
@@ -70,11 +69,8 @@ def heatmap(
         NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = _matrix(values, causal=causal)
-    (rows, columns), limits = matrix.shape, scale.limits(matrix)
-    width, height = _size(rows, columns)
-    square = math.isclose(height * columns, width * rows)
-    grid = Grid(title, axes, scale, limits, height / rows, square, causal)
-    return drawn(grid, matrix, highlight, of="heatmap", width=round(width) + _BESIDE)
+    grid = Grid(title, axes, scale, scale.limits(matrix), causal=causal)
+    return drawn(grid, matrix, highlight, of="heatmap", width=widest(matrix.shape[1]))
 
 
 def drawn(
@@ -100,14 +96,6 @@ def drawn(
         shape=grid.shape,
         causal=grid.causal,
     )
-
-
-def _size(rows: int, columns: int) -> tuple[float, float]:
-    """Width and height of all cells in pixels: squares of 5 to 56, unless that made them a ribbon."""
-    side = min(max(460 / max(rows, columns), 5), 56)
-    width = max(side * columns, 200)
-    height = width * rows / columns
-    return width, min(max(height, min(20 * rows, 160)), max(side * rows, 460))
 
 
 def _matrix(values: ArrayLike, *, causal: bool) -> NDArray[np.float32]:

@@ -14,9 +14,7 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
 from lab.charts.base.figure import Figure, numbers
 from lab.charts.base.tables import table
-from lab.charts.cells.grid import Grid, flat, grid_spec
-
-_BESIDE = 110  # pixels for row labels, their title and the margin
+from lab.charts.cells.grid import Grid, flat, grid_spec, widest
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class HiddenCells:
 def matrix_slice(
     values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, hidden: HiddenCells | None = None
 ) -> Figure:
-    """Draw `values` (rows, columns): cells are squares where both sides are named, else as wide as the page allows.
+    """Draw `values` (rows, columns): as `heatmap` where both sides are named, else as wide as the page.
 
     Parameters
     ----------
@@ -61,15 +59,14 @@ def matrix_slice(
     raw = np.asarray(values, dtype=np.float32)
     exists = hidden.exists(raw.shape) if hidden else np.ones(raw.shape, dtype=bool)
     matrix = numbers(np.where(exists, raw, np.float32(0)), ("rows", "columns"), of="slice")
-    square, scale = not any(axis.counts for axis in axes), replace(scale, signed=bool(matrix.min() < 0))
+    named, scale = not any(axis.counts for axis in axes), replace(scale, signed=bool(matrix.min() < 0))
     limits = scale.limits(matrix)
     scale = replace(scale, format=_format(max(map(abs, limits))))
-    side = min(max(460 / max(matrix.shape), 5), 56)
-    height = side if square else float(np.clip(460 / len(matrix), 5, 26))
+    height = None if named else float(np.clip(460 / len(matrix), 5, 26))
     shift, window = (hidden.shift, hidden.window) if hidden else (0, None)
     causal = hidden is not None and window is None
-    grid = Grid(title, axes, scale, limits, height, square, causal, shift=shift, window=window)
-    width: int | Literal["stretch"] = round(max(side * matrix.shape[1], 200)) + _BESIDE if square else "stretch"
+    grid = Grid(title, axes, scale, limits, height, causal, shift=shift, window=window)
+    width: int | Literal["stretch"] = widest(matrix.shape[1]) if named else "stretch"
     cells = partial(table, np.where(exists, raw, np.nan), *(axis.names for axis in axes))
     return Figure(grid_spec(grid, (None, None)), flat(matrix), width, _describe(matrix, exists, grid), cells)
 

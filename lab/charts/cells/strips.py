@@ -37,5 +37,5 @@ def strips(
     matrix = np.stack(arrays)
     columns = [str(place) for place in range(1, matrix.shape[1] + 1)] if dimensions is None else dimensions
     axes = Axis("", names), Axis("Dimension", columns, counts=True)
-    grid = Grid(title, axes, scale, scale.limits(matrix), 30, square=False)
+    grid = Grid(title, axes, scale, scale.limits(matrix), 30)
     return drawn(grid, matrix, (None, highlight), of="strips", width="stretch", kind="Strips")

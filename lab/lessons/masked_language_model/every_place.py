@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from lab.analysis.words import predictions
-from lab.analysis.words.predictions import candidates, likeliest, word_of
+from lab.analysis.words.predictions import candidates, likeliest
 from lab.course.words import named, percent, quoted
+from lab.figures.sentence import sentence
 from lab.lessons.masked_language_model import figures, meanings
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw_cells
 from lab.ui.frame.script import meaning
+from lab.ui.sentence import show_row
 
 _ROWS = 24  # of a figure that is shown whole; a longer one scrolls in a box
 _BOX = 860  # pixels
@@ -26,9 +29,12 @@ def show_every_place(trace: Trace) -> Trace:
     if causal:
         st.markdown("This model reads from left to right: each row shows what it expects **after** its token.")
     place, rank = _cell(trace)
+    row = replace(sentence(trace, place), hint="Click a word to look at its place in the figure.")
+    show_row(row, lambda place, _: st.session_state.update({_CELL: (place, rank)}))
     rows = figures.places_drawn(trace, place)
     with st.container(height=_BOX if rows.stop - rows.start > _ROWS else "content", border=False):
-        clicked = draw_cells(partial(figures.every_place, trace, (place, rank)), _GRID)
+        # A figure of other rows is another one: a browser keeps the click that moved them.
+        clicked = draw_cells(partial(figures.every_place, trace, (place, rank)), f"{_GRID}-{rows.start}")
     if clicked is not None and (clicked, rows.start) != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = clicked, rows.start
         st.session_state[_CELL] = clicked[0] + rows.start, clicked[1]
@@ -59,17 +65,13 @@ def _write_out(trace: Trace, place: int, rank: int) -> None:
     found = predictions.prediction_at(trace, place, None)
     shown = candidates(found, figures.ranks(trace), trace.model.tokenizer)
     st.header("From logits to a share")
-    left, right = st.columns(2)
-    tokens = [f"{i + 1} · {word_of(trace.model.tokenizer, each)}" for i, each in enumerate(trace.token_ids)]
     words = [f"{each.rank} · {each.word}" for each in shown]
 
     def take() -> None:
-        st.session_state[_CELL] = st.session_state["_every_place"], st.session_state["_every_rank"]
+        st.session_state[_CELL] = place, st.session_state["_every_rank"]
 
-    st.session_state["_every_place"], st.session_state["_every_rank"] = place, rank
-    label = "After token" if trace.model.config.causal else "At token"
-    left.selectbox(label, range(len(tokens)), key="_every_place", on_change=take, format_func=tokens.__getitem__)
-    right.selectbox("Word", range(len(words)), key="_every_rank", on_change=take, format_func=words.__getitem__)
+    st.session_state["_every_rank"] = rank
+    st.selectbox("Word", range(len(words)), key="_every_rank", on_change=take, format_func=words.__getitem__)
     chosen = shown[rank]
     where = "after" if trace.model.config.causal else "at"
     st.markdown(

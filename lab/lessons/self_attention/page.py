@@ -21,5 +21,5 @@ SCREENS: Screens[OneHead] = Screens(
     look=at_one_head(),
     again=again.questions,
     sentence=show_sentence,
-    places_sentence=("map",),
+    places_sentence=("map", "by-hand"),
 )

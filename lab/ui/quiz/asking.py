@@ -112,14 +112,14 @@ def _offer_new(lesson: str, kept: Asked) -> None:
 
 
 def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
-    """The frame of one check, with its figure on the right where it has one."""
+    """The frame of one check, with its figure below where it has one: twelve maps need the whole width."""
     frame = st.container(border=True)
     if question.id not in kept.figures:
         return frame
-    left, right = frame.columns(2)
-    with right:
+    with frame:
+        asked = st.container()
         draw(kept.figures[question.id], f"check.{lesson}.{kept.number}.{question.id}")
-    return left
+    return asked
 
 
 def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:

@@ -19,7 +19,7 @@ _ASK = "Not compared yet. Open this, and Hugging Face's library runs the text, t
 
 
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
-    """The badge: green with the number of steps, or red with the first one that broke. Opens the table.
+    """The badge: a check where every step matches, or red with the first one that broke. Opens the table.
 
     As long as nothing was compared it is an empty ring; to open it is to ask. ``name`` says whose it is where there are
     several. A run changed ``on_purpose`` is not called broken.
@@ -30,12 +30,13 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
     label, icon = _face(proof, on_purpose)
     if name is not None:
         label = f"{escaped(name)}: {label}"
-    # One alone, and not asked for yet, is a mark: its words are for who points at it, or listens to the page.
-    mark = proof is None and name is None
+    # One alone is a mark, unless something differs: its words are for who points at it, or listens to the page.
+    equal = proof is None or proof.first_failure is None
+    told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each." * equal
     # The table is made when it is opened: the badge is part of every rerun of every page.
     with (
-        st.container(key=f"{key}.mark" if mark else None, width="content"),
-        st.popover(label, icon=icon, help=_ASK if proof is None else None, on_change="rerun", key=key) as badge,
+        st.container(key=f"{key}.mark" if equal and name is None else None, width="content"),
+        st.popover(label, icon=icon, help=told or None, on_change="rerun", key=key) as badge,
     ):
         if badge.open and proof is None:
             with st.spinner("Checking every step against Hugging Face …"):

@@ -65,11 +65,11 @@ def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
     other = page.context.new_page()
     other.goto(lab.url + "/Embeddings")
     wait_idle(other)
-    page.get_by_role("button", name="Next: Normalize").click()
+    page.get_by_role("button", name="Next: Cut").click()
     wait_idle(page)
     lessons = kept(page)["lessons"]
     assert isinstance(lessons, dict)
-    assert lessons["tokenization"]["steps"]["Normalize"] and lessons["embeddings"]["steps"]["Vectors"]
+    assert lessons["tokenization"]["steps"]["Cut"] and lessons["embeddings"]["steps"]["Vectors"]
 
 
 def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:
@@ -80,6 +80,6 @@ def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> N
     page.reload()
     wait_idle(page)
     expect(page.get_by_text("cannot be read, so you begin afresh")).to_be_visible()
-    page.get_by_role("button", name="Next: Normalize").click()
+    page.get_by_role("button", name="Next: Cut").click()
     wait_idle(page)
     assert "tokenization" in str(kept(page)["lessons"])

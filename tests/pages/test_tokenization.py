@@ -14,7 +14,7 @@ from tests.pages.apptest import Offer, reveal, visit, walk, words
 from tests.pages.texts import TEXTS
 
 PAGE = "1_Tokenization.py"
-STEPS = ("tokens", "normalize", "pre-tokens", "pieces", "special-tokens", "check")
+STEPS = ("tokens", "cut", "pieces", "special-tokens", "check")
 LONG_WORD = "The unhappily overworked photographers rebuilt everything."
 # What is hard for a tokenizer, beside what every lesson must bear.
 ODD_TEXTS = {
@@ -86,29 +86,29 @@ def test_every_family_draws_every_step(offer: Offer, family: Family) -> None:
     assert at.selectbox(key="model").value == f"tiny-{family}"
 
 
-def test_the_tokens_come_before_the_first_question() -> None:
-    at = visit(PAGE, text="The cat sat on the mat because it was tired.")
-    assert "These are the tokens of your text" in words(at)
-    assert "**Predict.** Of these words, one stands in the vocabulary as a whole" in words(at)
-    assert [(each.label, each.value) for each in at.metric] == [
-        ("Characters", "44"),
-        ("Words between spaces", "10"),
-        ("Tokens", "13"),
-    ]
-    at.radio[0].set_value(0).run()
+def test_what_becomes_of_a_mistyped_word_is_asked_before_it_is_shown() -> None:
+    at = visit(PAGE, step="pieces", text="The cat sat in the garden.")
+    assert "it is no longer in the vocabulary" in words(at) and not at.code
+    right = at.radio[0].options.index(next(each for each in at.radio[0].options if "Pieces of it" in each))
+    at.radio[0].set_value(right).run()
     press(at, "Commit and show")
-    assert "you predicted" in words(at)
+    assert "as you predicted" in words(at) and at.code
 
 
 def test_the_token_table_holds_the_ids_the_model_reads() -> None:
     at = open_step("tokens", text="The cat.", pair="It sat.")
+    at.session_state["_tokens_table"] = True
+    at.run()
     table = at.dataframe[0].value
     assert table["token"].tolist() == ["[CLS]", "the", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]"]
     assert table["segment"].tolist() == [0] * 5 + [1] * 4
 
 
 def test_stages_that_change_nothing_are_shown_as_such() -> None:
-    at = open_step("normalize", text="The café")
+    at = open_step("cut", text="The café")
+    assert not at.code
+    at.session_state["_each_character"] = True
+    at.run()
     shown = words(at)
     assert "**Clean** changes nothing here" in shown
     assert "**Strip accents** changes 1 character." in shown
@@ -116,9 +116,14 @@ def test_stages_that_change_nothing_are_shown_as_such() -> None:
 
 
 def test_bytes_take_the_place_of_normalization(offer: Offer) -> None:
-    at = open_step("normalize", text="né", model=offer("gpt2"))
+    at = open_step("cut", text="né", model=offer("gpt2"))
+    at.session_state["_each_character"] = at.session_state["_bytes"] = True
+    at.run()
     assert "changes no character. It reads the 2 characters as 3 bytes of UTF-8." in words(at)
-    assert at.dataframe[0].value["UTF-8 bytes"].tolist() == ["6E", "C3 A9"]
+    assert next(each.value["UTF-8 bytes"].tolist() for each in at.dataframe if "UTF-8 bytes" in each.value) == [
+        "6E",
+        "C3 A9",
+    ]
 
 
 def test_lookups_are_made_one_at_a_time() -> None:
@@ -134,11 +139,10 @@ def test_lookups_are_made_one_at_a_time() -> None:
     assert len(at.code[0].value.splitlines()) == 1
 
 
-def test_a_text_without_a_cut_word_offers_one() -> None:
-    at = visit(PAGE, step="pieces", word="brother")
-    assert press(at, "Take a sentence with quizzically")
-    assert at.selectbox(key="word").value == "quizzically"
-    assert not any(button.key == "_try" for button in at.button)
+def test_a_text_without_a_cut_word_shows_one_mistyped() -> None:
+    at = open_step("pieces", text="The cat sat in the garden.")
+    assert at.selectbox(key="word").value not in at.text_area(key="text").value
+    assert "✓" in at.code[0].value
 
 
 def test_a_word_of_another_text_gives_way() -> None:
@@ -153,7 +157,7 @@ def test_a_word_of_another_text_gives_way() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("☃", "nothing shorter is left: the whole word becomes"),
+        ("☃", "nothing shorter is left. So the whole word becomes"),
         ("x" * 150, "150 characters, and this tokenizer looks at no more than 100"),
         ("[MASK]", "is an added token"),
     ],
@@ -164,9 +168,9 @@ def test_a_word_that_is_not_cut_says_why(text: str, reason: str) -> None:
 
 def test_special_tokens_stand_where_the_page_says() -> None:
     shown = words(open_step("special-tokens", text="The cat.", pair="It sat."))
-    assert "added 3 tokens to the two texts" in shown
+    assert "3 of the 9 tokens are not from your text" in shown
     assert "tokens 5, 9: ends each text" in shown
-    assert "segment 0 is tokens 1 to 5, segment 1 is tokens 6 to 9" in shown
+    assert "tokens 1 to 5 are in segment 0 and tokens 6 to 9 are in segment 1" in shown
 
 
 def test_a_model_without_segments_says_so(offer: Offer) -> None:
@@ -176,24 +180,23 @@ def test_a_model_without_segments_says_so(offer: Offer) -> None:
 
 def test_gpt2_adds_nothing(offer: Offer) -> None:
     shown = words(open_step("special-tokens", text="The cat.", model=offer("gpt2")))
-    assert "adds none." in shown
+    assert "adds no token" in shown
     assert "endoftext" in shown
 
 
 def test_what_was_cut_is_shown() -> None:
     at = open_step("special-tokens", text="the cat " * 255 + "the last dog")
     assert "reads at most 512 tokens, so 3 were cut from the end." in words(at)
-    assert "The input was 3 tokens too long." in words(at)
+    assert "Your input was 3 tokens too long." in words(at)
     assert at.code[0].value.strip("␣ ") == "the last dog"
 
 
 def test_checks_are_graded_on_the_learners_text() -> None:
     at = open_step("check", text=LONG_WORD, model="lab-bert")
-    assert "Which tokens does “\u2068photographers\u2069” become?" in words(at)
-    right = next(i for i, text in enumerate(at.radio[0].options) if "photograph · \\#\\#ers" in text)
+    right = next(i for i, text in enumerate(at.radio[0].options) if "longest entry" in text)
     at.radio[0].set_value(right).run()
     assert not at.exception
-    assert "2 tokens are what the model reads" in at.success[0].value
+    assert "The tokenizer takes the longest entry that fits" in at.success[0].value
 
 
 def test_a_wrong_step_turns_the_badge_red(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,14 +218,14 @@ def test_a_tokenizer_of_another_kind_leaves_what_does_not_need_steps(monkeypatch
     for step in STEPS:
         at = open_step(step)
         assert "library" not in badge(at)
-        assert bool(at.info) == (step in {"normalize", "pre-tokens", "pieces"})
+        assert bool(at.info) == (step in {"cut", "pieces"})
 
 
 def test_another_sentence_brings_its_own_word_to_the_screen() -> None:
     """The browser is told: a list whose choice is only forgotten goes on showing it."""
     at = reveal(visit(PAGE, text="CAFÉ, café, Café", step="pieces"))
-    assert at.selectbox(key="word").value == "cafe"
-    at.button(key="_try").click().run()
+    assert at.selectbox(key="word").value == "cae"
+    at.text_area(key="text").set_value("She looked at him quizzically.").run()
     chosen = at.selectbox(key="word")
-    assert chosen.value == "quizzically" and "cafe" not in chosen.options
+    assert chosen.value == "quizzically" and "cae" not in chosen.options
     assert chosen.proto.set_value and chosen.proto.raw_value == "quizzically"

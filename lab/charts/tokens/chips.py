@@ -19,16 +19,25 @@ _STYLE = """<style>
   background: light-dark(#f4f4f6, #26282e); border-color: light-dark(#7a7f8c, #9a9fac); }
 .tokens .chosen { outline: 2px solid light-dark(#16181d, #ffffff); outline-offset: 1px; }
 .tokens .gap { display: inline-block; min-width: .35em; color: light-dark(#4c505e, #d5d7dd); padding-top: 1rem; }
+.tokens.large { font-size: 1.4rem; }
+.tokens.large .token small { font-size: .8rem; font-variant-numeric: tabular-nums; }
 HUES</style>"""
 
 
-def token_chips(chips: Iterable[Chip], *, chosen: int | None = None, groups: Sequence[int] | None = None) -> str:
+def token_chips(
+    chips: Iterable[Chip],
+    *,
+    chosen: int | None = None,
+    groups: Sequence[int] | None = None,
+    ids: Sequence[int] | None = None,
+) -> str:
     """HTML for a text cut into chips, each `(run of the text, its tokens' positions from 0, label or None)`.
 
     A run without positions stands between tokens (a space) and is drawn plain. An empty run is a special
     token, shown by its label, with a dashed frame. Positions count from 1 above the run; a label that differs
-    from the run stands below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour,
-    unless `groups` gives each token its own: 0 or 1 for the segments of a pair, say.
+    from the run is shown below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour,
+    unless `groups` gives each token its own: 0 or 1 for the segments of a pair, say. With `ids`, one for each token,
+    the id is below the token, and the chips are large: they are the figure of the page.
 
     All text is escaped, kept to its own direction, and its control characters are drawn as signs.
     """
@@ -45,8 +54,10 @@ def token_chips(chips: Iterable[Chip], *, chosen: int | None = None, groups: Seq
             kind = f"hue{groups[tokens[0]] % len(_HUES)}" + ("" if run else " special")
         turn += bool(run)
         kind += " chosen" if chosen is not None and chosen in tokens else ""
-        parts.append(_chip(run, tokens, label, kind))
-    return f'{_style()}<div class="tokens" dir="{side}">{"".join(parts)}</div>'
+        below = "" if ids is None else ", ".join(str(ids[token]) for token in tokens)
+        parts.append(_chip(run, tokens, label, kind, below))
+    large = "" if ids is None else " large"
+    return f'{_style()}<div class="tokens{large}" dir="{side}">{"".join(parts)}</div>'
 
 
 def _style() -> str:
@@ -58,10 +69,12 @@ def _style() -> str:
     return _STYLE.replace("HUES", hues)
 
 
-def _chip(run: str, tokens: tuple[int, ...], label: str | None, kind: str) -> str:
+def _chip(run: str, tokens: tuple[int, ...], label: str | None, kind: str, below: str) -> str:
     shown = run or label or ""
     name = f"<small><bdi>{_safe(label)}</bdi></small>" if label is not None and label != shown else ""
-    return f'<span class="token {kind}"><small>{_positions(tokens)}</small><bdi>{_safe(shown)}</bdi>{name}</span>'
+    number = f"<small>{below}</small>" if below else ""
+    above = f"<small>{_positions(tokens)}</small>"
+    return f'<span class="token {kind}">{above}<bdi>{_safe(shown)}</bdi>{name}{number}</span>'
 
 
 def _positions(tokens: tuple[int, ...]) -> str:

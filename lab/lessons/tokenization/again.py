@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """How its words are cut, and what the model adds to them; nothing for a tokenizer that the lab cannot explain."""
+    """How its words are cut and looked up; nothing for a tokenizer that the lab cannot explain."""
     from lab.text.tokenizers.steps import tokenization_steps
 
     trace = spot.trace
@@ -20,5 +20,5 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     except ValueError:
         return
     reading = TextReading(trace.encoding, steps, trace.model.tokenizer)
-    for builder in (checks.split_of, checks.mistyped, checks.mark, checks.distinct_ids, checks.added_tokens):
+    for builder in checks.BUILDERS:
         yield builder(reading)

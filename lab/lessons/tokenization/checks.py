@@ -2,208 +2,183 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from tokenizers.models import Model
 
+from lab.analysis.words.masking import unknown_of
 from lab.course.words import quoted
-from lab.lessons.tokenization.predictions import pieces_of
-from lab.lessons.tokenization.reading import COUNTABLE, TextReading, Word, askable, joined, not_whole, question, spelled
+from lab.lessons.tokenization.reading import TextReading, Word, askable, question, spelled
 from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.wordpiece import WordSteps
 
-_LONG_ENOUGH = 4  # letters of a word that may be mistyped
 _JOINER = "\u200d"  # not printable by itself, but what holds an emoji family together
+_SIGN = "☃"
 
 
 def all_checks(reading: TextReading) -> list[Question]:
     """The questions that this text decides, at most three, those about its own words first."""
-    builders = (split_of, unknown_word, mistyped, case_twins, mark, distinct_ids, added_tokens)
-    asked = (build(reading) for build in builders)
+    asked = (build(reading) for build in BUILDERS)
     return [each for each in asked if each is not None][:3]
 
 
-def split_of(reading: TextReading) -> Question | None:
-    """Which tokens does a word become? The wrong options are other ways to cut it with this vocabulary."""
-    split = [word for word in reading.words if askable(word) and len(word.pieces) > 1 and word.text.strip().isalnum()]
-    if not split:
+def why_this_cut(reading: TextReading) -> Question | None:
+    """Why is a word cut where it is cut, though the vocabulary allows another cut?"""
+    for word in reading.words:
+        if not askable(word) or len(word.pieces) < 2 or not word.text.strip().isalnum():
+            continue
+        asked = _why_longest(reading.tokenizer.model, word) if isinstance(word, WordSteps) else _why_first(word)
+        if asked is not None:
+            return asked
+    return None
+
+
+def _why_longest(model: Model, word: WordSteps) -> Question | None:
+    first = word.matches[0].candidate
+    ends = range(len(first) - 1, 0, -1)
+    shorter = next((first[:end] for end in ends if model.token_to_id(first[:end]) is not None), None)
+    if shorter is None:
         return None
-    # Not the hardest word: that one is shown step by step.
-    word = min(split, key=lambda each: (len(each.pieces), -len(each.text)))
-    why = f"These {len(word.pieces)} tokens are what the model reads."
-    options = [Option(joined(word.pieces), why, correct=True)]
-    for cut, condition in reading.rivals(word):
-        options.append(Option(quoted(" · ".join(cut)), f"It would be cut so {condition}."))
-    options.append(Option(quoted(spelled(word)), not_whole(word)))
-    return question("split", f"Which tokens does {quoted(spelled(word))} become?", options)
+    why = "The tokenizer takes the longest entry that fits, again and again."
+    return question(
+        "why-this-cut",
+        f"{quoted(word.text)} begins with the token {quoted(first)}. The vocabulary also has {quoted(shorter)}. Why is "
+        "the longer one taken?",
+        [
+            Option("The longest entry that fits is always taken", why, correct=True),
+            Option("It has a meaning of its own", f"The tokenizer knows no meanings and no grammar. {why}"),
+            Option("It is more frequent in texts", f"How often an entry occurs does not matter here. {why}"),
+        ],
+    )
+
+
+def _why_first(word: BpeWord) -> Question | None:
+    if len(word.merges) < 2:
+        return None
+    first, then = word.merges[:2]
+    why = f"It was learned earlier: its rank is {first.rank}, and the rank of the other one is {then.rank}."
+    return question(
+        "why-this-cut",
+        f"In {quoted(spelled(word))}, {quoted(first.left)} + {quoted(first.right)} is joined before "
+        f"{quoted(then.left)} + {quoted(then.right)}. Why?",
+        [
+            Option("It was learned earlier", why, correct=True),
+            Option("It makes a part that has a meaning", f"The tokenizer knows no meanings. {why}"),
+            Option("Pairs are joined from left to right", f"Where a pair is in the word does not matter. {why}"),
+        ],
+    )
 
 
 def unknown_word(reading: TextReading) -> Question | None:
-    """What does the model read in place of a word it cannot build?"""
-    found = next(
-        (
-            (surface, word)
-            for surface, word in _surfaces(reading)
-            if isinstance(word, WordSteps) and word.unknown and surface.replace(_JOINER, "").isprintable()
-        ),
-        None,
-    )
-    return None if found is None else _unknown_question(*found)
-
-
-def _unknown_question(surface: str, word: WordSteps) -> Question | None:
-    token = quoted(word.pieces[0].token)
-    known = [quoted(match.candidate) for match in word.matches]
-    why = f"No entry of the vocabulary fits at one place, and the whole word becomes {token}."
-    options = [
-        Option(f"{token}, once", why, correct=True),
-        Option("Nothing: the word is left out", f"Its place in the sentence stays, and {token} stands there."),
-    ]
-    if known:
-        options.append(Option(f"{known[0]}, then {token}", "Pieces found before the gap are thrown away again."))
-    if len(word.text) > 1:
-        why = f"Its {len(word.text)} characters share one {token}: words are unknown as a whole."
-        options.append(Option(f"{token}, {len(word.text)} times", why))
-    return question("unknown", f"What does the model read where you wrote {quoted(surface)}?", options)
-
-
-def mistyped(reading: TextReading) -> Question | None:
-    """A letter of a whole word is left out: what does the model read then?"""
-    known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
-    words = sorted({word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}, key=lambda w: (-len(w), w))
-    for word in words:
-        wrong = word[: len(word) // 2] + word[len(word) // 2 + 1 :]
-        pieces = pieces_of(reading.tokenizer, wrong)
-        if len(pieces) > 1:
-            made = f"It becomes {quoted(' · '.join(pieces))}."
-            return question(
-                "mistyped",
-                f"{quoted(word)} is one token. What does the model read if you mistype it as {quoted(wrong)}?",
-                [
-                    Option("Pieces that the vocabulary has", made, correct=True),
-                    Option(f"{quoted(word)} all the same", f"{made} No tokenizer corrects spelling."),
-                    Option("Nothing: the word is left out", f"{made} Every letter is read."),
-                ],
-            )
-    return None
-
-
-def case_twins(reading: TextReading) -> Question | None:
-    """Do two spellings of one word get the same ids?"""
-    seen: dict[str, tuple[str, Word]] = {}
-    for surface, word in _surfaces(reading):
-        if isinstance(word, WordSteps) and word.unknown:
-            continue
-        folded = unicodedata.normalize("NFD", surface.removeprefix("Ġ").casefold())
-        key = "".join(letter for letter in folded if unicodedata.category(letter) != "Mn")
-        earlier, twin = seen.setdefault(key, (surface, word))
-        if key.isalpha() and earlier != surface:
-            return _twin_question((earlier, twin), (surface, word))
-    return None
-
-
-def _surfaces(reading: TextReading) -> Iterator[tuple[str, Word]]:
-    """The words that a question may quote, as they were typed; a BPE word in its visible bytes."""
+    """What does the model read in place of a word of the text that it cannot build?"""
     for steps in reading.texts:
         for word in steps.words:
-            if askable(word):
-                yield spelled(word) if isinstance(word, BpeWord) else steps.text[slice(*word.span)], word
-
-
-def _twin_question(first: tuple[str, Word], second: tuple[str, Word]) -> Question:
-    ids = [", ".join(str(piece.token_id) for piece in word.pieces) for _, word in (first, second)]
-    a, b = quoted(first[0]), quoted(second[0])
-    same = ids[0] == ids[1]
-    why = (
-        f"Normalization makes both {quoted(first[1].text)} before the vocabulary is asked: {ids[0]}."
-        if same
-        else f"{a} is {ids[0]} and {b} is {ids[1]}: this tokenizer keeps the difference."
-    )
-    return Question(
-        "twins",
-        f"Your text has {a} and {b}. Does the model read the same ids?",
-        (Option("Yes, the same", why, correct=same), Option("No, different ones", why, correct=not same)),
-    )
-
-
-def mark(reading: TextReading) -> Question | None:
-    """What does ``##``, or ``Ġ``, say about a token?"""
-    for word in reading.words:
-        if isinstance(word, WordSteps):
-            if askable(word) and len(word.pieces) > 1:
-                return _continues(word)
-        elif askable(word) and word.text[:1] == " " and word.text[1:].isalnum() and not word.prefixed:
-            return _after_space(word)
+            typed = steps.text[slice(*word.span)]
+            readable = typed.replace(_JOINER, "").isprintable()
+            if isinstance(word, WordSteps) and word.unknown and askable(word) and readable:
+                return _unknown_question(typed, word)
     return None
 
 
-def _continues(word: WordSteps) -> Question | None:
-    piece = word.pieces[1].token
-    made = f"{quoted(word.text)} became {joined(word.pieces)}."
-    right = "It continues the word on its left"
-    return question(
-        "mark",
-        f"What does {quoted(word.continuing_prefix)} at the start of {quoted(piece)} say?",
-        [
-            Option(right, f"{made} Every piece but the first has the mark.", correct=True),
-            Option("It is the last piece of its word", f"{made} The mark tells what comes before, not what follows."),
-            Option("It is not in the vocabulary", f"It is, with the id {word.pieces[1].token_id}, mark included."),
-        ],
-    )
-
-
-def _after_space(word: BpeWord) -> Question | None:
-    piece = word.pieces[0]
-    why = "The space is byte 32, and “Ġ” is the sign for byte 32."
-    return question(
-        "mark",
-        f"What does {quoted(piece.token[:1])} at the start of {quoted(piece.token)} say?",
-        [
-            Option("A space stands before it in the text", why, correct=True),
-            Option("It continues the word on its left", "The other way round: a piece inside a word has no sign."),
-            Option("It is not in the vocabulary", f"It is, with the id {piece.token_id}, sign included."),
-        ],
-    )
-
-
-def distinct_ids(reading: TextReading) -> Question | None:
-    """How many different ids does the input hold? Decided only where a token stands twice."""
-    encoding = reading.encoding
-    n, counts = len(encoding), Counter(encoding.tokens)
-    if n > COUNTABLE or len(counts) == n:
-        return None
-    token, times = counts.most_common(1)[0]
-    example = f"{quoted(token)} stands {'twice' if times == 2 else f'{times} times'} and has one id."
-    content = [token for token, special in zip(encoding.tokens, encoding.special, strict=True) if not special]
-    return question(
-        "distinct-ids",
-        f"This input has {n} tokens. How many different ids?",
-        [
-            Option(str(len(counts)), example, correct=True),
-            Option(str(n), f"{example} A token has the same id wherever it stands."),
-            Option(str(len(set(content))), "This leaves out the tokens that the model added; they have ids too."),
-            Option(str(len(content)), "This is the number of tokens that come from the text."),
-        ],
-    )
-
-
-def added_tokens(reading: TextReading) -> Question | None:
-    """How many tokens stand for none of the learner's characters?"""
-    encoding = reading.encoding
-    places = [
-        f"{quoted(token)} (token {position})"
-        for position, (token, special) in enumerate(zip(encoding.tokens, encoding.special, strict=True), start=1)
-        if special
+def _unknown_question(typed: str, word: WordSteps) -> Question | None:
+    token = quoted(word.pieces[0].token)
+    why = f"One part of the word is not in the vocabulary. Then the whole word becomes {token}."
+    options = [
+        Option(f"{token}, once", why, correct=True),
+        Option("Nothing: the word is left out", f"{why} The model sees that there was a word, and not which."),
     ]
-    right = len(places)
-    listed = f"The model added {', '.join(places)}." if places else "This model adds none."
-    near = [number for number in (right - 1, right + 1, right + 2) if number >= 0]
+    if word.matches:
+        found = quoted(word.matches[0].candidate)
+        options.append(Option(f"{found}, then {token}", f"{why} Pieces that were already found are dropped."))
+    if len(word.text) > 1:
+        options.append(Option(f"{token}, once for each character", why))
+    return question("unknown", f"What does the model read where you typed {quoted(typed)}?", options)
+
+
+def unknown_sign(reading: TextReading) -> Question | None:
+    """What does the model read for a sign that hardly any text has?"""
+    tokenizer = reading.tokenizer
+    found = tokenizer.encode(f" {_SIGN}", add_special_tokens=False)
+    lost, several = unknown_of(tokenizer) in found.ids, len(found.ids) > 1
+    if any(_SIGN in steps.text for steps in reading.texts):
+        return None
+    why = f"It reads {quoted(' · '.join(found.tokens))}."
+    if lost:
+        why += f" It would read the same for every other sign that is not in the vocabulary: what {_SIGN} was is lost."
+    elif several:
+        why += " Every text is made of bytes, and each byte is in the vocabulary: nothing is lost."
     return question(
-        "added",
-        f"How many of the {len(encoding)} tokens did the model add to your text?",
+        "unknown-sign",
+        f"You add the sign {_SIGN} to your text. What does the model read there?",
         [
-            Option(str(right), listed, correct=True),
-            *(Option(str(number), f"{listed} That makes {right}.") for number in near),
+            Option("One token that also replaces other unknown signs", why, correct=lost),
+            Option("The bytes that the sign is stored as", why, correct=several and not lost),
+            Option("A token of its own", why, correct=not lost and not several),
+            Option("Nothing: it is left out", f"{why} Nothing that you type is left out."),
         ],
     )
+
+
+def in_capitals(reading: TextReading) -> Question | None:
+    """Does the model read other ids if a word of the text is typed in capitals?"""
+    for word in reading.words:
+        small = word.text.strip()
+        if not (askable(word) and len(word.pieces) == 1 and small.isascii() and small.isalpha() and small.islower()):
+            continue
+        if len(small) < 3 or (isinstance(word, WordSteps) and word.unknown):
+            continue
+        tokens = reading.tokenizer.encode(f" {small.upper()}", add_special_tokens=False).tokens
+        same = tuple(tokens) == tuple(piece.token for piece in word.pieces)
+        capitals = quoted(small.upper())
+        why = (
+            f"Normalization makes it small letters before it is looked up, so to this model it is {quoted(small)}."
+            if same
+            else f"This model keeps capitals. It reads {capitals} as {quoted(' · '.join(tokens))}."
+        )
+        return question(
+            "in-capitals",
+            f"You shout: you type {capitals} in place of {quoted(small)}. What does the model notice?",
+            [
+                Option("Nothing: it reads the same id", why, correct=same),
+                Option("It reads other ids", why, correct=not same),
+                Option("It reads the same id, and a sign for capitals", f"{why} There is no sign for capitals."),
+            ],
+        )
+    return None
+
+
+def neighbours_in_the_list(reading: TextReading) -> Question | None:
+    """What follows if two words are neighbours in the vocabulary? Nothing about their meaning."""
+    for word in reading.words:
+        piece = word.pieces[0]
+        if not (askable(word) and len(word.pieces) == 1 and word.text.strip().isalpha()):
+            continue
+        for near in (piece.token_id + 1, piece.token_id - 1):
+            other = _plain(reading.tokenizer.id_to_token(near))
+            if len(other) > 2 and other.isalpha() and other.isascii():
+                return _neighbours(_bare(word), piece.token_id, other, near)
+    return None
+
+
+def _neighbours(word: str, token_id: int, other: str, near: int) -> Question | None:
+    why = "An id is only a place in a list. What a word means to the model begins with the vector of the next lesson."
+    return question(
+        "neighbours",
+        f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What does that tell about "
+        "the two words?",
+        [
+            Option("Nothing about their meaning", why, correct=True),
+            Option("They have nearly the same meaning", why),
+            Option("They often occur side by side", why),
+        ],
+    )
+
+
+def _bare(word: Word) -> str:
+    return spelled(word).removeprefix("Ġ") if isinstance(word, BpeWord) else word.text
+
+
+def _plain(token: str | None) -> str:
+    return (token or "").removeprefix("Ġ")
+
+
+BUILDERS = (why_this_cut, unknown_word, unknown_sign, in_capitals, neighbours_in_the_list)

@@ -3,68 +3,78 @@
 from __future__ import annotations
 
 from lab.course.words import quoted
-from lab.lessons.tokenization.reading import TextReading, askable, count, hardest, joined, spelled
+from lab.lessons.tokenization.reading import TextReading, Word, askable, count, hardest, joined, spelled
+from lab.models.trace import Trace
 from lab.text.tokenizers.wordpiece import WordSteps
 
 
 def whole_and_cut(reading: TextReading) -> str:
-    """How many words of the text are tokens as a whole, how the hardest is cut, and what the model adds."""
-    words, own = reading.words, sum(reading.encoding.special)
-    added = f" The model adds {count(own, 'token')} of its own." if own else ""
+    """How many words of the text are tokens as a whole, and what became of the one that is cut into most pieces."""
+    words, total = reading.words, f"The model reads {count(len(reading.encoding), 'id')} and nothing else."
     if not words or reading.encoding.cut:
-        return f"The model reads {count(len(reading.encoding), 'token')}.{added}"
+        return total
     lost = [word for word in words if isinstance(word, WordSteps) and word.unknown]
     cut = [word for word in words if len(word.pieces) > 1]
-    whole = len(words) - len(lost) - len(cut)
-    told = (
-        f"Of the {len(words)} words and punctuation marks of your text, {whole} {'is' if whole == 1 else 'are'} in the "
-        "vocabulary"
-    )
-    if len(words) == 1:
-        told = f"The only word of your text is {'' if whole else 'not '}in the vocabulary"
     shown = [word for word in cut if askable(word)]
-    at = hardest(shown)
-    pieces = "" if at is None else f" {quoted(spelled(shown[at]))} is not: it is cut into {joined(shown[at].pieces)}."
-    gone = f" The vocabulary cannot build {count(len(lost), 'word')}." if lost else ""
-    return f"{told} as a whole.{pieces}{gone}{_respelled(reading)}{added}"
+    if (at := hardest(shown)) is not None:
+        told = f"{quoted(spelled(shown[at]))} is not in the vocabulary, so it becomes {joined(shown[at].pieces)}."
+        others = len(words) - len(cut) - len(lost)
+        return f"{told} {_counted(others)} in the vocabulary."
+    if lost:
+        return f"The vocabulary has no token for {count(len(lost), 'word')} of your text. {total}"
+    if cut:
+        return f"{_counted(len(words) - len(cut))} in the vocabulary. {total}"
+    whole = "The only word of your text is" if len(words) == 1 else f"All {len(words)} words and signs of your text are"
+    return f"{whole} in the vocabulary. {total}"
 
 
-def spellings(reading: TextReading) -> str:
-    """Whether words that are typed differently are one to the model."""
-    words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
-    typed, read = {each for each, _ in words}, {spelled(word).removeprefix("Ġ") for _, word in words}
-    told = f"Your text has {count(len(typed), 'different spelling')} as typed, and {len(read)} as the model reads it."
-    if len(read) < len(typed):
-        return f"{told} Spellings that fall together share their tokens."
-    return f"{told} Here no two spellings fall together."
+def _counted(whole: int) -> str:
+    """The subject and verb of a sentence about the words that are in the vocabulary."""
+    if not whole:
+        return "No other word of your text is"
+    return f"{whole} other {'word or sign' if whole == 1 else 'words and signs'} {'is' if whole == 1 else 'are'}"
 
 
-def pre_tokens(reading: TextReading) -> str:
-    """How many pre-tokens there are beside the words between spaces, and how many hold no letter and no digit."""
+def cut(reading: TextReading) -> str:
+    """Which spelling the model reads in place of the typed one, and how many pre-tokens there are."""
     between = sum(len(steps.text.split()) for steps in reading.texts)
+    parts = f"{count(between, 'word')} between spaces became {count(len(reading.words), 'pre-token')}"
     signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)
-    cut = sum(len(word.pieces) > 1 for word in reading.words)
-    return (
-        f"Between spaces, your text has {count(between, 'word')}. The tokenizer makes "
-        f"{count(len(reading.words), 'pre-token')} of it; {signs or 'none'} of them {'has' if signs == 1 else 'have'} "
-        f"neither a letter nor a digit. {cut or 'None'} of them {'are' if cut > 1 else 'is'} cut further, into "
-        "several tokens."
+    why = (
+        ": a punctuation mark or another sign is cut off from its word"
+        if signs and len(reading.words) > between
+        else ""
     )
+    return f"{_spellings(reading)} {parts}{why}."
 
 
-def _respelled(reading: TextReading) -> str:
-    """How many of the text's words are looked up in another spelling than the typed one, and the first of them."""
-    changed = [
-        (typed, word)
-        for steps in reading.texts
-        for word in steps.words
-        if isinstance(word, WordSteps) and (typed := steps.text[slice(*word.span)]) != word.text
-    ]
-    shown = next(((typed, word.text) for typed, word in changed if askable(word)), None)
-    if shown is None:
-        return ""
-    more = f", and {count(len(changed) - 1, 'other word')} in another spelling, too" if len(changed) > 1 else ""
-    return (
-        f" Before a word is looked up, spellings are made alike (see **Normalize**): {quoted(shown[0])} is looked "
-        f"up as {quoted(shown[1])}{more}."
-    )
+def _spellings(reading: TextReading) -> str:
+    """What normalization changes about the words that were typed."""
+    words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
+    typed, read = {each for each, _ in words}, {_bare(word) for _, word in words}
+    if len(read) < len(typed):
+        verb = "is" if len(read) == 1 else "are"
+        return f"Of {len(typed)} spellings that you typed, {len(read)} {verb} left: the model reads them alike."
+    changed = next(((each, word.text) for each, word in words if _respelled(each, word) and askable(word)), None)
+    if changed is not None:
+        return f"You typed {quoted(changed[0])}, and the model reads {quoted(changed[1])}."
+    if all(isinstance(word, WordSteps) for _, word in words):
+        return "Every spelling stays as you typed it."
+    return "This model keeps capitals and accents, so “She” and “she” are two words to it."
+
+
+def _respelled(typed: str, word: Word) -> bool:
+    return isinstance(word, WordSteps) and typed != word.text
+
+
+def _bare(word: Word) -> str:
+    return spelled(word).removeprefix("Ġ")
+
+
+def added(trace: Trace) -> str:
+    """How many of the tokens that the model reads are not from the text."""
+    own, total = sum(trace.encoding.special), len(trace.encoding)
+    if not own:
+        return f"This model adds no token: all {total} are from your text."
+    told = f"{own} of the {total} tokens {'is' if own == 1 else 'are'} not from your text."
+    return f"{told} The model reads them like words."

@@ -9,8 +9,7 @@ from lab.ui.play import Screens
 SCREENS: Screens[TokenizationView] = Screens(
     steps={
         "tokens": with_agreement(screens.show_tokens),
-        "normalize": with_agreement(screens.show_normalization),
-        "pre-tokens": with_agreement(screens.show_pre_tokens),
+        "cut": with_agreement(screens.show_cut),
         "pieces": with_agreement(show_pieces),
         "special-tokens": with_agreement(screens.show_special_tokens),
         "check": with_agreement(screens.show_checks),

@@ -11,14 +11,12 @@ from lab.charts.tokens import tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON, predictions
-from lab.lessons.tokenization.reading import Word, count, spelled
+from lab.lessons.tokenization.reading import Word, count, mistyped, spelled
 from lab.lessons.tokenization.toy import MERGE_STEP
 from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, table
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
-from lab.ui.frame.script import try_this
-from lab.ui.parameters import TEXT, WORD
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.toy_runs import link_to_toy
 
@@ -29,22 +27,16 @@ def show_pieces(view: TokenizationView) -> bool | None:
     """One word, from the first try to the last. True while its question waits for an answer."""
     if not explained(view):
         return None
-    word = choose_word(view.reading.words)
+    typo = None if any(len(word.pieces) > 1 for word in view.reading.words) else mistyped(view.reading)
+    word = choose_word([*view.reading.words, *([typo.wrong] if typo else [])])
     if word is None:
         st.markdown("Normalization leaves nothing of this text to cut.")
         return None
-    model = view.reading.tokenizer.model
-    if isinstance(word, WordSteps) and isinstance(model, models.WordPiece):
-        question = predictions.first_piece(model, word)
-        limit = model.max_input_chars_per_word
-    else:
-        question = predictions.first_merge(view.reading.tokenizer, word) if isinstance(word, BpeWord) else None
-        limit = 0
     st.markdown(_rule(word))
-    _offer_a_cut_word(view)
-    if not predict(LESSON, question):
+    if not predict(LESSON, predictions.not_in_the_vocabulary(word, typo)):
         return True
-    why = about_uncut(word, limit)
+    model = view.reading.tokenizer.model
+    why = about_uncut(word, model.max_input_chars_per_word if isinstance(model, models.WordPiece) else 0)
     if why is not None:
         st.markdown(why)
     elif isinstance(word, WordSteps):
@@ -55,32 +47,18 @@ def show_pieces(view: TokenizationView) -> bool | None:
     return None
 
 
-def _offer_a_cut_word(view: TokenizationView) -> None:
-    """A sentence with a word that the model cuts, where it cuts none of this text."""
-    offered = predictions.cut_sentence(view.reading.tokenizer)
-    if offered is None or any(len(word.pieces) > 1 for word in view.reading.words):
-        return
-    word, sentence = offered
-    try_this(
-        f"{view.model} cuts no word of your text, so here you see only how a word stays whole. It does cut *{word}*. "
-        "Where?",
-        f"Take a sentence with {word}",
-        {TEXT: sentence, WORD: WORD.default},
-    )
-
-
 def _rule(word: Word) -> str:
     if not isinstance(word, BpeWord):
         return (
-            "**WordPiece** looks for the longest entry of the vocabulary that starts the word, then for the longest "
-            f"that continues it, until nothing is left. {quoted(word.continuing_prefix)} marks a piece that continues "
-            "a word."
+            "No vocabulary has every word. What does the model read if a word is missing? **WordPiece**, the "
+            "tokenizer of BERT, looks up the longest beginning of the word that is in the vocabulary. Then it does the "
+            f"same with the rest. {quoted(word.continuing_prefix)} marks a piece that continues a word."
         )
     space = byte_symbols()[0x20]
     return (
-        "**Byte-pair encoding** starts from the bytes and has a list of pairs to join, in the order in which they were "
-        "learned. Of all neighbours in the word, it joins the pair that stands first in the list. It goes on until no "
-        "two neighbours are in the list."
+        "No vocabulary has every word. **Byte-pair encoding**, the tokenizer of GPT-2, starts with single bytes. It "
+        "has a list of pairs to join, in the order in which they were learned. Of all neighbours in the word, it joins "
+        "the pair that was learned first. It goes on until no two neighbours are in the list."
         + (f" {quoted(space)} is the sign for a space." if space in word.symbols else "")
     )
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer, models
 
 from lab.course.words import quoted
-from lab.lessons.tokenization.splits import bpe_rivals, wordpiece_rivals
 from lab.models.encoding import Encoding
 from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.pieces import Piece
-from lab.text.tokenizers.steps import TokenizationSteps
+from lab.text.tokenizers.steps import TokenizationSteps, tokenization_steps
 from lab.text.tokenizers.wordpiece import WordSteps
 
 Word = WordSteps | BpeWord
 
-COUNTABLE = 40  # tokens that a learner can count on the screen
 _LONGEST = 30  # characters of a word that a question may quote
+_LONG_ENOUGH = 4  # letters of a word that may be mistyped
 
 
 @dataclass(frozen=True)
@@ -35,16 +34,26 @@ class TextReading:
         """The pre-tokens of all texts in reading order."""
         return tuple(word for steps in self.texts for word in steps.words)
 
-    def rivals(self, word: Word) -> list[tuple[tuple[str, ...], str]]:
-        """Other ways to cut ``word`` with this vocabulary, each with the "if …" that makes it so."""
-        model = self.tokenizer.model
-        right = tuple(piece.token for piece in word.pieces)
-        found: list[tuple[tuple[str, ...], str]] = []
-        if isinstance(word, BpeWord):
-            found = bpe_rivals(word)
-        elif isinstance(model, models.WordPiece) and not word.unknown:
-            found = wordpiece_rivals(model, word)
-        return [(cut, condition) for cut, condition in found if cut != right]
+
+@dataclass(frozen=True)
+class Mistyped:
+    """A ``word`` of the text that is one token, and how it is cut if one letter of it is left out."""
+
+    word: str
+    wrong: Word
+
+
+def mistyped(reading: TextReading) -> Mistyped | None:
+    """The longest word that is one token and falls into pieces without its middle letter; None if there is none."""
+    known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
+    words = {word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}
+    for word in sorted(words, key=lambda each: (-len(each), each)):
+        typed = word[: len(word) // 2] + word[len(word) // 2 + 1 :]
+        space = "" if isinstance(reading.tokenizer.model, models.WordPiece) else " "
+        (wrong,) = tokenization_steps(reading.tokenizer, space + typed).words
+        if len(wrong.pieces) > 1:
+            return Mistyped(word, wrong)
+    return None
 
 
 def spelled(word: Word) -> str:
@@ -95,10 +104,3 @@ def count(number: int, noun: str) -> str:
 def joined(pieces: Sequence[Piece]) -> str:
     """The tokens of a word in a row, quoted."""
     return quoted(" · ".join(piece.token for piece in pieces))
-
-
-def not_whole(word: Word) -> str:
-    """Why a word that is split did not stay whole."""
-    if isinstance(word, BpeWord):
-        return "No merge joins it into one piece."
-    return "The whole word is not in the vocabulary."

@@ -11,7 +11,7 @@ from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
 from lab.course.glossary import terms_in
 from lab.course.words import quoted
-from lab.lessons.tokenization import LESSON, meanings, predictions
+from lab.lessons.tokenization import LESSON, meanings
 from lab.lessons.tokenization.checks import all_checks
 from lab.lessons.tokenization.figures import token_table
 from lab.lessons.tokenization.reading import count
@@ -25,57 +25,36 @@ from lab.ui.frame.header import defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 from lab.ui.toys.steps import show_validation
 
 _RARE = "The unhappily overworked photographers rebuilt everything."
+_CAFES = "CAFÉ café Café"
 
 
 def show_tokens(view: TokenizationView) -> None:
-    """The whole input, cut; then what the vocabulary may hold."""
+    """The whole input, cut, with the ids that the model reads."""
     st.markdown(
-        "A model does not read words. It reads **tokens**: pieces of text from a fixed list, its **vocabulary**. "
-        f"The vocabulary of {view.model} has {view.trace.model.config.vocabulary:,} tokens. These are the tokens of "
-        "your text:"
+        "A model cannot read letters. So your text is cut into pieces, called **tokens**, and each token is looked up "
+        f"in a fixed list, the **vocabulary**. {view.model} knows {view.trace.model.config.vocabulary:,} tokens. What "
+        "the model gets is each token’s number in this list, its **id**."
     )
     encoding = view.trace.encoding
-    texts = [encoding.text] + ([encoding.pair] if encoding.pair else [])
-    draw_chips(encoding_chips(encoding))
-    st.caption(
-        "Above each chip stands its number, counted from 1. Below it stands the token, where that is not what you "
-        f"typed. Chips that touch have no space between them; colours only keep neighbours apart.{_dashed(view)}"
-    )
-    _figures(
-        {
-            "Characters": sum(map(len, texts)),
-            "Words between spaces": sum(len(text.split()) for text in texts),
-            "Tokens": len(encoding),
-        }
-    )
+    draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
+    dashed = " The model added the tokens in dashed frames." if any(encoding.special) else ""
+    st.caption(f"The number below a token is its id. The number above it counts the tokens from 1.{dashed}")
     meaning(meanings.whole_and_cut(view.reading))
-    try_this("longer words. Into how many pieces do they fall?", "Take a sentence with rare words", {TEXT: _RARE})
-    question = predictions.one_token(view.reading)
-    if question is not None:
-        predict(LESSON, question)
-    rows = partial(token_table, view.trace)
-    table(rows(), "tokens", rows)
+    try_this("longer words. How many pieces do they become?", "Take a sentence with rare words", {TEXT: _RARE})
+    with st.expander("Every token in a table", icon=":material/table:", on_change="rerun", key="_tokens_table") as all:
+        if all.open:
+            rows = partial(token_table, view.trace)
+            table(rows(), "tokens", rows)
     config = view.trace.model.config
     show_validation(
         ToyData((tuple(encoding.token_ids),), config.vocabulary, config.max_tokens, 1, 0, first=0),
-        numbers="These are the checks that a toy’s sentences get, made on your text. A word is its id here. No text "
-        "holds every word of the vocabulary, so the last check fails.",
+        numbers="A toy’s sentences must pass these checks. Here your text is checked in the same way; each word is "
+        "written as its id. The last check fails, because no text contains every token of the vocabulary.",
     )
-
-
-def _dashed(view: TokenizationView) -> str:
-    return " A dashed frame: a token that is not in your text." if any(view.trace.encoding.special) else ""
-
-
-def _figures(numbers: dict[str, int]) -> None:
-    with st.container(horizontal=True):
-        for name, number in numbers.items():
-            st.metric(name, number, width="content")
 
 
 def _named(texts: Sequence[TokenizationSteps]) -> list[tuple[str, TokenizationSteps]]:
@@ -83,34 +62,57 @@ def _named(texts: Sequence[TokenizationSteps]) -> list[tuple[str, TokenizationSt
     return list(zip(names, texts, strict=True))
 
 
-def show_normalization(view: TokenizationView) -> None:
-    """What happens to the characters before anything is cut."""
+def show_cut(view: TokenizationView) -> None:
+    """What happens to a text before a word is looked up: spellings are made alike, and the text is cut."""
     if not explained(view):
         return
-    st.markdown(
-        "**Normalization** makes spellings alike before anything is cut. Spellings that share one entry keep the "
-        "vocabulary short."
-    )
+    st.markdown(_rule(view.reading.texts[0]) if view.reading.texts else "")
     for name, steps in _named(view.reading.texts):
         if name:
             st.markdown(f"### {name}")
-        if isinstance(steps, WordPieceSteps):
-            _stages(steps)
-        else:
-            plain(steps.text)
-            characters, read = count(len(steps.composed), "character"), count(len(steps.composed.encode()), "byte")
-            changed = "changes no character"
-            if steps.composed != steps.text:
-                changed = "joins letters and the marks above or below them into one character each (NFC)"
-            st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
-    meaning(meanings.spellings(view.reading))
-    try_this("one word in three spellings. How many are left?", "Take CAFÉ café Café", {TEXT: "CAFÉ café Café"})
+        draw_chips(pre_token_chips(steps))
+    st.caption("Each box is a pre-token. If the model reads another spelling than yours, it is shown below.")
+    meaning(meanings.cut(view.reading))
+    try_this("one word in three spellings. Are they one word to the model?", "Take CAFÉ café Café", {TEXT: _CAFES})
+    with st.expander("What happens to each character", on_change="rerun", key="_each_character") as stages:
+        if stages.open:
+            for place, (name, steps) in enumerate(_named(view.reading.texts)):
+                _show_characters(view, name, steps)
+                table(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
     if any(isinstance(steps, BpeSteps) for steps in view.reading.texts):
         _bytes(view)
 
 
+def _rule(steps: TokenizationSteps) -> str:
+    if isinstance(steps, BpeSteps):
+        return (
+            "Before a word is looked up, the text is cut into **pre-tokens**. Letters, digits and other signs are kept "
+            "apart, and **a space belongs to the word after it**. No token goes across one of these cuts."
+        )
+    return (
+        "Before a word is looked up, two things happen. **Normalization** makes spellings alike, so that the "
+        "vocabulary needs only one entry for them. Then the text is cut at spaces and around punctuation marks. The "
+        "parts are called **pre-tokens**. No token goes across one of these cuts."
+    )
+
+
+def _show_characters(view: TokenizationView, name: str, steps: TokenizationSteps) -> None:
+    """What normalization does to one text, stage by stage; a tokenizer of bytes has one stage."""
+    if name:
+        st.markdown(f"### {name}")
+    if isinstance(steps, WordPieceSteps):
+        _stages(steps)
+        return
+    plain(steps.text)
+    characters, read = count(len(steps.composed), "character"), count(len(steps.composed.encode()), "byte")
+    changed = "changes no character"
+    if steps.composed != steps.text:
+        changed = "joins each letter and its accents into one character (NFC)"
+    st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
+
+
 def _stages(steps: WordPieceSteps) -> None:
-    st.markdown("As typed")
+    st.markdown("You typed:")
     plain(steps.text)
     spans = tuple((i, i + 1) for i in range(len(steps.text)))
     for stage in steps.stages:
@@ -128,91 +130,47 @@ def _stages(steps: WordPieceSteps) -> None:
         right.dataframe(tables.change_table(found), hide_index=True, height="auto" if len(found) < 6 else 240)
     off = [title for name, (title, _) in STAGES.items() if name not in {stage.name for stage in steps.stages}]
     if off:
-        st.markdown(f"Switched off in this tokenizer: {', '.join(off).lower()}.")
+        st.markdown(f"This tokenizer does not use these stages: {', '.join(off).lower()}.")
 
 
 def _bytes(view: TokenizationView) -> None:
-    """Why the model reads bytes, and which sign stands for each."""
-    told = (
-        f"{view.model} reads bytes because of how it cuts words. That is called **byte-pair encoding**, **BPE** for "
-        "short: it begins with single bytes and joins neighbours again and again. The step **Pieces** does it."
-    )
-    st.markdown(told, help=defined(terms_in("byte-pair encoding")))
-    word = choose_word(view.reading.words)
-    if word is not None:
-        show_table(tables.character_bytes_table(word.text), numbered=True)
-    with st.expander("The sign of each of the 256 bytes"):
-        st.markdown(
-            "This kind of byte-pair encoding writes every byte as one visible sign. A byte that prints stands for "
-            "itself. The others get another letter: the space becomes “Ġ”. From the next lesson on, this lab shows it "
-            "as “␣”."
+    """Why the model reads bytes, and which sign is written for each."""
+    with st.expander("Why this model reads bytes", on_change="rerun", key="_bytes") as why:
+        if not why.open:
+            return
+        told = (
+            f"{view.model} cuts words by **byte-pair encoding**, **BPE** for short. BPE starts with single bytes and "
+            "joins neighbours again and again; the step **Pieces** shows how. A byte that can be printed is written as "
+            "itself. Every other byte is written as another letter: a space becomes “Ġ”. From lesson 2 on, the lab "
+            "writes “␣” for it."
         )
+        st.markdown(told, help=defined(terms_in("byte-pair encoding")))
+        word = choose_word(view.reading.words)
+        if word is not None:
+            show_table(tables.character_bytes_table(word.text), numbered=True)
         table(tables.byte_table(), "bytes")
-
-
-def show_pre_tokens(view: TokenizationView) -> None:
-    """Where the tokenizer cuts before it looks into a word."""
-    if not explained(view):
-        return
-    for place, (name, steps) in enumerate(_named(view.reading.texts)):
-        if name:
-            st.markdown(f"### {name}")
-        st.markdown(_pre_token_rule(steps))
-        draw_chips(pre_token_chips(steps))
-        table(tables.pre_token_table(steps), f"pre-tokens-{place + 1}")
-    meaning(meanings.pre_tokens(view.reading))
-    why = "an apostrophe and a decimal point. Into how many pre-tokens do they fall?"
-    try_this(why, "Take a sentence with both", {TEXT: "I don't pay 3.50 for it."})
-
-
-def _pre_token_rule(steps: TokenizationSteps) -> str:
-    found = f"Your text has {count(len(steps.words), 'pre-token')}."
-    whole = next((f" {quoted(word.text)} is an added token and stays whole." for word in steps.words if word.added), "")
-    if isinstance(steps, BpeSteps):
-        return (
-            "Words are not joined to their neighbours: the text is cut into **pre-tokens** before anything is looked "
-            "up. Letters, digits and other signs are kept apart, and **a space "
-            f"belongs to what follows it**. {found} No token reaches from one pre-token into the next.{whole}"
-        )
-    return (
-        "No token reaches from one word into the next: before anything is looked up, the text is cut into "
-        "**pre-tokens**. It is cut at white space, which is dropped, and around **every punctuation mark**. "
-        f"{found}{whole}"
-    )
 
 
 def show_special_tokens(view: TokenizationView) -> None:
     """The tokens that are not in the text, and how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    st.markdown("Some tokens stand for no character of your text. The tokenizer adds them as signs for the model.")
-    draw_chips(encoding_chips(encoding))
-    added = sum(encoding.special)
-    if added:
-        st.markdown(
-            f"That of {view.model} added {count(added, 'token')} to {'the two texts' if encoding.pair else 'the text'}."
-        )
-    else:
-        st.markdown(f"That of {view.model} adds none{' between the two texts' if encoding.pair else ''}.")
+    st.markdown("Some tokens are not in your text. The model adds them as signs, for example for the end of a text.")
+    draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]
-    if here:
-        st.markdown("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
+    st.markdown("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
+    _segments(view)
+    st.progress(
+        len(encoding) / config.max_tokens,
+        f"Your input has {count(len(encoding), 'token')}. {view.model} has room for {config.max_tokens}; it does not "
+        "read what comes after them.",
+    )
+    _show_unread(view)
+    meaning(meanings.added(view.trace))
     absent = [each for each in listed if not each.positions]
     if absent:
-        st.markdown("Not in this input:\n" + "\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
-    _segments(view)
-    st.progress(len(encoding) / config.max_tokens, f"{len(encoding)} of the {config.max_tokens} positions are taken.")
-    st.markdown(
-        f"A **position** is the place of a token; {view.model} has {config.max_tokens}, and a longer text is cut off. "
-        "This lab counts tokens from 1. "
-        "Positions count from 0, as in the papers: token 1 stands at position 0."
-    )
-    _cut(view)
-    rows, width = view.trace.model.weights.embeddings.token.shape
-    st.markdown(
-        "From here on the characters are gone. Each token has a number in the vocabulary, its **id**, and the id picks "
-        f"a row of {width} numbers out of a table of {rows:,} rows."
-    )
+        with st.expander("Special tokens that are not in this input"):
+            st.markdown("\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
 
 
 def _places(positions: Sequence[int]) -> str:
@@ -223,22 +181,26 @@ def _places(positions: Sequence[int]) -> str:
 
 
 def _segments(view: TokenizationView) -> None:
+    """Which segment each token of a pair has; a single text has only one, and there is nothing to tell."""
     encoding, segments = view.trace.encoding, view.trace.model.config.segments
+    if encoding.pair is None:
+        return
     if segments < 2:
-        st.markdown(f"{view.model} has no segments: nothing but its tokens tells one text from another.")
+        st.markdown(f"{view.model} has no segments: only the tokens themselves separate the two texts.")
         return
     ranges = []
     for segment in sorted(set(encoding.segment_ids)):
         places = [i for i, each in enumerate(encoding.segment_ids, start=1) if each == segment]
-        ranges.append(f"segment {segment} is tokens {places[0]} to {places[-1]}")
-    st.markdown(f"A **segment** says which of two texts a token belongs to: {', '.join(ranges)}.")
+        ranges.append(f"tokens {places[0]} to {places[-1]} are in segment {segment}")
+    st.markdown(f"A **segment** number says to which of the two texts a token belongs: {' and '.join(ranges)}.")
 
 
-def _cut(view: TokenizationView) -> None:
+def _show_unread(view: TokenizationView) -> None:
+    """The end of a text that is too long."""
     encoding = view.trace.encoding
     if not encoding.cut:
         return
-    st.markdown(f"The input was {count(encoding.cut, 'token')} too long. These characters were not read:")
+    st.markdown(f"Your input was {count(encoding.cut, 'token')} too long. The model did not read this:")
     for text, second in ((encoding.text, False), (encoding.pair or "", True)):
         ends = [
             end
@@ -251,5 +213,5 @@ def _cut(view: TokenizationView) -> None:
 
 
 def show_checks(view: TokenizationView) -> None:
-    """Questions graded on this text."""
+    """Questions about this text."""
     draw_checks(LESSON, all_checks(view.reading))

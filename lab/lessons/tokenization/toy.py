@@ -17,7 +17,7 @@ from lab.lessons.tokenization.toy_checks import written
 from lab.toy import merges
 from lab.toy.merges import BPE, MERGES, UNKNOWN, WORDPIECE, Corpus, Learned
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import try_this
+from lab.ui.frame.script import meaning, try_this
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_MERGES, TOY_SEED, TOY_TRAINER, TOY_WORD
 from lab.ui.quiz.asking import draw_checks
@@ -26,11 +26,11 @@ from lab.ui.selection import Selection
 from lab.ui.tables import show_table
 
 MERGE_STEP = "Merge by merge"
-_PURPOSE = "A toy, to see where a vocabulary comes from: made-up words, and the tokens that are learned from them."
+_PURPOSE = "A toy that shows where a vocabulary comes from: made-up words, and tokens that are learned from them."
 _WORDPIECE = (
-    "**WordPiece** learns in the same way, only another pair wins: the one with the largest score, count(pair) / "
-    "(count(first) · count(second)). Google has not published its trainer; this is the rule as the Hugging Face course "
-    "gives it."
+    "**WordPiece** learns in the same way, but another pair wins: the one with the largest score, count(pair) / "
+    "(count(first) · count(second)). Google has not published its training program; the rule is from the Hugging Face "
+    "course."
 )
 
 
@@ -65,20 +65,20 @@ def _show_corpus(view: ToyView) -> None:
     """The words, as letters."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
-        "Words are cut into pieces of a vocabulary. Where do the pieces come from? They are learned from text, the "
-        "**corpus**, before the model is trained. This corpus is small enough to follow by eye: "
-        f"{len(corpus.times)} made-up words, each of them several times. At first each letter is a token."
+        "Where do the pieces in a vocabulary come from? They are learned from a large text, the **corpus**, before "
+        f"the model is trained. This corpus is small enough to read: {len(corpus.times)} made-up words, each several "
+        "times. At the start, every letter is a token."
     )
     _show_words(learned, 0)
     st.markdown(
-        f"The corpus is {count(_tokens(learned, 0), 'token')} long. The vocabulary has the {len(learned.letters)} "
-        f"letters {written(learned.letters)}, and {UNKNOWN} for any other sign."
+        f"The corpus is {count(_tokens(learned, 0), 'token')} long. The vocabulary has {len(learned.letters)} letters "
+        f"({written(learned.letters)}), and {UNKNOWN} for every other sign."
     )
     with st.expander("How the words were made"):
         st.markdown(
             f"Each word is one of the stems {written(corpus.stems)} with one of the endings {written(corpus.endings)}. "
-            f"What learns the vocabulary does not know this. Left out are {written(corpus.unseen)}: you can try them "
-            "later as words that were never seen."
+            "The program that learns the vocabulary is not told this. The corpus leaves out "
+            f"{written(corpus.unseen)}: you can try them later, as words that were never seen."
         )
         rows = {
             "different words": len(corpus.times),
@@ -133,8 +133,8 @@ def _show_merges(view: ToyView) -> bool:
     """The corpus after every merge, and what decides on the next. True while its question waits for an answer."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
-        "**Byte-pair encoding** looks for the two neighbours that stand side by side most often, and joins them "
-        "everywhere into one token. Then it counts again."
+        "**Byte-pair encoding** finds the two tokens that are neighbours most often, and joins them into one token "
+        "everywhere. Then it counts again."
     )
     if learned.trainer == WORDPIECE:
         st.markdown(_WORDPIECE)
@@ -166,18 +166,18 @@ def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
     """What the merges have found so far, counted."""
     if not made:
         st.markdown(
-            f"Nothing is merged yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
+            f"Nothing is joined yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
             "Press **Next merge**."
         )
         return
     stems, endings = learned.whole(made, corpus.stems), learned.whole(made, corpus.endings)
     words = learned.whole(made, tuple(corpus.times))
-    whole = f" So {'is' if len(words) == 1 else 'are'} {count(len(words), 'whole word')}." if words else ""
-    st.markdown(
-        f"**What this means.** The corpus was {_tokens(learned, 0)} tokens long and is **{_tokens(learned, made)}** "
-        f"now; the vocabulary has {len(learned.vocabulary(made))} tokens. Each word was made of one of "
-        f"{len(corpus.stems)} stems and one of {len(corpus.endings)} endings. **{len(stems)}** of the stems and "
-        f"**{len(endings)}** of the endings are single tokens now.{whole}"
+    whole = f", and so {'is' if len(words) == 1 else 'are'} {count(len(words), 'whole word')}" if words else ""
+    meaning(
+        f"Counting alone has found **{len(stems)}** of the {len(corpus.stems)} stems and **{len(endings)}** of the "
+        f"{len(corpus.endings)} endings: they are single tokens now{whole}. The corpus was "
+        f"{_tokens(learned, 0)} tokens long and has **{_tokens(learned, made)}** now; the vocabulary has "
+        f"{len(learned.vocabulary(made))}."
     )
 
 
@@ -185,7 +185,7 @@ def _show_use(view: ToyView) -> None:
     """A word of the learner's, cut with what is learned so far."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
-        "A vocabulary is there to cut words, and above all those that it has never seen. Left out of the corpus were "
+        "A vocabulary must also cut words that it has never seen. The corpus left out "
         f"{written(corpus.unseen)}. Type one of them, or any other word."
     )
     word = "".join(TOY_WORD.line("Your word", placeholder=corpus.unseen[0]).split()) or corpus.unseen[0]
@@ -197,21 +197,19 @@ def _show_use(view: ToyView) -> None:
     ]
     st.html(token_chips(chips))
     times = corpus.times.get(word, 0)
-    seen = f"stands in the corpus {count(times, 'time')}" if times else "does not stand in the corpus"
+    seen = f"is in the corpus {count(times, 'time')}" if times else "is not in the corpus"
     st.markdown(
-        f"{quoted(word)} {seen}. After {count(made, 'merge')} it is **{count(len(cut.tokens), 'token')}**. Below each "
-        "token stands its id, its number in the vocabulary."
+        f"{quoted(word)} {seen}. After {count(made, 'merge')} it becomes **{count(len(cut.tokens), 'token')}**. The "
+        "id below a token is its number in the vocabulary."
     )
     if UNKNOWN in cut.tokens:
         lost = "that sign becomes" if learned.trainer == BPE else "the whole word becomes"
-        st.markdown(f"A sign that the corpus lacks is no token of the vocabulary: {lost} {UNKNOWN}.")
+        st.markdown(f"A sign that is not in the corpus is not in the vocabulary either: {lost} {UNKNOWN}.")
     if learned.trainer == BPE:
         _show_way(learned, word, made)
     else:
-        st.markdown(
-            "WordPiece takes the longest token that begins the word, then the longest that continues it, to the end."
-        )
-    st.markdown("Many real vocabularies are learned merge by merge, too, GPT-2’s among them, from far more text.")
+        st.markdown("WordPiece takes the longest token that begins the word, and then does the same with the rest.")
+    st.markdown("Many real vocabularies are learned merge by merge, too, GPT-2’s for example, from far more text.")
 
 
 def _show_way(learned: Learned, word: str, made: int) -> None:
@@ -219,19 +217,18 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
     way = learned.way(word, made)
     joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
     if not made:
-        why = "no merge is made yet, so the word is in its letters. Which merges change it?"
+        why = "no merge is made yet, so the word is still in letters. Which merges change it?"
         try_this(why, f"Make all {MERGES} merges", {TOY_MERGES: MERGES})
         return
     st.markdown(
-        "BPE cuts by making its merges again, in the order in which they were learned. WordPiece, BERT’s way, cuts "
-        "otherwise: it takes the longest entry of the vocabulary that fits (see **Pieces**). These merges "
-        "change the word:"
+        "BPE cuts a word by making its merges again, in the order in which they were learned. (BERT’s WordPiece takes "
+        "the longest entry that fits instead; see **Pieces**.) These merges change the word:"
     )
     show_table(pd.DataFrame({"merge": joined, "pieces": [" · ".join(each) for _, each in way]}))
 
 
 def _show_checks(view: ToyView) -> None:
-    draw_checks(LESSON, toy_checks.all_checks(view.corpus, view.learned), most=4)
+    draw_checks(LESSON, toy_checks.all_checks(view.corpus, view.learned))
 
 
 def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lab.lessons.tokenization.reading import count, question
-from lab.questions.kinds import how_many, ranked
+from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
-from lab.toy.merges import BPE, MERGES, WORDPIECE, Corpus, Learned, MergeCandidate, Pieces, candidates
+from lab.toy.merges import BPE, MERGES, WORDPIECE, Corpus, Learned, MergeCandidate, Pieces
 
 _ASKED_AFTER = range(1, 7)  # merges: later states hold too few letters to count
 
@@ -38,17 +38,17 @@ def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | N
 def about(pair: MergeCandidate, trainer: str) -> str:
     """What decides on a pair, with its numbers."""
     if trainer == BPE:
-        return f"{written(pair.pair)} stand side by side {count(pair.count, 'time')}."
+        return f"{written(pair.pair)} are neighbours {count(pair.count, 'time')}."
     return f"Its score is {pair.count} / ({pair.left} · {pair.right}) = {pair.score:.3f}."
 
 
 def all_checks(corpus: Corpus, learned: Learned) -> list[Question | None]:
     """The questions that these words decide."""
-    return [_next(learned), _size(learned), _unseen(corpus, learned), _other_trainer(learned)]
+    return [_next(learned), _unseen(corpus, learned), _parts_stay(learned)]
 
 
 def _next(learned: Learned) -> Question | None:
-    rule = "stands side by side most often" if learned.trainer == BPE else "has the best WordPiece score"
+    rule = "occurs most often" if learned.trainer == BPE else "has the best WordPiece score"
     asked = (
         next_pair(
             "toy-next-pair",
@@ -62,22 +62,20 @@ def _next(learned: Learned) -> Question | None:
     return next(filter(None, asked), None)
 
 
-def _size(learned: Learned) -> Question | None:
-    letters, size = len(learned.letters), len(learned.vocabulary(MERGES))
-    if size != 1 + letters + MERGES:
-        return None  # two merges made the same token
-    why = f"1 + {letters} + {MERGES}: every merge adds one token, and the letters stay."
-    wrong = {
-        MERGES: "That is what the merges added. The letters are tokens, too.",
-        letters + 1: "So many there were before the first merge.",
-        size - 2 * MERGES: "A merge removes nothing: both parts stay in the vocabulary.",
-        1 + letters + 2 * MERGES: "A merge adds one token, the two parts together.",
-    }
-    prompt = (
-        f"The vocabulary begins with [UNK] and the {letters} letters of the corpus. How many tokens has it after "
-        f"{MERGES} merges?"
+def _parts_stay(learned: Learned) -> Question | None:
+    """Does a merge remove the two tokens that it joins? Not from the vocabulary: other words still need them."""
+    made = learned.merges[0]
+    joined, parts = written(["".join(made)]), " and ".join(map(written, zip(made, strict=True)))
+    why = f"A merge adds one token and removes none. Words with only one of {parts} still need it."
+    return question(
+        "toy-parts",
+        f"The first merge makes {joined} out of {parts}. What becomes of {parts} in the vocabulary?",
+        [
+            Option("They stay: the vocabulary has one token more", why, correct=True),
+            Option("They are removed: the vocabulary has one token less", why),
+            Option("They are replaced: the vocabulary keeps its size", why),
+        ],
     )
-    return how_many("toy-size", prompt, (size, why), {number: text for number, text in wrong.items() if number > 0})
 
 
 def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
@@ -88,33 +86,14 @@ def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
         options = [Option(written(right), "These are the tokens that the library makes.", correct=True)]
         for made in reversed(range(MERGES)):
             pieces = learned.tokenizer(made).encode(word).tokens
-            options.append(Option(written(pieces), f"So it is cut after {count(made, 'merge')} only."))
+            options.append(Option(written(pieces), f"This would be right after only {count(made, 'merge')}."))
         options.insert(2, Option(written([word]), "The corpus does not have this word, so no merge has made it whole."))
         asked = question(
             "toy-unseen",
-            f"These tokens were learned, in this order: {tokens}. How is {written([word])} cut, which the corpus does "
-            "not have?",
+            f"These tokens were learned, in this order: {tokens}. The corpus does not have the word "
+            f"{written([word])}. How is it cut?",
             options,
         )
         if asked is not None and len(asked.options) > 2 and len(right) > 1:
             return asked
     return None
-
-
-def _other_trainer(learned: Learned) -> Question | None:
-    """Which of the most frequent pairs has WordPiece's best score? By hand, from three counts each."""
-    pairs = candidates(learned.states[0], BPE, learned.vocabulary(0))[:3]
-    numbers = "; ".join(
-        f"{written(each.pair)} {each.count} times, {written(each.pair[:1])} {each.left}, {written(each.pair[1:])} "
-        f"{each.right}"
-        for each in pairs
-    )
-    best = max(each.score for each in pairs)
-    return ranked(
-        "toy-score",
-        f"In letters, the corpus has {numbers}. Of these three pairs, which has the best WordPiece score, "
-        "count(pair) / (count(first) · count(second))?",
-        [each.score / best for each in pairs],
-        lambda index: written(pairs[index].pair),
-        lambda index, _: about(pairs[index], WORDPIECE),
-    )

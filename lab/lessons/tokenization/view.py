@@ -72,10 +72,10 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     return by_name[WORD.menu("Word", names, visible(words[first].text, limit=None))]
 
 
-def draw_chips(chips: Sequence[Chip]) -> None:
-    """Chips over a text; many of them scroll in a box instead of filling the page."""
-    with st.container(height=_BOX if len(chips) > _MANY else "content"):
-        st.html(token_chips(chips))
+def draw_chips(chips: Sequence[Chip], ids: Sequence[int] | None = None) -> None:
+    """Chips over a text, with the ``ids`` of its tokens; many of them scroll in a box instead of filling the page."""
+    with st.container(height=_BOX if len(chips) > _MANY else "content", border=False):
+        st.html(token_chips(chips, ids=ids))
 
 
 def plain(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What the tokenization lesson says about stages, special tokens and words that cannot be cut."""
+"""The tokenization lesson's words about stages, special tokens and words that cannot be cut."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer
 
 from lab.course.words import quoted
-from lab.lessons.tokenization.reading import count, joined
+from lab.lessons.tokenization.reading import joined
 from lab.models.encoding import Encoding
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.normalization import StageName
@@ -24,11 +24,11 @@ STAGES: Mapping[StageName, tuple[str, str]] = {
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
-_STARTS = "stands first; it has no word of its own, so a model can learn to collect there what it needs of them all"
+_STARTS = "comes first; it belongs to no word, so the model can learn to collect there what it needs from all words"
 _ENDS = "ends each text"
-_UNKNOWN = "stands for a word that cannot be built, such as one with a sign that no token has"
-_HIDES = "hides a token that the model is to guess"
-_FILLS = "fills up the shorter texts where several are read at once"
+_UNKNOWN = "replaces a word that cannot be built, for example one with a sign that is in no token"
+_HIDES = "hides a word that the model must guess"
+_FILLS = "fills up the shorter texts if several texts are read at once"
 ROLES: Mapping[str, str] = {
     "[CLS]": _STARTS,
     "<s>": _STARTS,
@@ -40,13 +40,13 @@ ROLES: Mapping[str, str] = {
     "<mask>": _HIDES,
     "[PAD]": _FILLS,
     "<pad>": _FILLS,
-    "<|endoftext|>": "stood between two documents while the model learned",
+    "<|endoftext|>": "separated two documents while the model learned",
 }
 
 
 @dataclass(frozen=True)
 class SpecialToken:
-    """A special token of the tokenizer. ``positions`` in this input count from 1; empty if it is not there."""
+    """A special token of the tokenizer, with its places in this input, counted from 1; none if it is not there."""
 
     token: str
     positions: tuple[int, ...]
@@ -54,7 +54,7 @@ class SpecialToken:
 
 
 def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToken]:
-    """The tokenizer's special tokens, those in this input first, by where they stand."""
+    """The tokenizer's special tokens: first those in this input, in their order there, then the others."""
     found = []
     for token_id, token in sorted(tokenizer.get_added_tokens_decoder().items()):
         if token.special:
@@ -64,7 +64,7 @@ def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToke
 
 
 def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
-    """What lookup ``at`` (from 0) told, and what follows from it."""
+    """The result of lookup ``at`` (from 0) in a sentence, and what happens next."""
     lookup = lookups[at]
     name, token = quoted(lookup.candidate), quoted(word.pieces[0].token)
     if lookup.found and len(word.pieces) == 1:
@@ -78,12 +78,13 @@ def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
     if at + 1 < len(lookups):
         return f"{name} is not in the vocabulary. The next candidate is one character shorter."
     dropped = len(word.matches)
-    lost = f" {count(dropped, 'piece')} found before {'is' if dropped == 1 else 'are'} dropped." if dropped else ""
-    return f"{name} is not in the vocabulary, and nothing shorter is left: the whole word becomes {token}.{lost}"
+    pieces = "piece already found is" if dropped == 1 else f"{dropped} pieces already found are"
+    lost = f" The {pieces} dropped." if dropped else ""
+    return f"{name} is not in the vocabulary, and nothing shorter is left. So the whole word becomes {token}.{lost}"
 
 
 def about_merge(word: BpeWord, at: int) -> str:
-    """What merge ``at`` (from 0) did, and whether another follows."""
+    """The result of merge ``at`` (from 0) in a sentence, and whether another follows."""
     step = word.merges[at]
     made = f"{quoted(step.left)} + {quoted(step.right)} has the lowest rank of all neighbours, {step.rank}."
     if at + 1 < len(word.merges):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 import lab
 from lab.course.sentences.examples import EXAMPLES
+from lab.course.words import quoted
 from lab.lessons.tokenization import meanings
 from lab.lessons.tokenization.reading import TextReading
 from lab.text.tokenizers.steps import tokenization_steps
@@ -28,17 +27,28 @@ def test_words_are_counted_as_the_library_cuts_them(model: str, text: str) -> No
     reading = TextReading(trace.encoding, (tokenization_steps(tokenizer, text),), tokenizer)
     normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
     found = [each for each, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normal)]
-    said = meanings.pre_tokens(reading)
-    assert f"has {len(text.split())} word" in said and f"makes {len(found)} pre-token" in said
-    word_ids = [each for each in tokenizer.encode(text).word_ids if each is not None]
-    several = sum(word_ids.count(each) > 1 for each in set(word_ids))
-    assert f"{several or 'None'} of them {'are' if several > 1 else 'is'} cut further" in said
-    told = re.findall(r"\d+", meanings.spellings(reading))
-    typed = {text[slice(*span)].strip() for _, span in tokenizer.pre_tokenizer.pre_tokenize_str(text)}
-    assert [int(each) for each in told] == [len(typed), len({each.removeprefix("Ġ") for each in found})]
+    said = meanings.cut(reading)
+    between = len(text.split())
+    assert f"{between} word{'s' * (between != 1)} between spaces became {len(found)} pre-token" in said
 
 
-def test_three_spellings_are_one_word() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXTS[5])
-    reading = TextReading(trace.encoding, (tokenization_steps(trace.model.tokenizer, TEXTS[5]),), trace.model.tokenizer)
-    assert "share their tokens" in meanings.spellings(reading)
+@pytest.mark.parametrize(
+    ("model", "text", "said"),
+    [
+        ("lab-bert", "CAFÉ café Café", "Of 3 spellings that you typed, 1 is left"),
+        ("lab-bert", "She met him.", f"You typed {quoted('She')}, and the model reads {quoted('she')}."),
+        ("lab-bert", "she met him.", "Every spelling stays as you typed it."),
+        ("lab-gpt2", "She met him.", "This model keeps capitals and accents"),
+    ],
+)
+def test_what_becomes_of_the_spelling(model: str, text: str, said: str) -> None:
+    trace = lab.trace(lab.load_model(model), text)
+    steps = (tokenization_steps(trace.model.tokenizer, text),)
+    assert said in meanings.cut(TextReading(trace.encoding, steps, trace.model.tokenizer))
+
+
+@pytest.mark.parametrize(("model", "own"), [("lab-minilm", 2), ("lab-gpt2", 0)])
+def test_tokens_that_the_model_adds_are_counted(model: str, own: int) -> None:
+    trace = lab.trace(lab.load_model(model), "She met him.")
+    said = meanings.added(trace)
+    assert (f"{own} of the {len(trace)} tokens are not from your text" if own else "adds no token") in said

@@ -99,7 +99,7 @@ def matrix(
 ) -> Heatmap:
     """The sentences as a heatmap; the ``cell`` from a sentence to a sentence (from 0) is outlined.
 
-    What a causal model cannot see is hatched. ``top`` is the end of the colours where two are compared;
+    What a causal model cannot see is grey. ``top`` is the end of the colours where two are compared;
     ``left_out`` is that of :func:`read`.
     """
     found, high = between(traced, left_out), 1.0 if measure == MAXIMUM else top

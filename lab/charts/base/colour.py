@@ -6,8 +6,6 @@ The ramps take even steps of lightness (OKLCH) from the page's own colour to ful
 [0, 1], blue and orange on either side of zero, so they can be told apart in grey and with colour-blind eyes.
 """
 
-from typing import Any
-
 DARK = {"name": "dark", "expr": "luminance(background) < 0.4"}
 
 _SEQUENTIAL = (
@@ -40,7 +38,8 @@ POSITIVE = themed("#2f71cb", "#52a0e7")
 NEGATIVE = themed("#bd5a1c", "#e8925a")
 # For drawings in HTML: what is chosen, and what is written on it. Both have 4.5:1 in both themes.
 CHOSEN, ON_CHOSEN = "light-dark(#225fb3, #7fb0f5)", "light-dark(#ffffff, #12151c)"
-_MASKED = "rgba(128, 132, 149, 0.3)"
+# Cells that do not exist. Flat: Vega names a gradient by the page's address, and loses it when that changes.
+MASKED = "rgba(128, 132, 149, 0.3)"
 
 
 def ramp(signed: bool) -> list[dict[str, str]]:
@@ -57,17 +56,3 @@ def lines() -> list[dict[str, str]]:
 def on_cell(value: str) -> dict[str, str]:
     """An expression for the ink that stands out on the cell coloured by the expression `value`."""
     return {"expr": f"luminance(scale('color', {value})) > 0.2 ? '#111318' : '#ffffff'"}
-
-
-def masked(stripes: int) -> str | dict[str, Any]:
-    """The fill of cells that do not exist: flat grey, or hatched with so many diagonal `stripes`.
-
-    An even number of stripes runs on unbroken from cell to cell.
-    """
-    if stripes == 0:
-        return _MASKED
-    stops = []
-    for stripe in range(stripes):
-        for ink, begin, end in (("transparent", 0.0, 0.4), (_MASKED, 0.4, 0.6), ("transparent", 0.6, 1.0)):
-            stops += [{"offset": round((stripe + at) / stripes, 4), "color": ink} for at in (begin, end)]
-    return {"gradient": "linear", "x1": 0, "y1": 0, "x2": 1, "y2": 1, "stops": stops}

@@ -72,7 +72,7 @@ def _band(field: str, title: str, count: int, orient: str) -> dict[str, Any]:
 
 def _cells(categories: Sequence[Category], shown: Sequence[int], tooltip: str) -> dict[str, Any]:
     kinds = iter(colour.lines())
-    colours: list[Any] = [colour.masked(0) if each.rest else next(kinds) for each in categories]
+    colours: list[Any] = [colour.MASKED if each.rest else next(kinds) for each in categories]
     names = {"labelExpr": "category_names[datum.value]", "labelColor": colour.SOFT_INK, "labelLimit": 240}
     symbol = {"symbolType": "square", "symbolStrokeWidth": 0, "symbolOpacity": 1}
     place = {"orient": "bottom", "columns": {"expr": "width < 420 ? 1 : 2"}, "offset": 10, "padding": 0}

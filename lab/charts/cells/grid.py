@@ -114,7 +114,7 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     down = _down(grid)
     spec["encoding"] = {"x": _across(grid), "y": {**down, "axis": None}}
     spec["resolve"] = {"axis": {"y": "independent"}}  # the left axis is the cells' own, see `_margin`
-    spec["layer"] = [_cells(grid, down), *_hatching(grid), *_written(grid), *_outlines(_margin(down))]
+    spec["layer"] = [_cells(grid, down), *_grey(grid), *_written(grid), *_outlines(_margin(down))]
     return spec
 
 
@@ -211,12 +211,15 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
 def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
     """The encoding of `value` as a colour between `limits`, with the legend that says what it is."""
     colours = {"domain": list(limits), "range": colour.ramp(scale.signed), "interpolate": "rgb", "clamp": True}
+    # Not as a gradient: Vega names one by the page's address, and loses it when that changes (vega/vega#3948).
     legend = {
         "title": scale.title,
+        "type": "symbol",
+        "symbolType": "square",
+        "symbolSize": 180,
+        "symbolStrokeWidth": 0,
         "orient": "bottom",
         "direction": "horizontal",
-        "gradientLength": 150,
-        "gradientThickness": 10,
         "values": [limits[0], sum(limits) / 2, limits[1]],
         "format": ".3~g",
         "titleColor": colour.SOFT_INK,
@@ -245,13 +248,12 @@ def _names(grid: Grid) -> list[str]:
     ]
 
 
-def _hatching(grid: Grid) -> list[dict[str, Any]]:
+def _grey(grid: Grid) -> list[dict[str, Any]]:
     """What a causal model or a local layer hides is no zero: these cells do not exist."""
     if not grid.hides:
         return []
-    stripes = 6 if grid.longest <= _NUMBERS_UP_TO else 2 if grid.longest <= CANVAS_ABOVE else 0
     tooltip = {"expr": _tooltip(grid, quoted("masked"))}
-    mark = {"type": "rect", "fill": colour.masked(stripes), "tooltip": tooltip, "aria": False}
+    mark = {"type": "rect", "fill": colour.MASKED, "tooltip": tooltip, "aria": False}
     return [{"transform": [grid.masked], "mark": mark}]
 
 

@@ -128,7 +128,7 @@ def _box(width: str, height: str, down: Sequence[_Step] = ()) -> tuple[list[_Ste
 def _frames(causal: bool) -> list[dict[str, Any]]:
     """The ground of each map: what is not drawn on it does not exist."""
     transform, encoding = _box("side", "side")
-    mark: dict[str, Any] = {"type": "rect", "fill": colour.masked(0) if causal else None, "stroke": colour.SOFT_INK}
+    mark: dict[str, Any] = {"type": "rect", "fill": colour.MASKED if causal else None, "stroke": colour.SOFT_INK}
     mark |= {"strokeOpacity": 0.3, "aria": False, "tooltip": None}
     return [{"data": {"name": "maps"}, "transform": transform, "mark": mark, "encoding": encoding}]
 

@@ -108,12 +108,23 @@ function build(root, first, report) {
       row.style.fontSize = `${pixels}px`;
       if (row.scrollWidth <= scroll.clientWidth) break;
     }
-    scroll.classList.toggle("more", row.scrollWidth > scroll.clientWidth);
+    edges();
+  }
+
+  /** A row fades at an edge beyond which it goes on. */
+  function edges() {
+    const left = Math.abs(scroll.scrollLeft); // negative where one reads from the right
+    const most = scroll.scrollWidth - scroll.clientWidth - 1;
+    const [before, after] = [left > 1, left < most];
+    const turned = payload.header.direction === "rtl";
+    scroll.classList.toggle("before", turned ? after : before);
+    scroll.classList.toggle("after", turned ? before : after);
   }
 
   /** A row that scrolls shows the chosen token. */
   function reveal() {
     if (row.scrollWidth > scroll.clientWidth) scroll.scrollLeft = middle(chosen) - scroll.clientWidth / 2;
+    edges();
   }
 
   function draw() {
@@ -230,17 +241,20 @@ function build(root, first, report) {
     below.replaceChildren();
     below.style.height = relations.length ? "" : "0";
     const height = below.clientHeight;
+    const names = []; // no arc crosses a name
     for (const [head, dependent, name] of relations) {
       const [a, b] = [middle(head), middle(dependent)];
       const down = Math.min((height - 18) / 0.75, 14 + Math.abs(a - b) * 0.3);
       below.append(shape("path", { d: `M${a} 0C${a} ${down} ${b} ${down} ${b} 0`, class: "relation" }));
       const text = shape("text", { x: (a + b) / 2, y: down * 0.75 + 13, class: "name" });
       text.textContent = name;
-      below.append(text);
+      names.push(text);
     }
+    below.append(...names);
   }
 
   row.addEventListener("pointerleave", () => show(null));
+  scroll.addEventListener("scroll", edges, { passive: true });
   const move = (step) => {
     const next = Math.max(0, Math.min(size() - 1, tokens.indexOf(root.getRootNode().activeElement) + step));
     tokens[next].focus();

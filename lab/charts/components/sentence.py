@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 
-_ONE = "Click a word to look from it. Point at it for the numbers."
-_TWO = "Click a word to look from it. Point at it for the numbers. Hold Shift and click the word that it looks at."
+_CHOOSE = "Click a word to choose it."
+_ONE = "Click a word to look from it. Below each word is the share of attention that it gets."
+_TWO = f"{_ONE} Shift and a click choose a second word."
 # For a finger.
-_TOUCHED = "Tap a word to look from it. Tap it again, and then the word that it looks at."
+_TOUCHED = "Tap a word to look from it. To choose a second word, tap the first one again, then the second."
 _COVERED = "Where does it look? The arcs wait for your guess."
 
 
@@ -100,6 +101,8 @@ class SentenceRow:
     def _hint(self) -> str:
         if self.hint or self.covered:
             return self.hint or _COVERED
+        if self.weights is None:
+            return _CHOOSE
         return _ONE if self.other is None else _TWO
 
     def payload(self) -> bytes:
@@ -119,7 +122,7 @@ class SentenceRow:
             "hidden": [place in self.hidden for place in range(self.first, self.first + len(self.labels))],
             "read": self.count - self.first if self.read is None else self.read - self.first,
             "hint": self._hint(),
-            "touched": "" if self.hint or self.covered or self.other is None else _TOUCHED,
+            "touched": _TOUCHED if self._hint() == _TWO else "",
             "direction": self.direction,
         }
         shown = {} if self.weights is None or self.covered else {"weights": np.asarray(self.weights, np.float32)}

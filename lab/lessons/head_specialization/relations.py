@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab.charts.components.sentence import Relation
 from lab.figures.sentence import sentence
@@ -13,6 +14,7 @@ from lab.ui import runs
 from lab.ui.sentence import show_row
 from lab.ui.shared.one_head import OneHead
 
+_HINT = "Above the words: where the head looks from the orange one. Below them, in green: the grammar. Click a word."
 # The name, below the sentence, of a relation of Universal Dependencies. Other relations are not drawn.
 _NAMES: Mapping[str, str] = {
     "nsubj": "subject",
@@ -52,4 +54,5 @@ def show_with_grammar(view: OneHead) -> None:
         below = relations(view.trace)
     except PipelineUnavailable:
         below = []  # the step below says why
-    show_row(sentence(view.trace, view.query, view.key, of=(view.layer.index, view.head), relations=below))
+    row = sentence(view.trace, view.query, view.key, of=(view.layer.index, view.head), relations=below)
+    show_row(replace(row, hint=_HINT) if below else row)

@@ -148,7 +148,7 @@ def test_neighbours_in_the_list_have_neighbouring_ids(gpt2: Tokenizer) -> None:
         words = [quote.strip("“”\u2068\u2069") for quote in re.findall("“.+?”", question.prompt)]
         ids = [int(each.replace(",", "")) for each in re.findall(r"id (?:\u2068)?([\d,]+)", question.prompt)]
         assert abs(ids[0] - ids[1]) == 1
-        assert [tokenizer.id_to_token(each).removeprefix("Ġ") for each in ids] == words
+        assert [str(tokenizer.id_to_token(each)).removeprefix("Ġ") for each in ids] == words
 
 
 @pytest.mark.parametrize("text", ["The cat sat on the mat because it was tired.", TEXT, "She met Zoé."])

@@ -18,7 +18,6 @@ from lab.toy.models import CONSTRUCTED, dimension_labels
 # As many dimensions, and tokens, as a laptop shows with room for the eye.
 DIMENSIONS = 64
 TOKENS = 32
-_TITLES = {"sum": "Sums", "LayerNorm": "After LayerNorm"}
 
 
 def stretch(first: int, width: int) -> slice:
@@ -33,15 +32,14 @@ def dimension_names(traced: Trace, shown: slice) -> list[str]:
     return [str(i + 1) for i in range(shown.start, shown.stop)]
 
 
-def vectors(traced: Trace, part: str = "token", token: int = 0, first: int = 0) -> Heatmap:
-    """A vector of each token, a row each; of a long text the tokens around ``token``.
+def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
+    """The row of the token table that each token gets; of a long text the tokens around ``token``.
 
-    ``part`` is "token", "position", "segment", "sum" or "LayerNorm", ``first`` the first dimension drawn.
-    Raises KeyError for a part that the model lacks.
+    ``first`` is the first dimension drawn.
     """
-    drawn = parts(traced)[part]
+    drawn = parts(traced)["token"]
     rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
-    title = f"{_TITLES.get(part, f'{part.capitalize()} vectors')}, dimensions {_from_to(shown)}"
+    title = f"Token vectors, dimensions {_from_to(shown)}"
     end, names = colours_end(drawn), dimension_names(traced, shown)
     scale = replace(VALUE, domain=(-end, end))
     return strips(drawn[rows, shown], traced.labels[rows], scale, title=title, dimensions=names)

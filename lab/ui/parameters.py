@@ -150,7 +150,6 @@ CARD = Listed("card", "", kept=False)
 # Words, vectors and their positions. ``sense`` is a word with two meanings, ``word_sum`` a, b, c of a − b + c.
 SENSE = Listed("sense", "")
 WORD_SUM = TextParameter("word_sum", "king man woman queen", longest=80)
-PART = Buttons("part", "token", ("token", "position", "segment", "sum", "LayerNorm"))
 SEGMENTS: Buttons[SegmentChange] = Buttons("segments", "all 0", ("all 0", "swapped", "left out"))
 ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "moved on by one"))
 PE_LENGTH = Slider("pe_length", 64, 8, 512)

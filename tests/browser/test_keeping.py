@@ -69,7 +69,7 @@ def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
     wait_idle(page)
     lessons = kept(page)["lessons"]
     assert isinstance(lessons, dict)
-    assert lessons["tokenization"]["steps"]["Cut"] and lessons["embeddings"]["steps"]["Vectors"]
+    assert lessons["tokenization"]["steps"]["Cut"] and lessons["embeddings"]["steps"]["A row of a table"]
 
 
 def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:

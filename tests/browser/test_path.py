@@ -85,7 +85,7 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     page.locator(".st-key-step").get_by_text("Values", exact=True).click()
     at_page(page, "Self-attention", "Values")
     go_to(page, "Lessons", "Embeddings")
-    at_page(page, "Embeddings", "Vectors")
+    at_page(page, "Embeddings", "A row of a table")
     page.get_by_role("button", name=NEXT_STEP).click()
     at_page(page, "Embeddings", "Like words")
     go_to(page, "Benches", "Head view")
@@ -94,7 +94,7 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
         ("Self-attention", "Map"),
         ("Self-attention", "Queries and keys"),
         ("Self-attention", "Values"),
-        ("Embeddings", "Vectors"),
+        ("Embeddings", "A row of a table"),
         ("Embeddings", "Like words"),
     ]
     for title, step in reversed(way):
@@ -198,15 +198,15 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
 def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: Page) -> None:
     said = "part=position&order=shuffled"
     page.goto(f"{lab.url}/Embeddings?text=Birds+fly+south.&{said}&metric=Sparsity")
-    at_page(page, "Embeddings", "Vectors")
+    at_page(page, "Embeddings", "A row of a table")
     expect(page).to_have_url(re.compile("part=position"))
     expect(page).not_to_have_url(re.compile("metric=|order="))
-    page.locator(".st-key-step").get_by_text("Position lab", exact=True).click()
-    at_page(page, "Embeddings", "Position lab")
+    page.locator(".st-key-step").get_by_text("Why place", exact=True).click()
+    at_page(page, "Embeddings", "Why place")
     expect(page).to_have_url(re.compile("order=shuffled"))
     go_to(page, "Lessons", "Self-attention")
     at_page(page, "Self-attention", "Map")
     expect(page).not_to_have_url(re.compile("part=|order="))
     go_to(page, "Lessons", "Embeddings")
-    at_page(page, "Embeddings", "Vectors")
+    at_page(page, "Embeddings", "A row of a table")
     expect(page).to_have_url(re.compile("part=position"))

@@ -8,12 +8,10 @@ from lab.lessons.embeddings import checks, word_checks
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
-_BASE = 10_000.0  # Vaswani et al. 2017, §3.5
-
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Which rows of the table are alike, and what sinusoids say about a distance."""
-    width = spot.trace.model.config.width // 2 * 2
+    """Which rows of the table are similar, and what a first vector depends on."""
     yield word_checks.nearest_word(spot.trace, spot.query)
-    yield checks.same_distance(width, _BASE, 1 + spot.query % 9)
-    yield checks.turns_fastest(width, _BASE)
+    yield checks.what_changes(spot.trace, spot.query)
+    yield checks.no_row_left(spot.trace)
+    yield checks.cosine_of_one()

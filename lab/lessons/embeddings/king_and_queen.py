@@ -14,55 +14,49 @@ from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import WORD_SUM
 
 
 def show_word_sums(view: EmbeddingView) -> None:
     """The words nearest to a − b + c, and whether the sum finds the expected one better than one word alone."""
+    st.markdown(
+        "Vectors can be added and subtracted. Take the row of *king*, subtract the row of *man*, add the row of "
+        "*woman*. If directions had meanings, *queen* would be near. Is it?"
+    )
     model = view.trace.model
-    words = tuple(WORD_SUM.line("Three words a b c for a − b + c, then the word you expect").split()[:4])
+    words = tuple(WORD_SUM.line("Three words for first − second + third, then the word that you expect").split()[:4])
     unknown = word_sums.missing(model, words)
     if len(words) < 3 or unknown:
         _say_why_not(model, unknown)
         return
     draw(partial(word_sums.near_sum, view.trace, *words), "near-sum")
     st.caption(
-        "Nothing is left out: a dot marks the words of the sum. The dashed line is the mean over all. After “…” comes "
-        "the expected word, where it is farther off."
+        "A dot marks the words of the sum itself. The dashed line is the mean over all words. If the expected word is "
+        "farther away, it is shown after “…”."
     )
-    meaning(word_sums.meaning(model, words))
+    st.markdown(word_sums.meaning(model, words))
     with st.spinner(f"Asking {len(word_sums.QUESTIONS)} such questions …"):
         said = word_sums.in_general(model)
     if said is not None:
         st.markdown(said)
     st.markdown(
-        "Published results leave the words of the question out (Mikolov et al. 2013, §4). With them, far "
-        "fewer succeed (Nissim et al. 2020), and one word alone sometimes does as well as the sum (Linzen 2016)."
+        "Published results leave out the words of the sum (Mikolov et al. 2013, §4). If they are kept, far fewer sums "
+        "succeed (Nissim et al. 2020), and one word alone is sometimes as good as the sum (Linzen 2016)."
     )
-    _offer(model, words)
+    _name_others(model, words)
     code(word_sum)
 
 
 def _say_why_not(model: LoadedModel, unknown: list[str]) -> None:
-    """Which words there are none of, and three that there are."""
+    """Say which words are missing from the vocabulary, and name three that it has."""
     known = [word_of(model.tokenizer, each).removeprefix("␣") for each in vocabulary_words(model)[:3]]
-    said = (
-        f"The vocabulary has no one token for {' or '.join(map(quoted, unknown))}." if unknown else "Write three words."
-    )
-    st.info(said, icon=":material/edit:")
-    if len(known) == 3:
-        try_this("three words that the vocabulary has.", "Take these", {WORD_SUM: " ".join(known)})
+    said = f"The vocabulary has no token for {' or '.join(map(quoted, unknown))}." if unknown else "Write three words."
+    example = f" For example: {' '.join(known)}" if len(known) == 3 else ""
+    st.info(f"{said}{example}", icon=":material/edit:")
 
 
-def _offer(model: LoadedModel, words: tuple[str, ...]) -> None:
-    """The next question of the lab's whose words the model has, one of another kind."""
-    known = [each for each in word_sums.QUESTIONS if not word_sums.missing(model, each)]
-    at = (known.index(words) + 4) % len(known) if words in known else 0
-    if known and known[at] != words:
-        first, second, third, expected = known[at]
-        try_this(
-            f"*{first}* − *{second}* + *{third}*. Is *{expected}* the nearest?",
-            f"Take *{first}*",
-            {WORD_SUM: " ".join(known[at])},
-        )
+def _name_others(model: LoadedModel, words: tuple[str, ...]) -> None:
+    """Three other sums whose words the model has, of different kinds."""
+    known = [each for each in word_sums.QUESTIONS if not word_sums.missing(model, each) and each != words]
+    if known[1::4]:
+        st.markdown(f"Other sums to type: {'; '.join('*' + ' '.join(each) + '*' for each in known[1::4])}.")

@@ -10,6 +10,7 @@ import streamlit as st
 from lab.analysis.words.neighbours import cosine_by_state, nearest_in_table, token_twice
 from lab.course.sentences.two_meanings import TWO_MEANINGS, TwoMeanings
 from lab.lessons.embeddings import meanings, word_figures
+from lab.lessons.embeddings.king_and_queen import show_word_sums
 from lab.lessons.embeddings.meanings import Use
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import Encoding, encode
@@ -35,12 +36,14 @@ def show_like_words(view: EmbeddingView) -> None:
     show_sentence(view.trace, view.token)
     _draw_in_table(view)
     st.caption(
-        "Compared are the tokens that begin a word and have two letters or more; a few are beginnings of longer words. "
-        "The dashed line is the mean over all."
+        "All tokens that begin a word and have at least two letters are compared. The dashed line is their mean."
     )
     meaning(meanings.like_words(view.trace, view.token))
     if _of_text(view):
         _offer_word(view)
+        with st.expander("Can words be added? king − man + woman", on_change="rerun", key="_king_and_queen") as sums:
+            if sums.open:
+                show_word_sums(view)
     code(nearest_in_table)
 
 
@@ -55,7 +58,7 @@ def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
     if word_figures.after_layers(use.trace, use.token, texts).nearest:
         draw(partial(word_figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
     else:
-        st.markdown("No other word stands in these texts.")
+        st.markdown("There is no other word in these texts.")
 
 
 def _offer_word(view: EmbeddingView) -> None:
@@ -67,7 +70,7 @@ def _offer_word(view: EmbeddingView) -> None:
         place = place_of(encoding, word)
         if place is not None and not (here and view.token == place):
             try_this(
-                f"a {kind}. What are the words most like *{word}*?", f"Take *{word}*", {TEXT: _DAYS, TOKEN: place + 1}
+                f"a {kind}. Which words are most like *{word}*?", f"Take *{word}*", {TEXT: _DAYS, TOKEN: place + 1}
             )
             return
 
@@ -77,7 +80,7 @@ def _of_text(view: EmbeddingView) -> bool:
 
 
 def place_of(encoding: Encoding, word: str) -> int | None:
-    """Where ``word`` stands as one token, from 0; capitals do not count. None where it is cut or missing."""
+    """The place, from 0, at which ``word`` is one token, in capitals or not; None if it is cut or missing."""
     spelled = [encoding.text[start:end].strip().lower() for start, end in encoding.offsets]
     return spelled.index(word.lower()) if word.lower() in spelled else None
 
@@ -110,16 +113,15 @@ def show_two_meanings(view: EmbeddingView) -> None:
             _draw_after_layers(use, texts)
     if len(uses) == 1:
         with places[1]:
-            st.markdown("The same word in the token table, where no sentence is known:")
+            st.markdown("The same word in the token table, which knows no sentence:")
             _draw_in_table(view)
         meaning(meanings.one_use(uses[0], texts))
     else:
         _compare(uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
     count = len(texts) or len(bundled_sentences())
     st.caption(
-        f"The bars are words of {count} short texts. Each is compared wherever it stands in them, and its highest "
-        "cosine counts. The dashed line is the mean over all of them. The number behind the chosen word says which "
-        "token it is."
+        f"The bars are words from {count} short texts. Each word is compared at every place where it occurs, and its "
+        "highest cosine is shown. The dashed line is the mean over all words."
     )
     _offer(chosen, list(known))
     code(cosine_by_state)
@@ -130,7 +132,7 @@ def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -
     first, second = uses
     shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:
-        st.markdown(f"The first meaning in another sentence: {reading(alike.trace, alike.token)}")
+        st.markdown(f"For comparison, the first meaning in another sentence: {reading(alike.trace, alike.token)}")
         shown = partial(shown, alike.trace, alike.token)
     draw(shown, "apart-by-state")
     meaning(meanings.two_uses(first, second, texts, alike))
@@ -140,7 +142,7 @@ def _offer(chosen: str, known: list[str]) -> None:
     """Another word of the list."""
     other = next((word for word in ("bank", *known) if word in known and word != chosen), None)
     if other is not None:
-        why = f"*{other}* has two meanings, too. Does the model tell them apart as clearly?"
+        why = f"*{other}* has two meanings, too. Does the model tell them apart as well?"
         try_this(why, f"Take *{other}*", {SENSE: other})
 
 

@@ -1,12 +1,10 @@
 """Lesson 2: the steps, from an id to the vector that enters the first layer."""
 
 from lab.lessons.embeddings import again, like_words, positions, screens
-from lab.lessons.embeddings.king_and_queen import show_word_sums
 from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
 from lab.lessons.embeddings.rotary import show_rotary
 from lab.lessons.embeddings.screens import EmbeddingView
-from lab.lessons.embeddings.segments import show_segments
 from lab.lessons.embeddings.summed import show_sum
 from lab.ui.play import Screens
 
@@ -19,9 +17,7 @@ SCREENS: Screens[EmbeddingView] = Screens(
         "learned-or-computed": positions.show_tables,
         "check": show_checks,
         "rotary": show_rotary,
-        "king-and-queen": show_word_sums,
         "two-meanings": like_words.show_two_meanings,
-        "segments": show_segments,
     },
     look=lambda page, trace: lambda step: screens.look(page, trace),
     again=again.questions,

@@ -34,15 +34,14 @@ def show_tables(view: EmbeddingView) -> None:
     """Learned rows beside computed ones."""
     length, width, base = settings()
     own = (
-        f"{view.model} has learned its vectors, as BERT has. Many newer models add none; see **Rotary**."
+        f"{view.model} has learned them, as BERT has. (Many newer models add none; see **Rotary**.)"
         if view.learned
-        else f"{view.model} has no such table: it adds no vector for the position. See **Rotary** for what it does."
+        else f"{view.model} adds no vector for the position. (The step **Rotary** shows what it does instead.)"
     )
     st.markdown(
-        f"{own} The first transformer computed them, by sines and cosines of the position: the **sinusoids** (Vaswani "
-        "et al. 2017, §3.5). Along the positions the first dimensions go up and down fastest, the last hardly at all. "
-        "So each position has numbers of its own. The authors hoped that a model could then read longer texts than it "
-        "had seen. Positions count from 0, as in their formula: token 1 stands at position 0."
+        f"{own} The first transformer computed them from waves, the **sinusoids** (Vaswani et al. 2017, §3.5): the "
+        "first dimensions go up and down fast from place to place, the last ones slowly. So no two places have the "
+        "same numbers. Positions count from 0: token 1 is at position 0."
     )
     _about_offset(view)
     first = choose_dimensions(view.width) if view.learned else 0
@@ -52,7 +51,7 @@ def show_tables(view: EmbeddingView) -> None:
     draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
     meaning(meanings.positions(view.trace, length, width, base))
     if length < PE_LENGTH.most:
-        why = "many more positions. Are neighbours more alike than positions far apart there?"
+        why = "many more positions. Are neighbours still more alike than places far apart?"
         try_this(why, f"Take {PE_LENGTH.most} positions", {PE_LENGTH: PE_LENGTH.most})
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "
@@ -74,16 +73,13 @@ def _beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGe
 def _about_offset(view: EmbeddingView) -> None:
     first = view.trace.model.config.position_offset
     if first:
-        st.markdown(
-            f"The table of {view.model} begins {first} rows earlier: position 0 is its row {first}. The rows before it "
-            "belong to padding."
-        )
+        st.markdown(f"In the table of {view.model}, position 0 is its row {first}. The rows before it are for padding.")
 
 
 def _cut_rows(view: EmbeddingView, asked: int) -> None:
     there = view.trace.model.config.max_tokens
     if view.learned and there < asked:
-        st.caption(f"{view.model} has {there} positions; the sinusoids are computed for all {asked}.")
+        st.caption(f"{view.model} has only {there} positions. The sinusoids are computed for all {asked}.")
     step = math.ceil(asked / figures.ROWS)
     if step > 1:
         st.caption(f"One position in {step} is drawn.")

@@ -23,21 +23,21 @@ from lab.ui.sentence import show_sentence
 def show_rotary(view: EmbeddingView) -> None:
     """One word turned to many places; two words at each pair of places, turned and added to."""
     st.markdown(
-        "A vector that is added mixes word and place in the same numbers. **Rotary positions** add nothing: they "
-        "**turn** (Su et al. 2021). Take two dimensions of a vector as the coordinates of a hand on a dial. The token "
-        "at position p turns this hand by p · ω. Each pair of dimensions is a hand with its own ω."
+        "An added vector mixes word and place in the same numbers. **Rotary positions** add nothing. They **turn** the "
+        "vector (Su et al. 2021). Take two dimensions as the hand of a clock. A token at position p turns this hand by "
+        "p · ω. Each pair of dimensions is one hand, with its own speed ω."
     )
     turning = (
-        "Which vectors turn? Those that a layer compares, one of each token with one of each other token. Lesson 3 "
-        "makes them and calls them **query** and **key**. Both are turned before they are compared."
+        "Which vectors are turned? Only those that a layer compares with each other. Lesson 3 makes them and calls "
+        "them **query** and **key**."
     )
     st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))
     count, base = _settings(view)
     draw(partial(rotary_figures.turned, view.trace, view.token, count, base), "turned")
     st.markdown(
-        f"Row p is the vector of {view.word} at position p; position 0 leaves it as it is. The pairs on the left turn "
-        "fast, those on the right slowly. Turning changes no hand’s length."
+        f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, the pairs on the right "
+        "slowly. No hand gets longer or shorter."
     )
     turned = rotary.cosines(view.trace, (view.token, view.key), "rotary", count, base)
     question = checks.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))
@@ -45,7 +45,7 @@ def show_rotary(view: EmbeddingView) -> None:
         return
     _compare(view, count, base)
     if base == PE_BASE.default:
-        why = "with a small base all hands turn fast. Does the cosine still depend on the offset alone?"
+        why = "with a small base, all hands turn fast. Does the cosine still depend on the distance alone?"
         try_this(why, "Take the base 100", {PE_BASE: 100})
     st.latex(
         r"\begin{aligned} R_p\,q \cdot R_r\,k & = q \cdot R_{r-p}\,k \\ \omega_m & = \text{base}^{-2m/d} \end{aligned}"
@@ -71,10 +71,7 @@ def _who_turns(view: EmbeddingView) -> str:
     """Whether the model on screen does it, and with which bases."""
     bases = {w.window is not None: w.rotary for w in view.trace.model.weights.layers if w.rotary is not None}
     if not bases:
-        return (
-            f"{view.model} does not do this. It adds a vector that it has learned; see **Learned or computed**. "
-            "ModernBERT (Warner et al. 2024) turns."
-        )
+        return f"{view.model} does not do this: it adds learned vectors. ModernBERT (Warner et al. 2024) does it."
     told = " and ".join(
         f"{base:,.0f} in its {'local' if local else 'global'} layers" for local, base in sorted(bases.items())
     )
@@ -91,7 +88,6 @@ def _compare(view: EmbeddingView, count: int, base: float) -> None:
     draw(partial(rotary_figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
     meaning(meanings.turned(view.trace, tokens, count, base))
     st.caption(
-        "Here the words’ own vectors stand for query and key. A layer multiplies them by two matrices first, W_Q and "
-        "W_K of lesson 3. "
-        "Before sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
+        "The figures use the words’ own vectors in place of query and key, which lesson 3 makes of them. Before "
+        "sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
     )

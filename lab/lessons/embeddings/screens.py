@@ -14,7 +14,7 @@ from lab.analysis.words.neighbours import token_twice
 from lab.course.words import quoted
 from lab.figures import embeddings
 from lab.figures.embeddings import DIMENSIONS, TOKENS
-from lab.lessons.embeddings import LESSON, checks, meanings
+from lab.lessons.embeddings import meanings
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.ui import selection
@@ -22,8 +22,7 @@ from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.page import LessonPage
-from lab.ui.parameters import FIRST_DIMENSION, MODE, PART, TEXT, TOY
-from lab.ui.quiz.predictions import predict
+from lab.ui.parameters import FIRST_DIMENSION, MODE, TEXT, TOY
 from lab.ui.sentence import show_sentence
 
 _TWICE = "The dog barked at the other dog."
@@ -81,76 +80,50 @@ def look(page: LessonPage, trace: Trace) -> EmbeddingView:
 
 
 def show_vectors(view: EmbeddingView) -> None:
-    """From ids to rows of numbers: every token's vector, part by part."""
-    show_sentence(view.trace, view.token)
+    """From ids to rows of numbers: the row of every token."""
     trace, table = view.trace, view.trace.model.weights.embeddings.token
+    token_id = trace.token_ids[view.token]
     st.markdown(
-        f"An id picks a row. The token table has {table.shape[0]:,} rows of {view.width} numbers each. {view.word} has "
-        f"the id {trace.token_ids[view.token]}, so it gets that row. Such a row of numbers is a **vector**, here also "
-        f"called an **embedding**; each of its numbers is a **dimension**. {_what_is_added(view)}"
+        f"Each id picks a row of a large table. The table of {view.model} has {table.shape[0]:,} rows of "
+        f"{view.width} numbers. {view.word} has the id {token_id}, so it gets row {token_id}. Such a row is a "
+        "**vector**, here also called an **embedding**; each of its numbers is a **dimension**. Nobody wrote these "
+        "numbers. The model learned them."
     )
-    question = checks.same_word(trace, view.parts)
-    if not predict(LESSON, question):
-        return
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        part = PART.choose("Vectors", list(view.parts))
-    with right:
-        first = choose_dimensions(view.width)
-    _draw_rows(view, part, first)
-    meaning(meanings.rows(trace, view.token, part))
-    _try_a_word_twice(view, part)
+    show_sentence(trace, view.token)
+    first = choose_dimensions(view.width)
+    _draw_rows(view, first)
+    meaning(meanings.rows(trace, view.token))
+    _try_a_word_twice(view)
     code(forward.embed)
 
 
-def _try_a_word_twice(view: EmbeddingView, part: str) -> None:
-    """What becomes of a token that occurs twice when places are added; first of all a sentence that has one."""
+def _try_a_word_twice(view: EmbeddingView) -> None:
+    """A sentence in which a word occurs twice, unless the text has one."""
     ids, special = view.trace.token_ids, view.trace.encoding.special
     twice = any(token_twice(ids, place) is not None for place in range(len(ids)) if not special[place])
-    if twice and view.learned and part != "sum":
-        why = "the sums, with places added. Is the token that occurs twice still the same both times?"
-        try_this(why, "Show the sums", {PART: "sum"})
-    elif not twice and view.page.selection[MODE] != TOY:
+    if not twice and view.page.selection[MODE] != TOY:
         why = "a sentence in which a word occurs twice. Does it get the same row both times?"
-        try_this(why, "Take two dogs", {TEXT: _TWICE, PART: "token"})
+        try_this(why, "Take two dogs", {TEXT: _TWICE})
 
 
-def _what_is_added(view: EmbeddingView) -> str:
-    if not view.learned:
-        return (
-            f"Here, nothing else is added: {view.model} has no vector for a position, nor for a segment. Where a token "
-            "stands comes in later, in each layer; see **Rotary**."
-        )
-    segment = " Its segment picks one of the segment table." if "segment" in view.parts else ""
-    norm = " **LayerNorm** then gives all tokens numbers of one size." if "LayerNorm" in view.parts else ""
-    return f"The token’s position picks a row of the position table.{segment} These vectors are added up.{norm}"
-
-
-def _draw_rows(view: EmbeddingView, part: str, first: int) -> None:
+def _draw_rows(view: EmbeddingView, first: int) -> None:
     """One strip a token; of a long text those around the chosen one."""
     n = len(view.trace)
     rows = window(view.token, n, TOKENS)
-    draw(partial(embeddings.vectors, view.trace, part, view.token, first), "vectors")
+    draw(partial(embeddings.vectors, view.trace, view.token, first), "vectors")
     if n > TOKENS:
-        st.caption(f"Drawn are tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
-    names = {"LayerNorm": "norm"}
-    st.markdown(
-        f"One scale of colours serves all {view.width} dimensions.{_beyond(view, part)} In Python these are the "
-        f"{n} × {view.width} numbers of `trace.embeddings.{names.get(part, part)}`."
-    )
+        st.caption(f"Tokens {rows.start + 1} to {rows.stop} of {n} are drawn, around the chosen one.")
+    st.caption(f"A row is a token’s vector, a column one of its {view.width} numbers.{_beyond(view)}")
 
 
-def _beyond(view: EmbeddingView, part: str) -> str:
+def _beyond(view: EmbeddingView) -> str:
     """How many numbers lie beyond the last colour, and how far."""
-    values = view.parts[part]
+    values = view.parts["token"]
     end, sizes = embeddings.colours_end(values), np.abs(values)
     count = int((sizes > end).sum())
     if not count:
         return ""
-    return (
-        f" The strongest colour is for {end:g} and all beyond: {count} of {values.size:,} numbers, the largest "
-        f"{sizes.max():.2f}."
-    )
+    return f" The strongest colour means {end:g} or more; the largest of these {count} numbers is {sizes.max():.2f}."
 
 
 def signed(value: float) -> str:

@@ -12,9 +12,9 @@ from lab.analysis.layers.embeddings import WorkedDimension, worked_dimension
 from lab.figures import embeddings
 from lab.figures.embeddings import stretch
 from lab.figures.sentence import sentence
-from lab.lessons.embeddings import meanings
+from lab.lessons.embeddings import LESSON, checks, meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions, signed
-from lab.lessons.embeddings.segments import EXAMPLE, draw_segments
+from lab.lessons.embeddings.segments import EXAMPLE, segments_listed, show_segments
 from lab.models import forward
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -22,14 +22,18 @@ from lab.ui import runs
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
+from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row, show_sentence
 
 
 def show_sum(view: EmbeddingView) -> Trace:
-    """One token, one dimension under the other: what is added and what comes out. Returns the run that it shows."""
+    """One token: the vectors that are added, and one dimension of them worked out. Returns the run that it shows."""
     view = _with_a_pair(view)
-    if view.trace.model.config.segments > 1 and view.trace.pair:
+    pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
+    if pair:
         _say_what_segments_are_for(view)
+    if not predict(LESSON, checks.same_word(view.trace, view.parts)):
+        return view.trace
     first = choose_dimensions(view.width)
     dimension = _chosen_dimension(view, stretch(first, view.width))
     call = partial(embeddings.summands, view.trace, view.token, first, dimension)
@@ -39,9 +43,15 @@ def show_sum(view: EmbeddingView) -> Trace:
         DIMENSION.set(first + clicked[1] + 1)
         st.rerun()
     worked = worked_dimension(view.trace, view.token, dimension)
-    meaning(meanings.summed(worked, dimension))
     _write_sum(view, worked, dimension)
-    _show_norm(view, worked, first, dimension)
+    meaning(meanings.summed(worked, dimension))
+    with st.expander("Then comes LayerNorm", on_change="rerun", key="_layer_norm") as norm:
+        if norm.open:
+            _show_norm(view, worked, first, dimension)
+    if pair:
+        with st.expander("What do the segments change?", on_change="rerun", key="_segments") as segments:
+            if segments.open:
+                show_segments(view)
     code(forward.embed, forward.layer_norm)
     return view.trace
 
@@ -68,13 +78,12 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
 
 def _say_what_segments_are_for(view: EmbeddingView) -> None:
     """Two tasks with two texts, and which token of this input is in which."""
-    own = "" if view.page.selection[PAIR] else " Your text is one alone, so here is a pair of the lab’s own:"
+    own = "" if view.page.selection[PAIR] else " (Your text is a single one, so this is a pair of the lab’s own.)"
     st.markdown(
-        "BERT can read two texts at once, **segment A** and **segment B**. In **question answering**, A is a question "
-        "and B a text with the answer. In **next-sentence prediction**, the model says whether B follows A. The vector "
-        f"of the segment says to which of the two texts a token belongs.{own}"
+        "BERT can read two texts at once: a question and a text with the answer, or a sentence and the one that may "
+        f"follow it. The **segment** vector says to which of the two a token belongs: "
+        f"{segments_listed(view.trace.segment_ids)}.{own}"
     )
-    draw_segments(view.trace.encoding)
 
 
 def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
@@ -86,9 +95,12 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
 
 
 def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
-    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click a cell to work out another.")
+    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out.")
     if len(worked.summands) == 1:
-        st.markdown(f"{view.model} has one such vector for a token, its word’s. So there is nothing to add.")
+        st.markdown(
+            f"{view.model} adds nothing: a token has only the vector of its word. The place comes in later, in each "
+            "layer; see **Rotary**."
+        )
     terms = " + ".join(
         rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
     )
@@ -100,24 +112,20 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
         st.markdown(
-            f"{view.model} has no LayerNorm here: the sum itself enters layer 1, and each layer normalizes what it "
-            "reads (Radford et al. 2019, §2.3)."
+            f"{view.model} has no LayerNorm here. The sum itself enters layer 1, and each layer normalizes its own "
+            "input (Radford et al. 2019, §2.3)."
         )
         return
     st.markdown(
-        "**LayerNorm** brings the numbers of each token to one scale. It subtracts their mean and divides by their "
-        "standard deviation. Then it multiplies each dimension by a γ"
-        + (
-            " and adds a β; both are learned and the same for all tokens."
-            if view.trace.model.config.biases
-            else f"; it is learned and the same for all tokens. {view.model} adds no β: here it is 0."
-        )
+        "**LayerNorm** brings the numbers of every token to the same scale. It subtracts their mean and divides by "
+        "their standard deviation. Then it multiplies each dimension by a learned number γ"
+        + (" and adds a learned β." if view.trace.model.config.biases else f". {view.model} adds no β: here it is 0.")
     )
     draw(partial(embeddings.layer_norm, view.trace, view.token, first, dimension), "layer-norm")
     st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     st.markdown(
-        f"The mean and the deviation are taken over all {view.width} dimensions of this token. The model itself has "
-        f"{shown_value:.4f} there."
+        f"The mean and the deviation are those of all {view.width} numbers of this token. The model has "
+        f"{shown_value:.4f} at this place."
     )

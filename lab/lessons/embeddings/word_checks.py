@@ -31,9 +31,9 @@ def nearest_word(trace: Trace, token: int) -> Question | None:
         return None
     told = f"The cosine of {quoted(best.word)} is {best.cosine:.2f}, the largest of all {found.count:,} words"
     options = [Option(quoted(best.word), f"{told}.", correct=True)] + [
-        Option(quoted(each.word), f"{told}; that of {quoted(each.word)} is {each.cosine:.2f}.") for each in wrong
+        Option(quoted(each.word), f"{told}. For {quoted(each.word)} it is {each.cosine:.2f}.") for each in wrong
     ]
-    prompt = f"Which of these words has the row of the token table that is most like that of {named(trace, token)}?"
+    prompt = f"Which of these words has the row that is most like the row of {named(trace, token)}?"
     return shuffled("nearest-word", prompt, options)
 
 
@@ -47,7 +47,7 @@ def where_equal(uses: Sequence[Use]) -> Question | None:
         return None
     why = (
         f"The token table has one row for {first.word}. After the last layer the cosine of the two vectors is "
-        f"{last:.2f}: the layers have mixed in what stands around it."
+        f"{last:.2f}: the layers have used the words around it."
     )
     outcomes = {
         "In the token table, but not after the last layer": last < 1 - MARGIN,
@@ -56,7 +56,7 @@ def where_equal(uses: Sequence[Use]) -> Question | None:
     }
     texts = " and in ".join(quoted(use.trace.text) for use in uses)
     return which_holds(
-        "where-equal", f"{first.word} stands in {texts}. Where are its two vectors equal?", why, outcomes
+        "where-equal", f"{first.word} occurs in {texts}. Where are its two vectors equal?", why, outcomes
     )
 
 
@@ -70,16 +70,16 @@ def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | Non
     because = (
         "Nothing else told the two orders apart."
         if kept < _EQUAL
-        else "In this model a mask also tells what stands before a word, or near it."
+        else "In this model, a mask also tells which words come before a word, or near it."
     )
     differ = f"by {kept:.1%} of their length, with positions by {moved:.0%}"
     why = f"Without positions the two vectors differ {differ}. {because}"
     outcomes = {
         "Yes: the sentences have the same words": kept < _EQUAL,
-        "No: the words stand in another order": kept >= _EQUAL,
+        "No: the words are in another order": kept >= _EQUAL,
     }
     first, second = (quoted(use.trace.text) for use in plain)
-    prompt = f"All positions are taken away. Is the last vector of {plain[0].word} the same in {first} and in {second}?"
+    prompt = f"All places are taken away. Is the last vector of {plain[0].word} the same in {first} and in {second}?"
     return which_holds("who-bit-whom", prompt, why, outcomes)
 
 

@@ -78,8 +78,8 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
     word, least = min(alone.items(), key=lambda each: each[1])
     verdict = "the sum helps" if rank < least else "the sum does not help"
     return (
-        f"{said} Among the others, {quoted(words[3])} comes in place {rank:,}. Near {quoted(word)} alone it comes in "
-        f"place {least:,}, so here {verdict}."
+        f"{said} Among the other words, {quoted(words[3])} is number {rank:,}. Among the words nearest to "
+        f"{quoted(word)} alone it is number {least:,}, so here {verdict}."
     )
 
 
@@ -89,11 +89,10 @@ def in_general(model: LoadedModel) -> str | None:
     if not found.asked:
         return None
     return (
-        f"**Is it so in general?** {quoted(model.id)} has the words of {found.asked} such questions out of the lab’s "
-        f"{len(QUESTIONS)}. With nothing left out, the expected word is the nearest in {found.whole} of "
-        f"{found.asked}; without the words of the sum, in {found.without}. Without any sum, it is the nearest to the "
-        f"first word or to the third in {found.alone}. A word drawn at random is the expected one in 1 of "
-        f"{len(vocabulary_words(model)):,} cases."
+        f"**Is it so in general?** The lab has {len(QUESTIONS)} such sums, and {quoted(model.id)} has the words of "
+        f"{found.asked}. The expected word is the nearest in {found.whole} of them. If the words of the sum do not "
+        f"count, it is the nearest in {found.without}. But even without a sum, it is the nearest to the first word or "
+        f"to the third in {found.alone}. (Guessing is right once in {len(vocabulary_words(model)):,} cases.)"
     )
 
 

@@ -49,27 +49,21 @@ def traces(request: pytest.FixtureRequest) -> list[Trace]:
     return [lab.trace(model, each.text, each.pair or None) for each in PICKED]
 
 
-def test_equal_rows_are_equal_and_others_are_not_called_so(traces: list[Trace]) -> None:
+def test_a_word_that_occurs_twice_is_found_and_has_one_row(traces: list[Trace]) -> None:
     twice = 0
     for trace in traces:
-        e = trace.embeddings
         for token in range(0, len(trace), 3):
-            for part, vectors in (("token", e.token), ("sum", e.sum)):
-                said = shown(meanings.rows(trace, token, part))
-                found = re.search(r" is token (\d+) and token (\d+): ", said)
-                if found is None:
-                    assert "Here it stands once." in said and trace.token_ids.count(trace.token_ids[token]) == 1
-                    words = [
-                        i for i, special in zip(trace.token_ids, trace.encoding.special, strict=True) if not special
-                    ]
-                    assert trace.encoding.special[token] or len(set(words)) == len(words)
-                    continue
-                twice += 1
-                first, second = (int(each) - 1 for each in found.groups())
-                assert trace.token_ids[first] == trace.token_ids[second]
-                apart = (vectors[first] - vectors[second]).abs().max().item()
-                assert ("are equal" in said) == (apart == 0)
-                assert apart == 0 or numbers(said) == [pytest.approx(apart, abs=0.006)]
+            said = shown(meanings.rows(trace, token))
+            found = re.search(r" is token (\d+) and token (\d+), and gets the same row", said)
+            if found is None:
+                assert "wherever it occurs" in said and trace.token_ids.count(trace.token_ids[token]) == 1
+                words = [i for i, special in zip(trace.token_ids, trace.encoding.special, strict=True) if not special]
+                assert trace.encoding.special[token] or len(set(words)) == len(words)
+                continue
+            twice += 1
+            first, second = (int(each) - 1 for each in found.groups())
+            assert trace.token_ids[first] == trace.token_ids[second]
+            assert trace.embeddings.token[first].equal(trace.embeddings.token[second])
     assert twice
 
 
@@ -80,7 +74,7 @@ def test_the_named_neighbours_have_the_largest_cosines(traces: list[Trace]) -> N
             said = shown(meanings.like_words(trace, token))
             row = table[trace.token_ids[token]]
             told = numbers(said)[:3]
-            named = re.findall("“([^”]+)”", said)[:3]
+            named = re.findall("“([^”]+)”", said)[1:4]
             ids = [next(i for i in range(len(table)) if word_of(trace.model.tokenizer, i) == word) for word in named]
             expected = cosine_similarity(table[ids].double(), row.double()[None])
             assert told == pytest.approx(expected.tolist(), abs=0.006) and told == sorted(told, reverse=True)
@@ -88,9 +82,8 @@ def test_the_named_neighbours_have_the_largest_cosines(traces: list[Trace]) -> N
 
 def test_what_is_no_word_is_said_to_be_none() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), "The sleepy cat sat.")
-    assert "is a special token" in meanings.like_words(trace, 0)
-    assert "is no whole word" in meanings.like_words(trace, 3)
-    assert "for you to judge" in meanings.like_words(trace, 4)
+    for token, whole in ((0, False), (3, False), (4, True)):
+        assert ("is not a whole word" in meanings.like_words(trace, token)) != whole
     toy = constructed_toy(2, 4)
     assert "No row stands out" in meanings.like_words(lab.trace(toy, "a b"), 0)
 
@@ -107,45 +100,58 @@ def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: s
         assert here is not None and there is not None and first.token_ids[here] == second.token_ids[there]
         last = torch.cosine_similarity(first.output[here], second.output[there], dim=0).item()
         said = shown(meanings.two_uses(Use(first, here), Use(second, there)))
-        begin = torch.cosine_similarity(first.hidden_states[0, here], second.hidden_states[0, there], dim=0).item()
-        assert numbers(said)[:2] == pytest.approx([begin, last], abs=0.006)
-        assert ("hardly tell the two apart" in said) == (last >= 0.9)
-        assert ("take the two apart" in said) == (last < 0.9 and begin - last > 0.05)
+        assert numbers(said) == pytest.approx([last], abs=0.006)
+        if "still the same" not in said:
+            assert ("hardly tell the two apart" in said) == (last >= 0.9)
+            assert ("have moved the two apart" in said) == (last < 0.9)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_two_meanings_are_measured_by_two_uses_of_one_and_by_all_words(name: str) -> None:
+def test_two_meanings_are_measured_by_two_uses_of_one(name: str) -> None:
     model = lab.load_model(name)
-    words = places_in(model, bundled_sentences())
     for word in offered(model).values():
         first, second = uses_of(model, word)
         alike = same_meaning(first, word)
         assert alike is not None and alike.trace.token_ids[alike.token] == first.trace.token_ids[first.token]
         own, other, again = (each.trace.output[each.token] for each in (first, second, alike))
         last, same = (cosine_similarity(own, each, dim=0).item() for each in (other, again))
-        means = [cosine_similarity(torch.from_numpy(words.vectors), each[None]).mean().item() for each in (own, other)]
         said = shown(meanings.two_uses(first, second, (), alike))
-        assert numbers(said)[2:5] == pytest.approx([same, *means], abs=0.006)
-        assert f"all {len(words.vectors):,} words" in said
-        assert ("about as far apart" in said) == (abs(same - last) <= 0.05)
-        plainly = shown(meanings.two_uses(first, second))
-        assert numbers(plainly)[2:4] == pytest.approx(means, abs=0.006) and "one meaning" not in plainly
+        assert numbers(said) == pytest.approx([last, same], abs=0.006)
+        if "still the same" not in said:
+            assert ("does not tell the two meanings apart" in said) == (same - last <= 0.05)
 
 
-def test_the_two_meanings_of_march_have_other_neighbours() -> None:
-    model = lab.load_model("lab-bert")
-    first, second = uses_of(model, TWO_MEANINGS[0])
-    said = shown(meanings.two_uses(first, second))
-    month, walk = said.partition("to the second")[::2]
-    assert "“january”" in month and "“april”" in month and "“went”" in walk and "share none" in walk
-    assert "After the last layer it is 1.00. The layers hardly tell the two apart" in meanings.two_uses(first, first)
+def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> None:
+    """Found once more by numpy, over every word of the lab's texts; *bank* next to *money* is a surprise."""
+    model = lab.load_model("lab-minilm")
+    words = places_in(model, bundled_sentences())
+    for name in ("March", "bank"):
+        first, second = uses_of(model, offered(model)[name])
+        said = shown(meanings.two_uses(first, second))
+        lists = [
+            set(re.findall("“([^”]+)”", part.partition(" are ")[2]))
+            for part in re.split("; nearest to the second|\\. So", said)[:2]
+        ]
+        for use, named in zip((first, second), lists, strict=True):
+            unit = words.vectors / np.linalg.norm(words.vectors, axis=1, keepdims=True)
+            order = np.argsort(-unit @ use.trace.output[use.token].numpy())
+            nearest = list(dict.fromkeys(word_of(model.tokenizer, words.token_ids[at]) for at in order))
+            nearest = [each for each in nearest if each.lower() != name.lower()]
+            assert named <= set(nearest[:6])
+    assert "puts the second “bank”, too, next to “river”" in said
+
+
+def test_two_equal_vectors_are_not_told_apart() -> None:
+    first, _ = uses_of(lab.load_model("lab-bert"), TWO_MEANINGS[0])
+    assert "hardly tell the two apart" in meanings.two_uses(first, first)
 
 
 def test_the_order_of_tokens_is_told_as_the_runs_say(traces: list[Trace]) -> None:
     for trace in traces[:2]:
         said = meanings.reordered(trace, "reversed")
         causal = trace.model.config.causal
-        assert ("do not simply move" in said) == causal and ("every output moves with its token" in said) != causal
+        assert ("notices the new order" in said) == causal and ("cannot tell this order" in said) != causal
+        assert ("mask" in meanings.why_reordered(trace, "reversed")) == causal
 
 
 @pytest.mark.parametrize("name", [*MODELS, "random"])
@@ -157,19 +163,17 @@ def test_near_positions_are_called_alike_only_where_they_are(name: str) -> None:
     rows = table[:64].double().numpy()
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     near, *rest = (float(np.mean(np.sum(unit[k:] * unit[: len(unit) - k], axis=1))) for k in range(1, 64))
-    said = shown(meanings.positions(trace, 64, 64, 1e4)).replace("**", "").partition(" For sinusoids")[0]
+    said = shown(meanings.positions(trace, 64, 64, 1e4)).partition(" For sinusoids")[0]
     assert numbers(said) == pytest.approx([near, max(rest)], abs=0.006)
-    assert f", {2 + rest.index(max(rest))} apart" in said
-    assert ("are the most alike" in said) == (near - max(rest) > 0.05)
-    rises = max(later - earlier for at, earlier in enumerate(rest) for later in rest[at:])
-    assert ("rises again" in said) == (rises > 0.05)
+    assert f"({2 + rest.index(max(rest))} apart)" in said
+    assert ("are the most similar" in said) == (near - max(rest) > 0.05)
 
 
 def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:
     said = shown(meanings.turned(traces[0], (2, 3), 16, 1e4))
-    rounding = float(re.findall(r"no two values differ by more than \*\*([^*]+)\*\*", said)[0])
+    rounding = float(re.findall(r"rounding \(\*\*([^*]+)\*\*\)", said)[0])
     assert rounding < 1e-5
-    assert all(each > 0.01 for each in numbers(said.partition("It differs by")[2]))
+    assert all(each > 0.01 for each in numbers(said.partition("it varies by")[2]))
 
 
 @pytest.mark.parametrize("name", MODELS)

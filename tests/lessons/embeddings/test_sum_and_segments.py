@@ -1,4 +1,4 @@
-"""What the steps Sum and Segments are said to mean: each number is computed again, by torch or by numpy."""
+"""The meaning of the sum, and of other segments: each number is computed again, by torch or by numpy."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lab.course.words import plain
 from lab.lessons.embeddings import meanings
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
+from lab.ui.parameters import SEGMENTS
 
 
 def numbers(text: str) -> list[float]:
@@ -36,20 +37,19 @@ def test_the_summand_named_is_the_largest(traces: list[Trace]) -> None:
             given = {name: rows[token, dimension].item() for name, rows in found.items() if rows is not None}
             said = meanings.summed(worked_dimension(trace, token, dimension), dimension)
             most = max(given.values(), key=abs)
-            named = re.search(r"the (\w+) vector gives most", said)
-            assert named is None or given[named[1]] == pytest.approx(most, abs=1e-6)
-            out = [] if e.norm is None else [e.norm[token, dimension].item()]
+            words = {"token": "the word", "position": "the place", "segment": "the segment"}
+            named = [name for name, word in words.items() if f"from {word}" in said]
+            assert all(given[name] == pytest.approx(most, abs=1e-6) for name in named)
             first = [] if len(given) == 1 else [most]
-            assert numbers(said) == pytest.approx([*first, e.sum[token, dimension].item(), *out], abs=0.0051)
+            assert numbers(said) == pytest.approx([*first, e.sum[token, dimension].item()], abs=0.0051)
 
 
 def test_the_farthest_move_is_named() -> None:
     model = lab.load_model("lab-bert")
-    for pair in (None, "They played until it was dark."):
-        trace = lab.trace(model, "The children went to the park.", pair)
-        movement = segment_movement(trace, "swapped")
-        said = plain(meanings.other_segments(trace, movement, "swapped"))
+    trace = lab.trace(model, "The children went to the park.", "They played until it was dark.")
+    for change in SEGMENTS.options:
+        movement = segment_movement(trace, change)
+        said = plain(meanings.other_segments(trace, movement))
         last = torch.from_numpy(movement.distance[-1])
         assert numbers(said)[:2] == pytest.approx([last.mean().item(), last.max().item()], abs=0.0051)
         assert trace.labels[int(last.argmax())] in said
-        assert ("no first text" in said) == (pair is None)

@@ -9,17 +9,15 @@ import numpy as np
 
 from lab.analysis.heads import attention
 from lab.analysis.heads.attention import heaviest, window
-from lab.charts.base.axes import Scale
-from lab.charts.base.figure import Figure
+from lab.analysis.heads.undivided import undivided
+from lab.charts.base.axes import Axis
 from lab.charts.cells.heatmap import Heatmap, heatmap
-from lab.charts.cells.slices import HiddenCells, matrix_slice
 from lab.charts.cells.strips import strips
 from lab.charts.components.row_built import RowBuilt
-from lab.charts.marks.bars import bars
-from lab.figures.axes import WEIGHT, queries_and_keys
+from lab.figures.axes import KEY, WEIGHT, queries_and_keys
 from lab.models.trace import Trace
 
-# More cells than this make a browser slow; more bars than this, a page long.
+# More cells than this make a browser slow; more bars or columns than this, a page long.
 MAP_TOKENS = 96
 BARS = 24
 ROWS = 16
@@ -82,46 +80,12 @@ def projections(
     return strips(vectors[rows, :count], traced.labels[rows], title=title)
 
 
-def query_key_value(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """The query of one token, and the key and the value of another."""
-    row, tokens = attention.attention_row(traced.layer(layer), head, query), traced.labels
-    names = [f"query of {tokens[query]}", f"key of {tokens[key]}", f"value of {tokens[key]}"]
-    title = f"Three vectors of {len(row.query)} dimensions, {place(layer, head)}"
-    return strips([row.query, row.keys[key], row.values[key]], names, title=title)
-
-
-def scaled_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
-    """The scores of one query, divided by √d_k; of a long text the keys with the largest weights."""
+def divided(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
+    """The weights of one query, with the division by √d_k and without; of a long text the heaviest keys."""
     row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
-    seen = [i for i in heaviest(row.weights, key, BARS) if np.isfinite(row.scaled[i])]
-    part = "" if n <= BARS else f", the {len(seen)} keys of {n} with the largest weights"
-    title = f"Scaled scores of query {traced.labels[query]}{part}"
-    scale, marked = Scale("Score ÷ √d_k"), seen.index(key) if key in seen else None
-    return bars([traced.labels[i] for i in seen], row.scaled[seen], scale, title=title, highlight=marked)
-
-
-def local_scores(traced: Trace, layer: int, head: int, query: int, key: int) -> Figure:
-    """The scaled scores of a local layer: what lies outside a query's window does not exist.
-
-    Raises ValueError for a layer that sees all tokens.
-    """
-    window_of = traced.model.weights.layers[layer].window
-    if window_of is None:
-        raise ValueError(f"layer {layer + 1} of {traced.model.id} is not local: each query sees all tokens.")
-    rows, columns = shown(traced, query, key)
-    scaled, hidden = (
-        traced.layer(layer).scaled_scores[head, rows, columns],
-        HiddenCells(rows.start - columns.start, window_of),
-    )
-    title = f"Scaled scores and the window, {place(layer, head)}"
-    sides = queries_and_keys(traced, rows, columns)
-    return matrix_slice(scaled.numpy(), sides, Scale("Score ÷ √d_k"), title=title, hidden=hidden)
-
-
-def weighted_values(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """Each value times its weight, and their sum, the context; of a long text the heaviest rows."""
-    row = attention.attention_row(traced.layer(layer), head, query)
-    drawn = heaviest(row.weights, key, min(len(traced), ROWS))
-    vectors = [*(row.weighted_values[i] for i in drawn), row.context]
-    names = [*(f"{row.weights[i]:.3f} × {traced.labels[i]}" for i in drawn), "context"]
-    return strips(vectors, names, title=f"Weighted values and their sum, {place(layer, head)}")
+    seen = heaviest(row.weights, key, min(n, BARS))
+    both = np.stack([row.weights, undivided(row)])[:, seen]
+    names = f"÷ √{len(row.query)}", "not divided"
+    axes = Axis("Scores", names), Axis(KEY, [traced.labels[i] for i in seen])
+    part = "" if n <= BARS else f", {len(seen)} keys of {n}"
+    return heatmap(both, axes, WEIGHT, title=f"The weights of {traced.labels[query]}{part}")

@@ -36,20 +36,18 @@ def test_rotary_positions_say_whether_the_model_turns(offer: Offer) -> None:
     bert = words(reveal(visit("2_Embeddings.py", **asked)))
     assert "does not do this" in bert and "learned positions added" in bert
     # What differs between places at one offset is rounding.
-    (shown,) = re.findall(r"no two values differ by more than \*\*(.*?)\*\*", bert)
+    (shown,) = re.findall(r"rounding \(\*\*(.*?)\*\*\)", bert)
     assert float(shown) < 1e-5
 
 
 def test_the_mask_of_a_local_layer_is_its_window(offer: Offer) -> None:
     name = offer("modernbert")
-    asked = {"model": name, "step": "scale", "text": TEXT, "token": "3"}
+    asked = {"model": name, "step": "map", "text": TEXT, "token": "3"}
     local = reveal(visit("3_Self-attention.py", layer="2", **asked))
-    assert f"a query sees only the {WINDOW} tokens before it and the {WINDOW} after it" in words(local)
-    assert f"it sees tokens 1 to {3 + WINDOW}" in words(local)
+    said = re.search(rf"more than {WINDOW} tokens away: from .+? it hides (\d+) of the (\d+) tokens", words(local))
+    assert said is not None and int(said[2]) - int(said[1]) == 3 + WINDOW, "tokens 1 to 3, and those of the window"
     whole = reveal(visit("3_Self-attention.py", layer="1", **asked))
-    assert "This layer is **global**; in the local layers of this model (2) the mask hides what is more" in words(whole)
-    local_charts, global_charts = (len(each.get("vega_lite_chart")) for each in (local, whole))
-    assert local_charts == global_charts + 1, "the window is drawn where there is one"
+    assert "This layer is **global**. In the local layers of this model (2), a **mask** hides" in words(whole)
 
 
 def test_masked_scores_of_a_local_layer_are_no_numbers(offer: Offer) -> None:

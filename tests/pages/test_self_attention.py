@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.figures import attention
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
 from tests.pages.apptest import (
@@ -29,7 +31,7 @@ from tests.pages.apptest import (
 )
 
 PAGE = "3_Self-attention.py"
-WAY = ("map", "queries-and-keys", "build-a-row", "scale", "values", "break-it", "check")
+WAY = ("map", "build-a-row", "scale", "break-it", "check")
 BESIDE = ("by-hand",)
 
 
@@ -51,7 +53,12 @@ def test_a_step_beside_the_way_leads_on_to_the_last_one() -> None:
 
 
 def test_what_is_to_be_tried_is_one_click_away() -> None:
-    at = reveal(visit(PAGE, text="She gave her brother the book that he wanted.", head="5", token="9"))
+    at = reveal(visit(PAGE))
+    at.button(key="_try").click().run()
+    reveal(at)
+    assert (at.text_area(key="text").value or "").endswith("that she wanted.")
+    assert sentence_of(at)[0]["labels"][looks(at)[0]] == "she" and looks(at)[0] > 5
+    at = reveal(visit(PAGE, text="She opened the door.", head="5", token="4"))
     offered = at.button(key="_try")
     head = int(offered.label.removeprefix("Head "))
     offered.click().run()
@@ -82,7 +89,7 @@ def test_shown_weight_is_the_trace_s(tmp_path: Path) -> None:
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name)
-    assert list(walk(at, ("map", "scale", "values", "break-it", "check")))
+    assert list(walk(at, ("map", "build-a-row", "scale", "break-it", "check")))
     assert at.selectbox(key="model").value == name
 
 
@@ -106,8 +113,6 @@ def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
         ("no_mask", "scaled_scores"),
         ("no_values", "value"),
         ("softmax_over_queries", "attention"),
-        ("no_output_projection", "attention_output"),
-        ("other_gelu", "ffn_activation"),
     ],
 )
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
@@ -125,7 +130,7 @@ def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None
 def test_each_mistake_shows_what_it_breaks(model: str) -> None:
     at = visit(PAGE, step="break-it", model=model, token="5")
     switches = [toggle.key for toggle in at.toggle if toggle.key and toggle.key.startswith("_break.")]
-    assert len(switches) == 6
+    assert len(switches) == 4
     for key in switches:
         at.toggle(key=key).set_value(True).run()
         assert not at.exception, at.exception[0].stack_trace
@@ -141,6 +146,17 @@ def test_each_mistake_shows_what_it_breaks(model: str) -> None:
         at.toggle(key=key).set_value(False).run()
 
 
+def test_the_figure_of_the_division_has_both_rows() -> None:
+    at = reveal(visit(PAGE, step="scale"))
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), "She gave her brother the book that he wanted.")
+    inside = trace.layer(4)
+    right = inside.scores[10, 8].double()
+    expected = torch.stack([(right / 32**0.5).softmax(0), right.softmax(0)])
+    shown = attention.divided(trace, 4, 10, 8, 4).table().to_numpy()
+    np.testing.assert_allclose(shown, expected, atol=1e-5)
+    assert f"**{expected[1].max():.2f}**" in words(at)
+
+
 def fill_in(at: AppTest, step: str, values: tuple[float, ...]) -> None:
     for i, value in enumerate(values):
         at.number_input(key=f"_hand.1.{step}.{i}").set_value(value)
@@ -154,7 +170,7 @@ def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
     assert "not yet" in at.error[0].value
     fill_in(at, "weights", (0.11, 0.45, 0.45))
     assert not at.error
-    assert "The last row is yours" in words(at)
+    assert "In the last row, only the sum" in words(at)
 
 
 def test_checks_explain_every_option_and_count_the_first_try() -> None:

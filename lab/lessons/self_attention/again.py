@@ -11,11 +11,12 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Whether attention is symmetric, what the division does, and a softmax by hand."""
+    """Whether attention is symmetric, what the division does, and what a weight is made of."""
     row = attention_row(spot.traced, spot.head, spot.query)
     yield checks.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
     yield claims.without_scaling(claims.sharper(spot.trace, row, spot.query))
-    yield checks.second_weight(spot.trace, row, spot.query)
+    yield checks.value_gone(spot.trace, row, spot.query)
+    yield checks.one_score_up(spot.trace, row, spot.query)
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:

@@ -22,26 +22,23 @@ from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.tables import show_table
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
-_QUERIES, _OUTPUT, _GELU = "softmax_over_queries", "no_output_projection", "other_gelu"
+_QUERIES = "softmax_over_queries"
 _SWITCHES: Mapping[str, str] = {
     _SCALING: "No ÷ √d_k",
     _MASK: "No mask",
     _VALUES: "No values",
     _QUERIES: "Softmax over the queries",
-    _OUTPUT: "Forget W_O",
-    _GELU: "The other GELU",
 }
 # Two maps that agree to three decimals look the same.
 _VISIBLE = 0.0005
 
 
 def break_it(view: OneHead) -> Trace:
-    """A step taken away, or a wrong formula; returns the broken run, for the badge."""
+    """A step taken away, or done wrong; returns the broken run, which the mark at the top compares."""
     trace = view.trace
     st.markdown(
-        "What is a step for? Take it away and look. Each switch leaves a step out of **every** layer, or gets it "
-        "wrong. Open the badge at the top: it turns red and names the first step that no longer agrees with Hugging "
-        "Face."
+        "What is a step for? Take it away in **every** layer, and look. (The mark at the top, beside the minutes, then "
+        "names the first number that no longer agrees with Hugging Face.)"
     )
     offered = _offered(trace)
     with st.container(horizontal=True):
@@ -49,7 +46,7 @@ def break_it(view: OneHead) -> Trace:
     told = [f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen or not chosen]
     st.markdown("\n".join(told))
     if not chosen:
-        st.info("Which moves the outputs least, which most? Guess, then switch one on.", icon=":material/toggle_on:")
+        st.info("Which one changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
     runs = break_run(trace, _changes(chosen, trace.model.config))
     _show_output(view, runs)
@@ -63,8 +60,6 @@ def _offered(trace: Trace) -> list[str]:
     config, out = trace.model.config, set()
     if not config.causal and not can_be_padded(trace):
         out.add(_MASK)
-    if not config.activation.startswith("gelu"):
-        out.add(_GELU)
     return [name for name in _SWITCHES if name not in out]
 
 
@@ -75,39 +70,29 @@ def _changes(chosen: set[str], config: ModelConfig) -> Interventions:
         no_padding_mask=_MASK in chosen and not config.causal,
         no_values=_VALUES in chosen,
         softmax_over_queries=_QUERIES in chosen,
-        no_output_projection=_OUTPUT in chosen,
-        other_gelu=_GELU in chosen,
     )
 
 
 def _told(name: str, trace: Trace) -> str:
     """What a switch does, with this model's numbers."""
     config = trace.model.config
-    used, other = ("exact", "tanh") if config.activation == "gelu" else ("tanh", "exact")
     mask = (
-        "The mask of this model hides what comes after a token. Without it, each token reads the rest of the text: the "
-        "very words it has to predict."
+        "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
-        else f"The mask of this model hides padding. Texts that are read together get the same length, so "
-        f"{PADDING} padding tokens now follow yours. With the mask they get the weight 0 and change nothing. Without "
-        "it, they are read like words."
+        else f"The mask hides padding: texts that are read together are filled up to the same length. So {PADDING} "
+        "padding tokens now follow your text. With the mask they get the weight 0. Without it, they are read like "
+        "words."
     )
     if config.window is not None:
-        mask = f"{mask} In the local layers it also hides what is more than {config.window} tokens away; without it, "
-        mask = f"{mask}these layers see all tokens, too."
+        mask = f"{mask} In the local layers it also hides what is more than {config.window} tokens away."
     return {
-        _SCALING: f"The scores stay √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so the "
-        "softmax of every row is sharper.",
+        _SCALING: f"The scores stay √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all "
+        "of each row goes to one word.",
         _MASK: mask,
-        _VALUES: f"$W_V$ is 0, so no token passes on anything of its own: each value is "
-        f"{'the bias $b_V$' if config.biases else '0, as this model has no biases'}. Whatever the weights are, all "
-        "tokens collect the same.",
-        _QUERIES: "Now the columns of the map add up to 1 and its rows do not: a token collects more than 1 in all, or "
-        "less.",
-        _OUTPUT: "What the heads collect is added to the token as it is. The map of layer 1 stays; what layer 1 hands "
-        "on does not.",
-        _GELU: f"The feed-forward network (lesson 8) uses the {other} form of its curve GELU; this model was trained "
-        f"with the {used} one. The two are close: the badge sees it, a reader hardly.",
+        _VALUES: f"$W_V$ is 0, so every value is {'the same vector $b_V$' if config.biases else '0'}. Whatever the "
+        "weights are, all tokens collect the same.",
+        _QUERIES: "Softmax goes down the columns of the map in place of along its rows. So a token collects more than "
+        "1 in all, or less.",
     }[name]
 
 
@@ -121,8 +106,8 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         st.metric(label, length, border=True, width="content", help=told)
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
     st.markdown(
-        f"After layer {layers}, the vector of {named(view.trace, place)} is **{_length(moved[-1, place])}** of its "
-        f"length away from where it belongs. {_begins(moved.mean(axis=1))}"
+        f"After layer {layers}, the vector of {named(view.trace, place)} has moved by **{_length(moved[-1, place])}** "
+        f"of its length. {_begins(moved.mean(axis=1))}"
     )
     draw(partial(mistakes.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
 
@@ -142,7 +127,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
     """The predicted word, before and after."""
     place = place_asked(view.trace, view.query)
     if place is None or view.page.selection[MODE] == TOY:
-        st.markdown("This model predicts no words, so its vectors are all there is to compare.")
+        st.markdown("This model predicts no words, so only its vectors are compared.")
         return
     found = words_predicted(runs, place)
     where = (
@@ -174,8 +159,8 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
     apart = float(np.abs(right - broken).max())
     if apart < _VISIBLE:
         st.markdown(
-            f"The map of {view.place} is the same in both runs: no weight differs by {_VISIBLE} or more. The mistake "
-            "acts after the map. A later layer reads what this one hands on; choose it in the sidebar."
+            f"The map of {view.place} is the same in both runs (no weight differs by {_VISIBLE} or more): here the "
+            "mistake acts after the map. Choose a later layer in the sidebar: it reads what this layer hands on."
             if layer + 1 < len(runs.moved) - 1
             else f"The map of {view.place} is the same in both runs: no weight differs by {_VISIBLE} or more."
         )

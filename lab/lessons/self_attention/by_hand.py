@@ -11,8 +11,8 @@ from lab.analysis.layers.worked import WorkedExample, worked_example
 from lab.ui.quiz.blanks import blanks
 
 _HINTS = {
-    "scores": "A score is query times key, dimension by dimension, added up.",
-    "weights": "Divide the scores by √2 first, then e to each, then each over their sum.",
+    "scores": "Multiply query and key dimension by dimension, and add up.",
+    "weights": "Divide the scores by √2. Then take e to the power of each, and divide by their sum.",
     "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
 }
 
@@ -28,8 +28,8 @@ def by_hand(_view: object) -> None:
     """Three tokens, two dimensions: one row shown, one with blanks, one free."""
     example = worked_example()
     st.markdown(
-        "Three tokens, two dimensions, whole numbers. The first row is worked out. Fill in the second; when it is "
-        "right, the third asks for its context alone. A calculator is fine, and two decimals are enough."
+        "Here are three tokens with two dimensions each, in whole numbers. The first row is worked out. Fill in the "
+        "second row. If it is right, the third row asks only for its sum. Use a calculator; two decimals are enough."
     )
     tensors = {"Query": example.query, "Key": example.key, "Value": example.value}
     for column, (name, tensor) in zip(st.columns(3), tensors.items(), strict=True):
@@ -37,9 +37,11 @@ def by_hand(_view: object) -> None:
     _shown_row(example)
     right = _blanks(example, 1, ("scores", "weights"))
     if right:
-        st.markdown("The last row is yours: only its context is asked.")
+        st.markdown("In the last row, only the sum of the weighted values is asked.")
         if _blanks(example, 2, ("context",)):
-            st.success("That is self-attention, whole. The lab does the same for every head.", icon=":material/check:")
+            st.success(
+                "Right. You have computed self-attention; the lab does this for every head.", icon=":material/check:"
+            )
 
 
 def _shown_row(example: WorkedExample) -> None:

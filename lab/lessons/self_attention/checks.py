@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from lab.analysis.heads.attention import AttentionRow, attention_map
 from lab.course.words import named, quoted
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
-from lab.questions.kinds import Quantity, numeric, ranked
+from lab.questions.kinds import ranked, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
+
+# A weight that a question calls large.
+_MUCH = 0.2
 
 
 def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -19,41 +20,72 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
     weights = row.weights.tolist()
 
     def why(key: int, best: int) -> str:
-        tail = "more than any other token." if key == best else f"less than {weights[best]:.3f}."
-        return f"It gets {weights[key]:.3f} of the attention of {quoted(trace.labels[query])}, {tail}"
+        tail = "more than any other word." if key == best else f"less than {named(trace, best)} ({weights[best]:.2f})."
+        return f"It gets {weights[key]:.2f} of the attention of {quoted(trace.labels[query])}, {tail}"
 
-    prompt = f"Which token does {named(trace, query)} attend to most in this head?"
+    prompt = f"At which word does the model look most from {named(trace, query)}?"
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
 
 
-def second_weight(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """From two scaled scores and one weight to the other weight: the softmax by hand."""
-    if len(row.weights) < 2:
+def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
+    """The most attended value becomes 0: what changes? Not the weights, which are made of queries and keys."""
+    at = int(row.weights.argmax())
+    weight, length = float(row.weights[at]), float(np.linalg.norm(row.weighted_values[at]))
+    if at == query or weight < _MUCH or length < MARGIN:
         return None
-    first, second = np.argsort(-row.weights)[:2]
-    w_1, w_2 = float(row.weights[first]), float(row.weights[second])
-    s_1, s_2 = float(row.scaled[first]), float(row.scaled[second])
-    if not math.isfinite(s_2) or w_1 - w_2 < MARGIN:
-        return None
-    gap = s_1 - s_2
-    wrong = {
-        w_1 - gap: f"{w_1:.3f} − {gap:.3f}: the difference of the scores was taken from the weight.",
-        w_1 * s_2 / s_1 if s_1 else -1.0: "This shares in proportion to the scores. The softmax shares in proportion "
-        "to their exponentials.",
-        w_1
-        / (
-            1 + gap
-        ): f"This is {w_1:.3f} ÷ (1 + {gap:.3f}). It uses 1 + the difference in place of e to the difference, which is "
-        "nearly the same only for a small difference.",
-        w_1 / 2: "This is half of the first weight. The softmax looks at the scores.",
-    }
-    why = f"{w_1:.3f} · e^({s_2:.3f} − {s_1:.3f}) = {w_2:.3f}."
-    key_1, key_2 = named(trace, int(first)), named(trace, int(second))
-    prompt = (
-        f"For the query {named(trace, query)} the scaled score of {key_1} is {s_1:.3f} and its weight {w_1:.3f}. "
-        f"The scaled score of {key_2} is {s_2:.3f}. What is its weight?"
+    key = quoted(trace.labels[at])
+    why = (
+        f"The weight is made of the query of {quoted(trace.labels[query])} and the key of {key}, and neither has "
+        "changed. What is collected there is now 0."
     )
-    return numeric("second-weight", prompt, (w_2, why), wrong, Quantity("{:.3f}".format, apart=0.02, within=(0, 1)))
+    outcomes = {
+        "The weight stays, but other numbers arrive": True,
+        "The weight becomes 0": False,
+        "Nothing: only the weight counts": False,
+    }
+    prompt = (
+        f"{quoted(trace.labels[query])} gives {key} the weight {weight:.2f}. Now all numbers of the value of {key} "
+        "become 0. What happens in this layer?"
+    )
+    return which_holds("value-gone", prompt, why, outcomes)
+
+
+def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None:
+    """One score grows: what becomes of the other weights? They add up to 1 with it, so they shrink."""
+    seen = [int(i) for i in np.argsort(-row.weights) if np.isfinite(row.scaled[i]) and i != query]
+    if len(seen) < 3:
+        return None
+    raised, most = seen[-1], seen[0]
+    if row.weights[most] < MARGIN:
+        return None
+    why = "All weights of a row add up to 1. If one gets more, the others must get less."
+    outcomes = {
+        "It gets smaller": True,
+        "It stays the same: its own score did not change": False,
+        "It gets larger": False,
+    }
+    prompt = (
+        f"{quoted(trace.labels[query])} looks at all words. The score of {named(trace, raised)} grows, and all other "
+        f"scores stay. What happens to the weight of {named(trace, most)}?"
+    )
+    return which_holds("one-score-up", prompt, why, outcomes)
+
+
+def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question | None:
+    """What is certain of a large weight? What the head collects, and not what the model makes of it."""
+    at = int(row.weights.argmax())
+    weight = float(row.weights[at])
+    if at == query or weight < _MUCH or trace.encoding.special[at]:
+        return None
+    me, key = quoted(trace.labels[query]), quoted(trace.labels[at])
+    why = "A weight says how much of a value is collected. What the model makes of it is another question (lesson 6)."
+    outcomes = {
+        f"The value of {key} goes into the sum with the factor {weight:.2f}": True,
+        f"The model knows that {me} and {key} belong together": False,
+        f"Without {key}, the model would say something else about {me}": False,
+    }
+    prompt = f"In this head, {me} gives {key} the weight {weight:.2f}. What is certain?"
+    return which_holds("what-a-weight-says", prompt, why, outcomes)
 
 
 def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
@@ -64,7 +96,7 @@ def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Questio
         tail = f", of {n} rows." if key == best else f"; the largest is {received[best]:.2f}."
         return f"Its column adds up to {received[key]:.2f}{tail}"
 
-    prompt = "Every row of the map adds up to 1. Which token’s column adds up to most?"
+    prompt = "Every row of the map adds up to 1. Which word is looked at most by all words together?"
     shares = (received / n).tolist()
     return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
 
@@ -101,12 +133,12 @@ def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key:
         [
             Option(
                 f"{back:.3f}",
-                f"Row {key + 1}, column {query + 1} of the map. It comes from another query and "
-                "another key, so nothing ties it to the first weight.",
+                f"Row {key + 1}, column {query + 1} of the map. Here the other token asks, with its own query. So the "
+                "two weights have nothing to do with each other.",
                 correct=True,
             ),
-            Option(f"{there:.3f}", f"Attention is not symmetric: the map holds {back:.3f} there."),
-            Option(f"{1 - there:.3f}", f"Rows add up to 1, not pairs of tokens: the map holds {back:.3f} there."),
+            Option(f"{there:.3f}", f"Attention is not the same in both directions: it is {back:.3f}."),
+            Option(f"{1 - there:.3f}", f"The weights of a row add up to 1, not those of a pair. It is {back:.3f}."),
         ],
     )
 

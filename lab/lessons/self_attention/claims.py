@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from lab.analysis.heads.attention import AttentionRow
+from lab.analysis.heads.undivided import undivided
 from lab.course.words import named
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN, Option, Question
@@ -41,20 +40,18 @@ class Sharper:
 
 def sharper(trace: Trace, row: AttentionRow, query: int) -> Sharper:
     """The largest weight of the row of ``query``, with the division and without. The order of the weights stays."""
-    scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
-    exponentials = np.exp(scores - scores.max())
     first = int(row.weights.argmax())
-    without = float(exponentials[first] / exponentials.sum())
+    without = float(undivided(row)[first])
     return Sharper(named(trace, query), named(trace, first), float(row.weights[first]), without, len(row.query))
 
 
 def what_it_means(found: Sharper) -> str:
-    """What the largest weight would be without the division."""
+    """The largest weight with the division and without it."""
     it, now, then = found.word, found.with_division, found.without
     if abs(then - now) < SEEN:
-        return f"It makes little difference in this row: {it} has {now:.2f}, and without the division {then:.2f}."
-    less = ", and less would come from the others" if then > now else ""
-    return f"{it} has {now:.2f}. Without the division it would have **{then:.2f}**{less}."
+        return f"In this row the division changes little: {it} gets {now:.2f}, and would get {then:.2f} without it."
+    rest = " Little would be left for the other words." if then > 0.9 else ""
+    return f"{it} gets {now:.2f}. Without the division it would get **{then:.2f}**.{rest}"
 
 
 def without_scaling(found: Sharper) -> Question | None:
@@ -63,16 +60,11 @@ def without_scaling(found: Sharper) -> Question | None:
     if then - now < MARGIN:
         return None
     prompt = (
-        f"The largest weight of {found.query} is {now:.3f}. Without the division by √{d_k}, the largest weight would be"
+        f"The largest weight of {found.query} is {now:.2f}. What would it be if the scores were not divided by √{d_k}?"
     )
-    larger = (
-        f"It would be {then:.3f}: scores {d_k**0.5:.1f} times as far apart make the softmax put almost everything on "
-        "the largest."
-    )
-    equal = (
-        f"It would be {then:.3f}. The order of the tokens stays, the weights do not: the softmax depends on "
-        "differences, and they grow."
-    )
-    smaller = f"It would be {then:.3f}. Larger differences make a softmax sharper; the division makes it flatter."
-    options = Option("larger", larger, correct=True), Option("the same", equal), Option("smaller", smaller)
+    why = f"It would be {then:.2f}: the scores would be {d_k**0.5:.1f} times as far apart."
+    larger = f"{why} Softmax gives almost everything to the largest of such scores." if then > 0.9 else why
+    equal = f"{why} The order of the words stays, but softmax depends on the differences, and they grow."
+    smaller = f"{why} Larger differences make a softmax sharper, and the division makes it flatter."
+    options = Option("Larger", larger, correct=True), Option("The same", equal), Option("Smaller", smaller)
     return Question("without-scaling", prompt, options)

@@ -10,10 +10,8 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 SCREENS: Screens[OneHead] = Screens(
     steps={
         "map": screens.show_map,
-        "queries-and-keys": screens.show_queries_and_keys,
         "build-a-row": show_built,
         "scale": screens.show_scale,
-        "values": screens.show_values,
         "break-it": break_it,
         "check": screens.show_checks,
         "by-hand": by_hand,

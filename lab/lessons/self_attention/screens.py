@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
-from lab.charts.base.axes import Axis, Scale
-from lab.charts.base.figure import Figure
-from lab.charts.cells.heatmap import heatmap
 from lab.course.pages import step_name
 from lab.figures import attention
-from lab.figures.multi_head import unnamed_heads
 from lab.lessons.self_attention import LESSON, checks, claims, meanings
 from lab.models import forward
 from lab.questions.question import MARGIN
-from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import HEAD, STEP
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, STEP, TEXT, TOKEN, TOY
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared import one_head
 from lab.ui.shared.one_head import OneHead
 
-F = TypeVar("F", bound=Figure)
+# The story's sentence with another word at the end, and the place of that word, from 1.
+_SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
 
 
 def show_map(view: OneHead) -> None:
-    """One row of a head, then the whole head: who attends to whom."""
-    _explain(view)
+    """One word's look as arcs, what it is called, then the looks of all words as a map."""
+    st.markdown(
+        f"Take the word {view.token(view.query)}. To make something of it, the model looks from it at "
+        f"{_seen(view)}. Where does it look?"
+    )
     place = st.container()
     answered = predict(LESSON, checks.most_attended(view.trace, view.row, view.query))
     with place:
@@ -39,10 +39,59 @@ def show_map(view: OneHead) -> None:
     if not answered:
         return
     meaning(meanings.collected(view.trace, view.layer.index, view.head, view.query))
-    st.markdown("**All rows together** are the map of this head: a row for each query, a column for each key.")
+    _name_it(view)
     one_head.show_map(view)
+    _try_another(view)
+
+
+def _seen(view: OneHead) -> str:
+    """The tokens that a query of this layer sees, in words."""
+    window = view.layer.weights.window
+    if window is not None:
+        return f"the words up to {window} places away (this layer is **local**)"
+    return "the words before it" if view.trace.model.config.causal else "the other words"
+
+
+def _name_it(view: OneHead) -> None:
+    """The words for what was seen: attention, weight, head; query and key, which are the sides of the map."""
+    heads = view.trace.model.config.heads
+    several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has one"
+    st.markdown(
+        "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
+        f"1. One such way of looking is a **head**; {several}. Below are the looks from all words at once. In each "
+        "row, one word looks: the **query**. In each column, one word is looked at: the "
+        f"**key**.{_about_mask(view)}"
+    )
+
+
+def _about_mask(view: OneHead) -> str:
+    """What the mask hides in this layer from this query; nothing where it hides nothing."""
+    config, window, n = view.trace.model.config, view.layer.weights.window, len(view.trace)
+    if config.causal:
+        return " A **mask** hides the words after the query: their weight is 0."
+    if window is not None:
+        hidden = n - 1 - min(n - 1, view.query + window) + max(0, view.query - window)
+        return (
+            f" A **mask** hides what is more than {window} tokens away: from {view.token(view.query)} it hides "
+            f"{hidden} of the {n} tokens."
+        )
+    if config.window is None:
+        return ""
+    local = [str(i + 1) for i, w in enumerate(view.trace.model.weights.layers) if w.window is not None]
+    return (
+        f" This layer is **global**. In the local layers of this model ({', '.join(local)}), a **mask** hides what is "
+        f"more than {config.window} tokens away."
+    )
+
+
+def _try_another(view: OneHead) -> None:
+    """The story's sentence with *she* in place of *he*; with another sentence, a head that looks elsewhere."""
+    if TEXT.chosen() == DEFAULT_TEXT and view.page.selection[MODE] != TOY:
+        changes: dict[Parameter[Any], Any] = {TEXT: _SHE, TOKEN: _SHE_AT, KEY_TOKEN: KEY_TOKEN.default}
+        try_this("change *he* to *she*. Does it still look at *brother*?", "… that she wanted", changes)
+        return
     if (other := _least_alike(view)) is not None:
-        why = f"Head {other + 1} looks elsewhere: follow {view.token(view.query)} there."
+        why = f"head {other + 1} looks elsewhere. Where does it look from {view.token(view.query)}?"
         try_this(why, f"Head {other + 1}", {HEAD: other + 1})
 
 
@@ -54,164 +103,33 @@ def _least_alike(view: OneHead) -> int | None:
     return None if least == view.head or given[view.head] - given[least] < MARGIN else least
 
 
-def _explain(view: OneHead) -> None:
-    """What attention is, before anything is asked about it."""
-    config = view.trace.model.config
-    window = view.layer.weights.window
-    seen = "itself and the tokens before it" if config.causal else "all tokens, itself included"
-    if window is not None:
-        seen = f"the tokens up to {window} places away, itself included (this layer is **local**)"
-    st.markdown(
-        f"**Attention** lets each token collect from {seen}. It gives every one of them a **weight**; all weights of a "
-        "token add up to 1. What is collected is mixed in these proportions. A token **attends** to another when it "
-        "gives it much weight. A layer does this several times side by side, each time in a **head** of its own."
-    )
-
-
-def show_queries_and_keys(view: OneHead) -> None:
-    """Where the numbers start: one vector per token becomes three."""
-    config = view.trace.model.config
-    st.markdown(
-        f"Three matrices, $W_Q$, $W_K$ and $W_V$, make new vectors out of each token’s vector $x$ of {config.width} "
-        f"numbers. Head {view.head + 1} gets {config.head_width} numbers of each: a **query** (what the token looks "
-        "for), a **key** (what it offers) and a **value** (what it passes on)."
-        + (" The learned vectors $b$ are added." if config.biases else "")
-    )
-    draw(view.figure(attention.query_key_value), "query-key-value")
-    meaning(meanings.fits(view.trace, view.layer.index, view.head, view.query, view.key))
-    st.latex(_projections(view))
-    if view.layer.weights.rotary is not None:
-        st.markdown(
-            "$R$ **turns** the query and the key by the position of their token; the value stays as it is. Lesson 2 "
-            "shows how, in its step **Rotary**."
-        )
-    if view.trace.model.id == CONSTRUCTED:
-        _show_construction(view)
-    code(forward.project_qkv, forward.split_heads)
-
-
-def _projections(view: OneHead) -> str:
-    """How x becomes query, key and value in this model."""
-    turn = r"R\," if view.layer.weights.rotary is not None else ""
-    biased = view.trace.model.config.biases
-    rows = [
-        rf"{name} & = {turn if name != 'V' else ''}xW_{name}" + (f" + b_{name}" if biased else "") for name in "QKV"
-    ]
-    return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
-
-
-def _show_construction(view: OneHead) -> None:
-    """Why a hand-written head does what it does: W_Q·W_Kᵀ, one number per pair of meanings."""
-    product = query_key_product(view.trace.model, view.head)
-    meant = [label for label in product.index if label.startswith(("token", "position"))]
-    axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
-    title, values = f"What scores with what: W_Q·W_Kᵀ, {view.place}", product.loc[meant, meant].to_numpy()
-    draw(heatmap(values, axes, Scale("Score", signed=True), title=title), "query-key-product")
-    st.markdown(
-        "Each dimension of this toy means one thing: which letter a token is, or at which position it stands (counted "
-        "from 0). A strong colour is a large score: the query’s token has the meaning of the row, and the key’s token "
-        "that of the column."
-    )
-
-
 def show_scale(view: OneHead) -> None:
-    """÷ √d_k, and the mask."""
-    row = view.row
-    d_k = len(row.query)
-    found = claims.sharper(view.trace, row, view.query)
+    """÷ √d_k: the weights of one row with the division and without."""
+    d_k = len(view.row.query)
+    found = claims.sharper(view.trace, view.row, view.query)
     if not predict(LESSON, claims.without_scaling(found)):
         return
-    st.markdown(
-        f"A score adds up {d_k} products. Before training, these are like random numbers around 0, and their sum "
-        f"spreads √{d_k} ≈ {d_k**0.5:.2f} times as wide as one of them. The wider the scores spread, the more softmax "
-        f"gives to one key, and the harder it becomes for training to change the weights. That is what the authors "
-        f"suspect (Vaswani et al. 2017, §3.2.1). So the scores are divided by √{d_k}."
-    )
-    st.markdown(_about_mask(view))
-    draw(view.figure(attention.scaled_scores), "scaled-scores")
-    if view.layer.weights.window is not None:
-        draw(view.figure(attention.local_scores), "window")
+    draw(view.figure(attention.divided), "divided")
     meaning(claims.what_it_means(found))
+    st.markdown(
+        f"A score adds up {d_k} products. The more there are, the farther apart the scores are, and the more softmax "
+        "gives to a single word. Then training hardly changes the weights any more; so the authors suspect (Vaswani et "
+        f"al. 2017, §3.2.1). They divide by √{d_k} ≈ {d_k**0.5:.2f}, and the scores spread as if there were only one "
+        "product."
+    )
     there = step_name(LESSON, "break-it")
-    try_this("Take the division away in every layer, and see how far the outputs move.", there, {STEP: there})
-    code(forward.scale, forward.mask)
-
-
-def _about_mask(view: OneHead) -> str:
-    """What the mask hides in this layer from this query."""
-    config, window, n = view.trace.model.config, view.layer.weights.window, len(view.trace)
-    if config.causal:
-        return (
-            "Then comes the **attention mask**. It hides what comes after the query: the score becomes −∞ and the "
-            "weight 0."
-        )
-    if window is not None:
-        first, last = max(0, view.query - window), min(n - 1, view.query + window)
-        hidden = n - 1 - last + first
-        here = (
-            f"From {view.token(view.query)}, token {view.query + 1}, it hides {hidden} of the {n} tokens: it sees "
-            f"tokens {first + 1} to {last + 1}."
-            if hidden
-            else f"From {view.token(view.query)} it hides nothing: all {n} tokens are near enough."
-        )
-        return (
-            f"Then comes the **attention mask**. This layer is **local**: a query sees only the {window} tokens "
-            f"before it and the {window} after it. The score of any other becomes −∞ and its weight 0. {here}"
-        )
-    there = ""
-    if config.window is not None:
-        local = [str(i + 1) for i, w in enumerate(view.trace.model.weights.layers) if w.window is not None]
-        there = (
-            f" This layer is **global**; in the local layers of this model ({', '.join(local)}) the mask hides what is "
-            f"more than {config.window} tokens away. Choose one in the sidebar."
-        )
-    return (
-        "Then comes the **attention mask**, which is not the token [MASK]. It takes keys away: their score becomes −∞ "
-        "and their weight 0. Here it takes none away: every token may see every other. It has work where a text is "
-        f"filled up with padding; see **Break it**.{there}"
-    )
-
-
-def show_values(view: OneHead) -> None:
-    """What the query collects: the weighted sum of the values."""
-    st.markdown(
-        f"Each value is multiplied by its weight, and the products are added up. The sum is what head "
-        f"{view.head + 1} brings to {view.token(view.query)}: its **context**."
-    )
-    n = len(view.trace)
-    if n > attention.ROWS:
-        st.caption(f"The {attention.ROWS} heaviest of {n} rows are drawn; the context is the sum of all {n}.")
-    draw(view.figure(attention.weighted_values), "weighted-values")
-    meaning(meanings.brought(view.trace, view.layer.index, view.head, view.query))
-    st.latex(r"\text{context}_i = \sum_j \text{weight}_{ij}\, v_j")
-    config = view.trace.model.config
-    st.markdown(
-        f"On the way to the next layer, the contexts of all {config.heads} heads are laid side by side ({config.heads} "
-        f"× {config.head_width} = {config.width} numbers), multiplied by a fourth matrix, $W_O$, which mixes "
-        "the heads, and added to the token’s own vector."
-    )
-    code(forward.mix_values, forward.self_attention)
+    try_this("take the division away in every layer. How far do the outputs move?", there, {STEP: there})
+    code(forward.scale)
 
 
 def show_checks(view: OneHead) -> None:
-    """Questions graded on this text, this layer, this head."""
+    """Questions about this text, this layer, this head."""
     trace, layer, head = view.trace, view.layer, view.head
     candidates = (
-        checks.second_weight(trace, view.row, view.query),
-        checks.most_attended_overall(trace, layer, head),
-        checks.previous_token_head(trace, layer),
+        checks.value_gone(trace, view.row, view.query),
+        checks.one_score_up(trace, view.row, view.query),
+        checks.what_a_weight_says(trace, view.row, view.query),
         checks.other_direction(trace, layer, head, view.query, view.key),
-        checks.most_even(trace, layer, head),
     )
-    map_of_head = partial(attention.attention_map, trace, layer.index, head)
-    draw_checks(
-        LESSON,
-        candidates,
-        of=view.place,
-        figures={
-            "most-attended-overall": map_of_head,
-            "previous-token-head": partial(unnamed_heads, trace, layer.index),
-            "other-direction": partial(map_of_head, view.query, view.key),
-            "most-even": map_of_head,
-        },
-    )
+    map_of_pair = partial(attention.attention_map, trace, layer.index, head, view.query, view.key)
+    draw_checks(LESSON, candidates, of=view.place, figures={"other-direction": map_of_pair})

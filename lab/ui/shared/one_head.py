@@ -94,7 +94,6 @@ def show_map(view: OneHead) -> None:
     if view.trace.model.id == CONSTRUCTED:
         st.markdown(f"Head {view.head + 1} was written by hand, to {HEAD_RULES[view.head]}.")
     st.markdown(
-        f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Every row adds up to 1. "
-        f"Click a cell to choose another pair. In Python this map is "
-        f"`trace.layer({view.layer.index}).attention[{view.head}]`."
+        f"{view.token(view.query)} gives {view.token(view.key)} the weight **{weight:.3f}**. Click a cell to choose "
+        "another pair."
     )

@@ -79,11 +79,11 @@ def test_the_first_lesson_and_the_last_by_their_own_buttons(lab: Lab, page: Page
 def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     """Also where the next page lacks a control of the last one, and whether a button or a step's name was clicked."""
     page.goto(lab.url + "/Self-attention?layer=2&text=Birds+fly+south.")
-    at_page(page, "Self-attention", "Map")
+    at_page(page, "Self-attention", "Where does it look?")
     page.get_by_role("button", name=NEXT_STEP).click()
-    at_page(page, "Self-attention", "Queries and keys")
-    page.locator(".st-key-step").get_by_text("Values", exact=True).click()
-    at_page(page, "Self-attention", "Values")
+    at_page(page, "Self-attention", "Build a row")
+    page.locator(".st-key-step").get_by_text("Why divide", exact=True).click()
+    at_page(page, "Self-attention", "Why divide")
     go_to(page, "Lessons", "Embeddings")
     at_page(page, "Embeddings", "A row of a table")
     page.get_by_role("button", name=NEXT_STEP).click()
@@ -91,9 +91,9 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
     go_to(page, "Benches", "Head view")
     at_page(page, "Head view")
     way = [
-        ("Self-attention", "Map"),
-        ("Self-attention", "Queries and keys"),
-        ("Self-attention", "Values"),
+        ("Self-attention", "Where does it look?"),
+        ("Self-attention", "Build a row"),
+        ("Self-attention", "Why divide"),
         ("Embeddings", "A row of a table"),
         ("Embeddings", "Like words"),
     ]
@@ -107,13 +107,13 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
 
 def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?text=Birds+fly+south.")
-    at_page(page, "Self-attention", "Map")
+    at_page(page, "Self-attention", "Where does it look?")
     page.get_by_role("button", name="Skip").click()
     wait_idle(page)
     page.get_by_role("button", name=NEXT_STEP).click()
-    at_page(page, "Self-attention", "Queries and keys")
-    page.get_by_role("button", name="Previous: Map").click()
-    at_page(page, "Self-attention", "Map")
+    at_page(page, "Self-attention", "Build a row")
+    page.get_by_role("button", name="Previous: Where does it look?").click()
+    at_page(page, "Self-attention", "Where does it look?")
     head = chosen(page, "Head")
     # Streamlit writes the steps into the address, and would forget there what the lab chose.
     expect(page).to_have_url(re.compile(rf"layer=\d+&head={head}$"))
@@ -122,7 +122,7 @@ def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Pag
         wait_idle(page)
         assert chosen(page, "Head") != head
         back()
-        at_page(page, "Self-attention", "Map")
+        at_page(page, "Self-attention", "Where does it look?")
         expect(page.get_by_test_id("stSidebar").get_by_role("combobox", name="Head")).to_have_value(head)
 
 
@@ -196,17 +196,17 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
 
 
 def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: Page) -> None:
-    said = "part=position&order=shuffled"
+    said = "first_dimension=17&order=shuffled"
     page.goto(f"{lab.url}/Embeddings?text=Birds+fly+south.&{said}&metric=Sparsity")
     at_page(page, "Embeddings", "A row of a table")
-    expect(page).to_have_url(re.compile("part=position"))
+    expect(page).to_have_url(re.compile("first_dimension=17"))
     expect(page).not_to_have_url(re.compile("metric=|order="))
     page.locator(".st-key-step").get_by_text("Why place", exact=True).click()
     at_page(page, "Embeddings", "Why place")
     expect(page).to_have_url(re.compile("order=shuffled"))
     go_to(page, "Lessons", "Self-attention")
-    at_page(page, "Self-attention", "Map")
-    expect(page).not_to_have_url(re.compile("part=|order="))
+    at_page(page, "Self-attention", "Where does it look?")
+    expect(page).not_to_have_url(re.compile("first_dimension=|order="))
     go_to(page, "Lessons", "Embeddings")
     at_page(page, "Embeddings", "A row of a table")
-    expect(page).to_have_url(re.compile("part=position"))
+    expect(page).to_have_url(re.compile("first_dimension=17"))

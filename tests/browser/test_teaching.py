@@ -63,12 +63,12 @@ def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> 
     box.fill("Birds fly south in the cold winter.")
     box.press("Control+Enter")
     expect(page.get_by_role("button", name="Reveal")).to_be_visible()
-    expect(page.get_by_text("attend to most in this head?")).to_have_count(1)
-    page.keyboard.press("PageDown")
-    expect(page.locator(STEP)).to_have_text("Queries and keys")
-    box.fill("Birds fly north.")
+    expect(page.get_by_text("does the model look most from")).to_have_count(1)
     page.keyboard.press("PageDown")
     expect(page.locator(STEP)).to_have_text("Build a row")
+    box.fill("Birds fly north.")
+    page.keyboard.press("PageDown")
+    expect(page.locator(STEP)).to_have_text("Why divide")
     wait_idle(page)
     assert "text=Birds+fly+north." in page.url
 

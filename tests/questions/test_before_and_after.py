@@ -183,7 +183,7 @@ def test_neither_a_class_nor_a_toy_is_tested(link: dict[str, str]) -> None:
 
 def test_whoever_has_begun_is_not_asked_before() -> None:
     at = visit(PAGE)
-    for step in ("Scale", "Map"):
+    for step in ("Why divide", "Where does it look?"):
         at.segmented_control(key="step").set_value(step).run()
     assert "Two questions before you begin" not in [each.label for each in at.expander]
     at.segmented_control(key="step").set_value(CHECK_STEP).run()

@@ -11,7 +11,7 @@ from tests.pages.apptest import turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
 TEXTS = ("The cat sat on the mat because it was tired.", "Birds fly south when the winter comes.")
-ASKED = "attend to most in this head?"
+ASKED = "does the model look most from"
 
 
 def buttons(at: AppTest) -> list[str]:
@@ -153,7 +153,7 @@ def test_right_at_the_second_try_is_said_and_does_not_count_as_the_first() -> No
 
 def test_a_check_about_a_map_stands_beside_it() -> None:
     at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
-    of_maps = [label for label, _ in checks(at) if "scaled score" not in label]
+    of_maps = [label for label, _ in checks(at) if "What does" in label and "give" in label.rpartition("What does")[2]]
     assert charts(at) == len(of_maps) > 0
     assert "Change the head" not in words(at)
 

@@ -127,9 +127,9 @@ def show_checks(view: OneHead) -> None:
     trace, layer, head = view.trace, view.layer, view.head
     candidates = (
         checks.value_gone(trace, view.row, view.query),
+        checks.other_direction(trace, layer, head, view.query, view.key),
         checks.one_score_up(trace, view.row, view.query),
         checks.what_a_weight_says(trace, view.row, view.query),
-        checks.other_direction(trace, layer, head, view.query, view.key),
     )
     map_of_pair = partial(attention.attention_map, trace, layer.index, head, view.query, view.key)
     draw_checks(LESSON, candidates, of=view.place, figures={"other-direction": map_of_pair})

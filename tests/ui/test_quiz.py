@@ -151,11 +151,15 @@ def test_right_at_the_second_try_is_said_and_does_not_count_as_the_first() -> No
     assert at.session_state["progress"].count("self-attention").right == 0
 
 
-def test_a_check_about_a_map_stands_beside_it() -> None:
-    at = visit(PAGE, step="Check", text=TEXTS[0], layer="2", head="3")
-    of_maps = [label for label, _ in checks(at) if "What does" in label and "give" in label.rpartition("What does")[2]]
-    assert charts(at) == len(of_maps) > 0
-    assert "Change the head" not in words(at)
+def test_a_check_about_a_map_has_it_below() -> None:
+    """Whether a pair can be asked about in both directions depends on the head."""
+    found = []
+    for head in ("1", "2", "3", "4"):
+        at = visit(PAGE, step="Check", text=TEXTS[0], layer="3", head=head)
+        of_maps = [label for label, _ in checks(at) if " the weight " in label and "What does" in label]
+        assert charts(at) == len(of_maps)
+        found += of_maps
+    assert found
 
 
 def test_what_was_filled_in_by_hand_survives_a_visit_elsewhere() -> None:

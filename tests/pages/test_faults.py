@@ -187,7 +187,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     go_on.set()
     _when_it_has_ended(at, name)
     assert not at.get("progress") and "not on this machine" not in words(at)
-    assert "has no vector for a position" in words(at), "the page of the model that has arrived"
+    assert "rows of 32 numbers" in words(at), "the page of the model that has arrived"
 
 
 def test_a_stopped_download_is_offered_again(monkeypatch: pytest.MonkeyPatch) -> None:

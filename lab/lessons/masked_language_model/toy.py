@@ -32,8 +32,8 @@ from lab.ui.toys.toy_runs import TRAIN_STEP
 from lab.ui.toys.watched import LiveTraining, show_curves
 
 _PURPOSE = (
-    "A toy, to watch a model learn to fill a blank: sentences of letters that follow a rule, and a model small enough "
-    "to learn it in seconds."
+    "A toy that shows how a model learns to fill a blank: sentences of letters that follow a rule, and a model that is "
+    "small enough to learn it in seconds."
 )
 
 

@@ -10,35 +10,11 @@ import numpy as np
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values, keep_others
 from lab.course.heads import head_name, heads, resting_place
-from lab.course.words import beside, signed
+from lab.course.words import signed
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
 _SMALL = 0.005  # rounds to less than 0.01
-
-
-def parked_in(trace: Trace, layer: int) -> str:
-    """How many heads of a layer park; "" where a text has no words to look at."""
-    if keep_others(trace) is None:
-        return ""
-    shares, where = parked_share(trace)[layer], resting_place(trace)
-    parked = int(np.count_nonzero(shares > PARKED))
-    if parked:
-        return (
-            f"{heads(parked)} of {len(shares)} **park{'s' if parked == 1 else ''}**: nearly all attention of the words "
-            f"(more than {PARKED:.0%}) goes to {where}."
-        )
-    most = int(shares.argmax())
-    return (
-        f"None **parks**, that is, sends nearly all attention of the words (more than {PARKED:.0%}) to {where}. Head "
-        f"{most + 1} comes nearest, with {beside(100 * float(shares[most]), 100 * PARKED, 0)}%."
-    )
-
-
-def most_parked_layer(trace: Trace) -> int:
-    """The layer in which most heads park, and where that is a tie, the one that sends most there."""
-    shares = parked_share(trace)
-    return max(range(len(shares)), key=lambda at: (np.count_nonzero(shares[at] > PARKED), float(shares[at].mean())))
 
 
 def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.heads import comparing
-from lab.analysis.heads.attention import attention_map, window
 from lab.analysis.heads.named import MIXED, trace_names
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.values import is_causal
@@ -15,7 +14,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps, block_names, small_maps
 from lab.charts.cells.strips import strips
-from lab.figures.axes import WEIGHT, counted, queries_and_keys
+from lab.figures.axes import WEIGHT, counted
 from lab.models.trace import Trace
 
 CELLS = 48  # a side of a small map; sixteen of them stay light
@@ -49,12 +48,6 @@ def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
     return figure.framed(head, query // block)
 
 
-def unnamed_heads(traced: Trace, layer: int) -> SmallMaps:
-    """Every head of a layer, none named and none framed: for who is asked which of them does something."""
-    captions = [(label, f"layer {layer + 1}") for label in head_labels(traced)]
-    return maps_of(traced, layer, captions, f"All heads of layer {layer + 1}")[0]
-
-
 def concatenation(traced: Trace, layer: int, token: int) -> Heatmap:
     """The heads' contexts of one token laid side by side, and below it each head alone, in its own place."""
     concat, heads = traced.layer(layer).context_concat[token].numpy(), head_labels(traced)
@@ -70,17 +63,6 @@ def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
     vectors = [*added.parts[:, token], *bias.values(), added.total[token], added.output[token]]
     names = [*(name.lower() for name in head_labels(traced)), *bias, "sum", "layer"]
     return strips(vectors, names, title=f"What each head adds to {traced.labels[token]}, layer {layer + 1}")
-
-
-def difference(traced: Trace, layer: int, head: int, other: int, query: int = 0, key: int = 0) -> Heatmap:
-    """The weights of ``head`` less those of ``other``; of a long text around ``query`` and ``key``."""
-    n, at = len(traced), traced.layer(layer)
-    rows, columns = window(query, n, COLUMNS), window(key, n, COLUMNS)
-    apart = (attention_map(at, head) - attention_map(at, other))[rows, columns]
-    scale, axes = Scale("Difference", (-1.0, 1.0), "+.2f", signed=True), queries_and_keys(traced, rows, columns)
-    title, outlined = f"Head {head + 1} − head {other + 1}", (query - rows.start, None)
-    causal = traced.model.config.causal and n <= COLUMNS
-    return heatmap(apart, axes, scale, title=title, highlight=outlined, causal=causal)
 
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:

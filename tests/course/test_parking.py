@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.parked import effect_sizes, parked_share, rank_correlation
-from lab.course.parking import most_parked_layer, parked_against_busy, parked_in, verdict, worth
+from lab.course.parking import parked_against_busy, verdict, worth
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 
@@ -31,19 +31,6 @@ def shares_of(trace: Trace) -> np.ndarray:
 
 def test_the_share_is_that_of_the_words_rows(trace: Trace) -> None:
     np.testing.assert_allclose(parked_share(trace), shares_of(trace), atol=1e-5)
-
-
-def test_the_heads_of_a_layer_that_park_are_counted(trace: Trace) -> None:
-    shares = shares_of(trace)
-    for layer, own in enumerate(shares):
-        said = parked_in(trace, layer)
-        count = int((own > 0.9).sum())
-        if count:
-            assert said.startswith(f"{count} head")
-        else:
-            assert f"Head {own.argmax() + 1} comes nearest" in said
-    most = most_parked_layer(trace)
-    assert (shares[most] > 0.9).sum() == (shares > 0.9).sum(axis=1).max()
 
 
 def test_effects_are_those_of_runs_without_the_head(trace: Trace) -> None:

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.course.sentences.looks import look_at_various, look_head
+from lab.course.sentences.looks import look_head
 from lab.evidence.notable import shipped
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
@@ -89,8 +89,7 @@ def test_a_head_is_shown_that_shows_the_point_of_the_page(model: str) -> None:
     at = visit(ATTENTION, model=model)
     assert place(at) == soft
     assert place(go_to(at, JOBS)) == (found.layer + 1, found.head + 1)
-    various = tuple(number + 1 for number in look_at_various(lab.trace(loaded, DEFAULT_TEXT)))
-    assert place(go_to(at, HEADS)) == various
+    assert place(go_to(at, HEADS)) == soft
     for page in ("11_Model_view.py", "12_Neuron_view.py", "14_Tensors.py"):
         assert place(go_to(at, page)) == soft
     assert go_to(at, "10_Head_view.py").selectbox(key="layer").value == soft[0]

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, layers, row_entropy, row_lengths
+from lab.analysis.heads.values import Values, Weights, as_heads, is_causal, row_entropy, row_lengths
 from lab.models.config import ModelConfig
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import once
@@ -27,7 +27,6 @@ Array = NDArray[np.float32]
 # The divergence, in nats, of two rows that share no key.
 MOST_APART = math.log(2)
 # Rows that tell how far apart heads are: of a long text the first do.
-_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +109,6 @@ def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool, rows: int
 def layer_divergence(trace: Trace, layer: int) -> Values:
     """:func:`head_divergence` of layer ``layer`` (from 0) of a trace, (H, H)."""
     return head_divergence(trace.layer(layer).attention, causal=is_causal(trace))
-
-
-@once
-def most_various_layer(trace: Trace) -> int:
-    """The layer (from 0) whose heads are farthest apart by :func:`head_divergence`, over the first 64 rows."""
-    causal = is_causal(trace)
-    apart = [head_divergence(each, causal=causal, rows=_ROWS).mean() for each in layers(trace)]
-    return int(np.nan_to_num(apart).argmax())
 
 
 def block_size(n: int, most: int) -> int:

@@ -55,12 +55,6 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
 
 
 @once
-def first_look_at(traced: Trace, layer: int, about: int | None = None) -> Look:
-    """The row worth a look first in one layer. Raises IndexError for a layer that does not exist."""
-    return _best(as_heads(traced.layer(layer).attention), _words(traced), _rows(traced, about), layer)[1]
-
-
-@once
 def first_look_in(traced: Trace, layer: int, head: int) -> Look:
     """The row worth a look first in one head. Raises IndexError for a layer or a head that does not exist."""
     words, attention = _words(traced), traced.layer(layer).attention

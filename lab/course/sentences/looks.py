@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lab.analysis.heads.comparing import most_various_layer
-from lab.analysis.heads.first_look import Look, first_look, first_look_at, first_look_in
+from lab.analysis.heads.first_look import Look, first_look, first_look_in
 from lab.course.sentences.examples import example_of
 
 if TYPE_CHECKING:
@@ -16,12 +15,6 @@ if TYPE_CHECKING:
 def look(trace: Trace) -> Look:
     """The head and the row that a page begins with; layer, head and query from 0."""
     return first_look(trace, _about(trace))
-
-
-def look_at_various(trace: Trace) -> tuple[int, int]:
-    """Layer and head, from 0, to begin with where heads are compared: in the layer whose heads differ most."""
-    found = first_look_at(trace, most_various_layer(trace), _about(trace))
-    return found.layer, found.head
 
 
 def look_in(trace: Trace, layer: int, head: int) -> Look:

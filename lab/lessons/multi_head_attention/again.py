@@ -11,9 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """What the heads add together, why there are several, and what belongs to one of them."""
-    config = spot.trace.model.config
-    yield what_if.after_w_o(config, spot.head)
+    """Why there are several heads, and what they add together."""
+    yield what_if.why_several(spot.trace.model.config)
     yield what_if.together(spot.trace, head_sum(spot.traced), spot.query)
-    yield what_if.why_several(config)
-    yield checks.whose_dimension(spot.trace)
+    yield checks.parameters(spot.trace.model.config, checks.other_cut(spot.trace.model.config))

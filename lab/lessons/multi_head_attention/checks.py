@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from tokenizers import Tokenizer
 
-from lab.analysis.heads.comparing import HeadSum, attention_parameters, divisors, owner
-from lab.analysis.heads.parked import PARKED, parked_share
+from lab.analysis.heads.comparing import attention_parameters, divisors
+from lab.analysis.heads.comparing_keys import favourite
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name, percent, resting_place
-from lab.course.words import named
+from lab.analysis.words.predictions import Prediction, word_of
+from lab.course.heads import head_name
+from lab.course.words import quoted, share
+from lab.lessons.multi_head_attention.meanings import pale_heads
 from lab.models.config import ModelConfig
+from lab.models.interventions import Head
+from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
-from lab.questions.kinds import Quantity, numeric
-from lab.questions.question import Option, Question, shuffled
-
-# Two effects are about equal up to this share of the larger one, and clearly apart from that share on.
-_ALIKE, _APART = 0.1, 0.25
+from lab.questions.kinds import which_holds
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 
 def parameters(config: ModelConfig, heads: int) -> Question | None:
@@ -26,11 +27,10 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
     width, ratio = d // heads, heads / config.heads
     times = f"{ratio:g} times" if ratio > 1 else f"1/{1 / ratio:g} of"
     wrong = {
-        round(now * ratio): f"That is {times} {now:,}. Each head would also be 1/{ratio:g} as wide."
+        round(now * ratio): f"That is {times} {now:,}. But each head would also be 1/{ratio:g} as wide."
         if ratio > 1
-        else f"That is {times} {now:,}. Each head would also be {1 / ratio:g} times as wide.",
-        round(now / ratio): "The number of heads and the width of a head change in opposite directions, and that "
-        "leaves their product as it is.",
+        else f"That is {times} {now:,}. But each head would also be {1 / ratio:g} times as wide.",
+        round(now / ratio): "If there are more heads, each is narrower. The product of both stays the same.",
         4 * width * (d + config.biases): f"That is one head of {width} dimensions. There are {heads}."
         if heads > 1
         else f"That is one head of {width} dimensions, and it is the only one.",
@@ -65,88 +65,61 @@ def first_moved(layer: int, head: int, moved: Values) -> Question | None:
     steps = ", ".join(f"{value:.3f} after layer {at}" for at, value in enumerate(moved[1:], start=1))
     numbers = f"The vectors move by this share of their length: {steps}."
     last = layer + 1 == layers
-    options = [Option(f"only after layer {layer + 1}", numbers, correct=last)]
+    options = [Option(f"Only after layer {layer + 1}", numbers, correct=last)]
     if not last:
-        why = f"Each layer reads what the one before it wrote. {numbers}"
-        options.append(Option(f"after layer {layer + 1} and every later one", why, correct=True))
+        why = f"Each layer reads what the layer before it wrote. {numbers}"
+        options.append(Option(f"After layer {layer + 1} and all later layers", why, correct=True))
     if layer > 0:
-        options.append(Option("after every layer, the earlier ones too", f"Nothing flows back. {numbers}"))
-    options.append(Option("nowhere: the other heads make up for it", f"They cannot, they work beside it. {numbers}"))
-    prompt = f"Head {head + 1} of layer {layer + 1} is switched off. Where does the residual stream change?"
+        back = f"Nothing goes back to an earlier layer. {numbers}"
+        options.append(Option("After all layers, the earlier ones too", back))
+    beside = f"The heads of a layer work side by side. {numbers}"
+    options.append(Option("Nowhere: the other heads make up for it", beside))
+    prompt = f"Head {head + 1} of layer {layer + 1} is switched off. After which layers do the vectors change?"
     return Question("first-moved", prompt, tuple(options))
 
 
-def parked_or_busy(trace: Trace, effects: Values, measured: str) -> Question | None:
-    """Which matters more: the head that parks most, or the one that parks least? ``effects`` (L, H), sizes.
-
-    ``measured`` says what changes. None where no head parks, or where the two effects are neither alike nor far apart.
-    """
-    shares = parked_share(trace)
-    if shares.max() <= PARKED or shares.min() > PARKED:
+def who_agrees(trace: Trace, layer: LayerTrace, head: int, query: int) -> Question | None:
+    """How many heads of the layer look most at the same token as this one?"""
+    count = trace.model.config.heads
+    if count < 2 or (trace.model.config.causal and query == 0):
         return None
-    rest, busy = (
-        (int(at[0]), int(at[1]))
-        for at in (np.unravel_index(int(pick), shares.shape) for pick in (shares.argmax(), shares.argmin()))
-    )
-    least, most = sorted((float(effects[rest]), float(effects[busy])))
-    apart = (most - least) / most if most > 0 else 0.0
-    if _ALIKE <= apart < _APART:
-        return None
-    told = f"Without {head_name(rest)}: {effects[rest]:.3f}. Without {head_name(busy)}: {effects[busy]:.3f}."
-    larger = None if apart < _ALIKE else max(rest, busy, key=lambda at: float(effects[at]))
-    options = [
-        *(Option(f"that without {head_name(at)}", told, correct=at == larger) for at in (rest, busy)),
-        Option("both are about equal", told, correct=larger is None),
-    ]
-    prompt = (
-        f"{head_name(rest).capitalize()} sends {percent(float(shares[rest]))} of the words’ attention to "
-        f"{resting_place(trace)}. {head_name(busy).capitalize()} sends {percent(float(shares[busy]))}. Switch off one, "
-        f"then the other, and look at {measured}. Which change is larger?"
-    )
-    return Question("parked-or-busy", prompt, tuple(options))
-
-
-def whose_dimension(trace: Trace) -> Question | None:
-    """Which head does a dimension of the concatenation come from? The dimension depends on the text alone."""
-    config = trace.model.config
-    if config.heads < 2:
-        return None
-    dimension = sum(trace.token_ids) % config.width
-    right, d_k = owner(dimension, config), config.head_width
-    options = []
-    for head in dict.fromkeys(
-        [right, dimension % config.heads, (right + 1) % config.heads, (right - 1) % config.heads]
-    ):
-        why = f"Head {head + 1} fills dimensions {head * d_k + 1} to {(head + 1) * d_k}."
-        options.append(Option(f"Head {head + 1}", why, correct=head == right))
-    prompt = (
-        f"The {config.heads} heads are laid side by side, {d_k} numbers each. Which head does dimension "
-        f"{dimension + 1} of the {config.width} come from?"
-    )
-    return shuffled("whose-dimension", prompt, options)
-
-
-def missing_share(trace: Trace, added: HeadSum, head: int, token: int) -> Question | None:
-    """From the output, the bias and the other heads to the one that is missing."""
-    heads = len(added.parts)
-    if heads < 2:
-        return None
-    dimension = int(np.abs(added.parts[head, token]).argmax())
-    mine, bias = float(added.parts[head, token, dimension]), float(added.bias[dimension])
-    output = float(added.output[token, dimension])
-    others = output - bias - mine
-    biased = trace.model.config.biases
-    why = f"{output:.3f} − ({others:.3f}){f' − ({bias:.3f})' if biased else ''} = {mine:.3f}."
-    wrong = {
-        **({output - others: f"This leaves the bias out: {output:.3f} − ({others:.3f})."} if biased else {}),
-        others + bias - output: f"This has the wrong sign: the heads{' and the bias' if biased else ''} add up to the "
-        "output.",
-        output / heads: f"This shares the output equally between {heads} heads.",
-        output: "This is what all of them add up to.",
+    key = favourite(layer, head, query)
+    same = layer.attention[:, query].argmax(dim=-1).tolist().count(key)
+    me, it = quoted(trace.labels[query]), quoted(trace.labels[key])
+    why = f"{'It is the only one' if same == 1 else f'{same} do'}, of {count} heads."
+    outcomes = {
+        "Only this head": same == 1,
+        "Several heads, but not all": 1 < same < count,
+        f"All {count} heads": same == count,
     }
-    also = f", the bias {bias:.3f}" if biased else ""
-    prompt = (
-        f"In dimension {dimension + 1}, the attention output of {named(trace, token)} is {output:.3f}. All heads but "
-        f"head {head + 1} add {others:.3f} to it{also}. What does head {head + 1} add?"
-    )
-    return numeric("missing-share", prompt, (mine, why), wrong, Quantity("{:.3f}".format, apart=0.01))
+    prompt = f"Head {head + 1} looks most at {it} from {me}. How many heads of this layer do that?"
+    return which_holds("who-agrees", prompt, why, outcomes)
+
+
+def word_without(with_head: Prediction, without: Prediction, head: Head, tokenizer: Tokenizer) -> Question | None:
+    """Which word is the most probable without a head? The others are the best words with it."""
+    best, then = with_head.best(1)[0], without.best(1)[0]
+    ids = list(dict.fromkeys([best, then, *with_head.best(4)]))[:4]
+    words = [quoted(word_of(tokenizer, each)) for each in ids]
+    if len(set(words)) < len(words):
+        return None
+    first, after = (share(float(each.probabilities[each.best(1)[0]])) for each in (with_head, without))
+    told = f"Without the head, {words[ids.index(then)]} has {after}. With it, {words[0]} has {first}."
+    options = [Option(word, told, correct=each == then) for word, each in zip(words, ids, strict=True)]
+    prompt = f"The model says {words[0]}. What does it say without {head_name(head)}?"
+    return shuffled("word-without", prompt, options)
+
+
+def how_many_matter(before: float, after: Values) -> Question | None:
+    """How many heads change a probability by less than a twentieth of it? Asked where the answer is clear."""
+    pale = pale_heads(before, after)
+    part = pale / after.size
+    if min(abs(part - border) for border in (1 / 3, 2 / 3)) < MARGIN:
+        return None
+    why = f"{pale} of the {after.size} heads change it by less than 5 %, taken away one at a time."
+    outcomes = {
+        "Most of them: more than two thirds": part > 2 / 3,
+        "About half": 1 / 3 < part < 2 / 3,
+        "Few: less than a third": part < 1 / 3,
+    }
+    return which_holds("how-many-matter", "How many heads hardly change the word when they are gone?", why, outcomes)

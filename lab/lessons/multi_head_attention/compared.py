@@ -52,17 +52,15 @@ def show_two(view: OneHead) -> None:
             draw_map(
                 replace(view, head=head), trace, f"Head {head + 1}", f"map-{'one' if head == view.head else 'two'}"
             )
-    left, right = st.columns(2)
-    with left:
-        draw(partial(multi_head.difference, trace, layer.index, view.head, other, view.query, view.key), "difference")
     if np.isnan(apart).any():
-        st.info("A single token has no other to attend to. Write a longer sentence.", icon=":material/edit:")
+        st.info("A single token has no other to look at. Write a longer sentence.", icon=":material/edit:")
     else:
-        with right:
-            draw(partial(multi_head.divergence, trace, layer.index, view.head, other), "divergence")
-        _show_divergence(view, other, apart)
         meaning(meanings.two(trace, layer.index, view.head, other))
         _try_another(view, other)
+        with st.expander("All pairs of this layer, and the formula", on_change="rerun", key="_pairs") as pairs:
+            if pairs.open:
+                draw(partial(multi_head.divergence, trace, layer.index, view.head, other), "divergence")
+                _show_divergence(view, other, apart)
     code(comparing.row_divergence, comparing.head_divergence)
 
 
@@ -75,7 +73,7 @@ def _try_another(view: OneHead, other: int) -> None:
     near = min((head for head in range(len(apart)) if head != view.head), key=lambda head: float(apart[head]))
     there, how = (near, "most") if other == far else (far, "least")
     try_this(
-        f"Head {there + 1} is {how} like head {view.head + 1}. Can you see that in the maps?",
+        f"head {there + 1} is {how} like head {view.head + 1}. Can you see that in the maps?",
         f"Compare with head {there + 1}",
         {OTHER_HEAD: there + 1},
     )
@@ -85,22 +83,17 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
     layer = view.layer
     rows = comparing.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
     st.markdown(
-        "How far apart are the maps of two heads? The **Jensen–Shannon divergence** of their rows p and q says it. It "
-        "is 0 for equal rows. The less weight two rows have on the same keys, the nearer it comes to ln 2 ≈ 0.69. For "
-        "two heads it is the mean over the rows."
+        "The number is the **Jensen–Shannon divergence** of two rows p and q, and its mean over all rows. It is 0 for "
+        "equal rows, and ln 2 ≈ 0.69 if no key has weight in both."
     )
-    with st.expander("The formula", icon=":material/function:"):
-        st.latex(
-            r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
-            r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
-        )
-        st.markdown(
-            "The **entropy** of a row is −Σ w · ln w over its weights w: 0 if one key has all the weight, and the "
-            "larger the more evenly it is spread. Logarithms are natural in this lesson, so the unit is the **nat**."
-        )
+    st.latex(
+        r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
+        r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
+    )
     st.markdown(
-        f"Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart. Their rows "
-        f"of {view.token(int(rows.argmax()))} differ most: {rows.max():.2f} nats."
+        "The **entropy** of a row is −Σ w · ln w over its weights w. Logarithms are natural in this lab, so the unit "
+        f"is the **nat**. Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart; "
+        f"their rows of {view.token(int(rows.argmax()))} differ most, by {rows.max():.2f} nats."
     )
 
 
@@ -116,9 +109,9 @@ def show_count(view: OneHead) -> None:
     st.latex(rf"4 \cdot d\,{each} = 4 \cdot {d} \cdot {own} = {number}")
     with_biases = " with their biases" if config.biases else ""
     st.markdown(
-        f"That is $W_Q$, $W_K$, $W_V$ and $W_O${with_biases} in a layer of {escaped(trace.model.id)}; its own "
-        f"tensors hold **{counted:,}** numbers. The number of heads H is not in the formula: twice as many heads are "
-        "half as wide."
+        f"These are $W_Q$, $W_K$, $W_V$ and $W_O${with_biases} in a layer of {escaped(trace.model.id)}, which has "
+        f"**{counted:,}** such numbers. The number of heads H is not in the formula: twice as many heads are half as "
+        "wide."
     )
     _show_cuts(view)
     if view.page.selection[MODE] == TOY:
@@ -130,8 +123,8 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
     heads, weights = view.trace.model.config.heads, view.page.selection[TOY_WEIGHTS]
     if weights == RANDOM:
         st.markdown(
-            f"The same weights, cut into {heads}: change **Number of heads** in the sidebar and watch the maps. The "
-            f"{counted:,} numbers stay."
+            f"The same weights are cut into {heads} heads. Change **Number of heads** in the sidebar, and look at the "
+            f"maps. The {counted:,} numbers stay the same."
         )
         draw_all(view)
         code(recut)
@@ -165,6 +158,6 @@ def _show_cuts(view: OneHead) -> None:
     numbers = dict.fromkeys(table.columns[-2:], "localized")
     show_table(table, formats=numbers)
     st.markdown(
-        f"The number of attention maps grows with H: H × {n} × {n} weights for this text. H must divide d = {d}, so "
+        f"Only the number of attention weights grows with H: H × {n} × {n} for this text. H must divide d = {d}, so "
         "that all heads are equally wide."
     )

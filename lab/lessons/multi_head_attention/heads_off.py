@@ -9,95 +9,108 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads import ablation
-from lab.analysis.heads.ablation import EachHeadOff, HeadOff
+from lab.analysis.heads.ablation import EachHeadOff
 from lab.analysis.heads.attention import window
-from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions
+from lab.analysis.words.masking import mask_of
 from lab.analysis.words.predictions import Candidate, Prediction
-from lab.course.heads import head_name, percent, resting_place
+from lab.course.heads import head_name
 from lab.course.pages import experiment_of, step_name
-from lab.course.parking import worth
-from lab.course.words import escaped, quoted, share
+from lab.course.words import quoted, share
 from lab.figures.mistakes import moved_by_layer
 from lab.figures.multi_head import COLUMNS
 from lab.lessons.multi_head_attention import LESSON, checks, figures, meanings
 from lab.lessons.multi_head_attention.figures import TOP
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
-from lab.models.interventions import Head
+from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.parameters import HEAD, LAYER, STEP
+from lab.ui.parameters import DEFAULT_TEXT, HEAD, LAYER, MASKED, MODE, PAIR, STEP, TEXT, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene
 from lab.ui.shared.one_head import OneHead
+from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
 from lab.ui.tables import show_table
 
 EFFECTS = "head-effects"
+# The verb must fit *keys*, not *cabinet*.
+_KEYS = "The keys to the cabinet [MASK] on the table."
+_OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence of your own in the sidebar to use that one."
 
 
 def show_one(view: OneHead) -> Trace:
-    """One head off, and everything after it."""
-    now = scene(view, first=True)
+    """One head off, and what the model says then."""
+    now = scene(view, first=True, asked=_story(view))
     _show_one(now)
     return now.trace
 
 
+def _story(view: OneHead) -> PredictionView | None:
+    """A sentence of the step's own, in place of the one with which the course begins: in it the head matters.
+
+    None for the learner's own text, and for a model that fills no blanks.
+    """
+    model, own = view.trace.model, TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
+    if own or view.page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
+        return None
+    token, mask_id = mask_of(model.tokenizer) or ("", -1)
+    trace = runs.run(model.id, _KEYS.replace("[MASK]", token), "", Interventions())
+    return blank_view(view.page, trace, trace.token_ids.index(mask_id), _OWN)
+
+
 def _show_one(now: Scene) -> None:
-    st.markdown("What the layers hand on, one vector for each token, is called the **residual stream**.")
     found = ablation.head_off(now.trace, now.layer, now.head, now.place, now.to_mean)
-    mean = found.moved.mean(axis=1)
-    question = checks.first_moved(now.layer, now.head, mean)
-    if not predict(LESSON, question):
-        return
+    if now.asked is None or found.logits is None:
+        if predict(LESSON, checks.first_moved(now.layer, now.head, found.moved.mean(axis=1))):
+            _draw_moves(now)
+    else:
+        without = Prediction(now.asked.place, now.asked.prediction.truth, found.logits)
+        asked = checks.word_without(now.asked.prediction, without, (now.layer, now.head), now.asked.model.tokenizer)
+        if not predict(LESSON, asked):
+            return
+        _draw_words(now, now.asked, without)
+    word = None if now.word is None else (now.word.token_id, now.word.word)
+    meaning(meanings.one_off(now.trace, (now.layer, now.head), now.place, word, now.to_mean))
+    st.caption(meanings.measured(now.to_mean))
+    _try_a_neighbour(now)
+    if now.asked is not None:
+        with st.expander("How far do the vectors move?", on_change="rerun", key="_moves") as moves:
+            if moves.open:
+                _draw_moves(now)
+    code(ablation.head_off, forward.mix_values)
+
+
+def _try_a_neighbour(now: Scene) -> None:
+    """Another head of the layer, to compare with: the one before, or the one after the first."""
+    other = now.head - 1 if now.head else 1
+    if now.trace.model.config.heads > 1:
+        try_this("another head of this layer. Does it matter, too?", f"Switch off head {other + 1}", {HEAD: other + 1})
+
+
+def _draw_moves(now: Scene) -> None:
+    """How far every vector moves after the head."""
+    n, place = len(now.trace), now.place or 0
     st.markdown(
-        f"**Layer {now.layer + 1}, head {now.head + 1} off**: its {now.trace.model.config.head_width} numbers are "
-        f"{now.off} at the *input* of $W_O$. The weights stay, and so do the other heads of the layer."
+        f"The {now.trace.model.config.head_width} numbers of the head are {now.off} before $W_O$. The vectors that the "
+        "layers hand on are called the **residual stream**. The figures show how far they move:"
     )
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
     without = ablation.without_head(now.trace, now.layer, now.head, now.to_mean)
     draw(partial(moved_by_layer, now.trace, without, now.layer), "moved-by-layer")
-    _draw_moved(now)
-    _show_prediction(now, found)
-    word = None if now.word is None else (now.word.token_id, now.word.word)
-    meaning(meanings.one_off(now.trace, (now.layer, now.head), now.place, word, now.to_mean))
-    _try_a_parked_head(now)
-    code(ablation.head_off, forward.mix_values)
-
-
-def _try_a_parked_head(now: Scene) -> None:
-    """The head that parks most, or from there the one that parks least."""
-    shares = parked_share(now.trace)
-    if np.ptp(shares) == 0:
-        return
-    most, least = (np.unravel_index(int(at), shares.shape) for at in (shares.argmax(), shares.argmin()))
-    there = (now.layer, now.head) == (int(most[0]), int(most[1]))
-    at: Head = (int(least[0]), int(least[1])) if there else (int(most[0]), int(most[1]))
-    where = f"of the words’ attention on {resting_place(now.trace)}"
-    try_this(
-        f"{head_name(at).capitalize()} has {percent(float(shares[at]))} {where}, "
-        f"{'the least' if there else 'the most'} of all heads. Does more change without it, or less?",
-        f"Switch off {head_name(at)}",
-        {LAYER: at[0] + 1, HEAD: at[1] + 1},
-    )
-
-
-def _draw_moved(now: Scene) -> None:
-    n, place = len(now.trace), now.place or 0
     draw(partial(figures.moved_by_token, now.trace, now.layer, now.head, now.to_mean, place), "moved-by-token")
     shown = window(place, n, COLUMNS)
     if n > COLUMNS:
-        st.caption(f"Drawn are tokens {shown.start + 1} to {shown.stop} of {n}.")
+        st.caption(f"Tokens {shown.start + 1} to {shown.stop} of {n} are drawn.")
 
 
-def _show_prediction(now: Scene, found: HeadOff) -> None:
+def _draw_words(now: Scene, view: PredictionView, without: Prediction) -> None:
     """The most probable words with the head and without it."""
-    view, word = now.asked, now.word
-    if view is None or word is None or found.logits is None:
-        return
-    without = Prediction(view.place, view.prediction.truth, found.logits)
+    word = now.word
+    assert word is not None
     shown = (now.trace, now.layer, now.head, view.place, word.token_id, now.to_mean)
     for column, make, name in zip(
         st.columns(2), (figures.best_with_head, figures.best_without_head), ("on", "off"), strict=True
@@ -105,15 +118,15 @@ def _show_prediction(now: Scene, found: HeadOff) -> None:
         with column:
             draw(partial(make, *shown), f"best-{name}")
     after = predictions.candidate(without, word.token_id, view.model.tokenizer)
-    st.markdown(
-        f"The probability of {quoted(word.word)} goes from **{share(word.probability)}** (rank {word.rank:,}) to "
-        f"**{share(after.probability)}** (rank {after.rank:,})."
+    st.caption(
+        f"{quoted(word.word)} goes from {share(word.probability)} (number {word.rank:,} of all words) to "
+        f"{share(after.probability)} (number {after.rank:,})."
     )
 
 
 def show_each(view: OneHead) -> Trace:
     """Every head off, one at a time, as a map of the model."""
-    now = scene(view, first=False)
+    now = scene(view, first=False, asked=_story(view))
     _show_each(now)
     return now.trace
 
@@ -133,26 +146,21 @@ def _show_each(now: Scene) -> None:
 
 def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: int, word: Candidate) -> None:
     """The map for a model that predicts: change of ln P."""
-    effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
-    said = quoted(word.word)
-    st.markdown(
-        f"With all heads on, the probability P of {said} is {share(word.probability)}. What changes is given as the "
-        "change of **ln P**, its natural logarithm: −0.69 means half the probability, +0.69 twice, 0 no change."
-    )
-    question = checks.parked_or_busy(
-        now.trace, np.abs(effects), f"the size of the change of ln P({escaped(word.word)})"
-    )
-    if not predict(LESSON, question):
+    if not predict(LESSON, checks.how_many_matter(word.probability, probabilities)):
         return
+    effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
     draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
-    st.markdown("The map shows the change of ln P with each head off, one head at a time. Click a head to choose it.")
-    _show_strongest(now, found, probabilities, effects)
-    meaning(
-        f"{meanings.each_off(word.word, word.probability, probabilities)} "
-        f"{worth(now.trace, place, word.token_id, now.to_mean)}"
+    st.caption(
+        f"Each cell is one head that is taken away. The number is the change of ln P, the logarithm of the probability "
+        f"of {quoted(word.word)}: −0.69 means half the probability, +0.69 twice. Click a head to choose it."
     )
+    meaning(meanings.each_off(word.word, word.probability, probabilities))
+    st.caption(meanings.measured(now.to_mean))
     _try_the_strongest(np.abs(effects))
+    with st.expander("The largest changes in a table", on_change="rerun", key="_strongest") as strongest:
+        if strongest.open:
+            _show_strongest(now, found, probabilities, effects)
     way_to("The experiment", experiment_of("needed-heads"))
     code(ablate_each_head, ablation.each_head_off)
 
@@ -173,24 +181,20 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
             "most probable then": words,
         }
     )
-    st.markdown(f"**The {len(places)} largest changes**")
     formats = {"change of ln P": "%+.3f", "times as probable": "%.3g"}
     show_table(table, formats=formats)
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
     st.markdown(
-        f"Switching a head off lowers the probability for {helps} of the {effects.size} heads and raises it for "
-        f"{hurts}. A rise is no advice to leave the head out: this is one word in one text."
+        f"Without a head, the probability falls for {helps} of the {effects.size} heads and rises for {hurts}. A rise "
+        "does not mean that the model is better without this head."
     )
 
 
 def _show_moves(now: Scene, found: EachHeadOff) -> None:
     """The map for a model that predicts nothing: how far its last vectors move."""
-    question = checks.parked_or_busy(now.trace, found.moved, "how far the vectors of the last layer move")
-    if not predict(LESSON, question):
-        return
     draw(partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean), EFFECTS, clickable=True)
-    st.markdown("Click a head to choose it.")
-    meaning(worth(now.trace, None, None, now.to_mean))
+    st.caption("Each cell is one head that is taken away. Click a head to choose it.")
+    meaning(meanings.each_moved(found.moved))
     _try_the_strongest(found.moved)
     code(ablate_each_head, ablation.each_head_off)
 
@@ -199,7 +203,7 @@ def _try_the_strongest(sizes: Values) -> None:
     """The head without which most changes, one step back. ``sizes`` (L, H)."""
     layer, head = (int(at) for at in np.unravel_index(int(sizes.argmax()), sizes.shape))
     try_this(
-        f"Most changes without {head_name((layer, head))}. Look at what moves, and what the model says then.",
+        f"take {head_name((layer, head))} away. What does the model say then?",
         f"Switch off {head_name((layer, head))}",
         {LAYER: layer + 1, HEAD: head + 1, STEP: step_name(LESSON, "one-head-off")},
     )

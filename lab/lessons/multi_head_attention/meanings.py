@@ -10,55 +10,54 @@ from itertools import combinations
 import numpy as np
 
 from lab.analysis.flow.arriving import arriving
+from lab.analysis.heads import comparing_keys
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name, listed
-from lab.course.parking import parked_in
+from lab.analysis.words.predictions import Prediction, word_of
+from lab.course.heads import head_name, heads, listed
 from lab.course.words import named, percent, quoted, share
 from lab.models.interventions import Head
 from lab.models.trace import Trace
+from lab.questions.question import MARGIN
 
 _ONE = "This layer has one head, so there is nothing to compare it with."
 _ALONE = "A single token can attend to nothing but itself. Write a longer sentence."
 _NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
 _PALE = 0.05  # a change by less than this share of the probability is pale in the map
+_NAMED = 3  # places that a sentence lists
 
 
-def side_by_side(trace: Trace, layer: int, query: int) -> str:
-    """At how many tokens the heads look from ``query``, which heads look alike, which differ, and how many park."""
-    apart = layer_divergence(trace, layer)
-    if len(apart) < 2:
-        alike = _ONE
-    elif np.isnan(apart).any():
-        return _ALONE
-    else:
-        pairs = sorted(combinations(range(len(apart)), 2), key=lambda pair: float(apart[pair]))
-        (a, b), (c, d) = pairs[0], pairs[-1]
-        alike = f"Over all rows, heads {a + 1} and {b + 1} look most alike"
-        if len(pairs) > 1 and apart[c, d] > apart[a, b]:
-            alike += f", and heads {c + 1} and {d + 1} differ most"
-        alike += ". The next step says how that is measured."
-    return f"{_favourites(trace, layer, query)}{alike} {parked_in(trace, layer)}".strip()
+def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
+    """Whether other heads of the layer look at the same token as ``head`` from ``query``, and where they look."""
+    at, me = trace.layer(layer), named(trace, query)
+    key = comparing_keys.favourite(at, head, query)
+    weights, it = comparing_keys.given(at, query, key), named(trace, key)
+    if len(weights) < 2:
+        return _ONE
+    favourites = at.attention[:, query].argmax(dim=-1).tolist()
+    same = favourites.count(key)
+    others = np.delete(weights, head)
+    if same == len(favourites):
+        least, most = float(weights.min()), float(weights.max())
+        return f"All {same} heads look most at {it} from {me}, with weights from {least:.2f} to {most:.2f}."
+    if same > 1:
+        told = f"From {me}, {same} of the {len(favourites)} heads look most at {it}."
+        return f"{told} {_elsewhere(trace, favourites, key)}"
+    return (
+        f"Only head {head + 1} looks most at {it} from {me}: it gives {weights[head]:.2f}, and no other head of this "
+        f"layer gives more than {others.max():.2f}. {_elsewhere(trace, favourites, key)}"
+    )
 
 
-def _favourites(trace: Trace, layer: int, query: int) -> str:
-    """At which tokens the heads of a layer look most from one; "" for a layer of one head."""
-    favourites = trace.layer(layer).attention[:, query].argmax(dim=-1).tolist()
-    if len(favourites) < 2:
-        return ""
-    tokens, me = sorted(set(favourites), key=lambda key: (-favourites.count(key), key)), named(trace, query)
-    if len(tokens) == 1:
-        return f"From {me}, all {len(favourites)} heads look most at {named(trace, tokens[0])}. "
-    told = [
-        f"{_numbered([at for at, own in enumerate(favourites) if own == key])} at {named(trace, key)}" for key in tokens
-    ]
-    return f"The framed row is that of {me}. Its largest weight is, in {'; in '.join(told)}. "
-
-
-def _numbered(heads: list[int]) -> str:
-    """Heads by their numbers from 1: "heads 1, 4 and 7"."""
-    return f"head{'s' if len(heads) > 1 else ''} {listed([str(head + 1) for head in heads])}"
+def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
+    """Where the heads look that do not look most at ``key``, the most frequent places first."""
+    rest = [each for each in favourites if each != key]
+    places = sorted(set(rest), key=lambda place: (-rest.count(place), place))
+    told = [f"{heads(rest.count(place))} at {named(trace, place)}" for place in places[:_NAMED]]
+    more = f", and {len(places) - _NAMED} more places" if len(places) > _NAMED + 1 else ""
+    more = f" and {heads(rest.count(places[-1]))} at {named(trace, places[-1])}" if len(places) == _NAMED + 1 else more
+    return f"Of the others, {listed(told)}{more} look{'s' * (len(rest) == 1)} most."
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:
@@ -69,13 +68,13 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
     pairs = np.array([apart[pair] for pair in combinations(range(len(apart)), 2)])
     own = float(apart[head, other])
     closer, farther = int((pairs < own).sum()), int((pairs > own).sum())
-    said = f"Heads {head + 1} and {other + 1} are {own:.2f} nats apart (0: equal rows, 0.69: no key in common)."
+    said = f"Heads {head + 1} and {other + 1} are {own:.2f} apart, on a scale from 0 (equal) to 0.69."
     if len(pairs) == 1:
-        return f"{said} They are the only two of this layer."
+        return f"{said} They are the only two heads of this layer."
     if not closer:
-        return f"{said} No pair of this layer is more alike."
+        return f"{said} No two heads of this layer are more alike."
     if not farther:
-        return f"{said} No pair of this layer differs more."
+        return f"{said} No two heads of this layer differ more."
     return f"{said} Of the {len(pairs)} pairs of this layer, {closer} are more alike and {farther} differ more."
 
 
@@ -84,29 +83,23 @@ def least_like(trace: Trace, layer: int, head: int) -> int:
     return int(layer_divergence(trace, layer)[head].argmax())
 
 
-def put_together(trace: Trace, layer: int, token: int) -> str:
-    """Whose part of the concatenation is the longest."""
-    lengths = trace.layer(layer).context[:, token].norm(dim=-1).numpy()
-    if len(lengths) < 2:
-        return f"{_ONE} The concatenation is what it brings."
-    long, short = int(lengths.argmax()), int(lengths.argmin())
-    return (
-        f"In the strip no head has met another: each keeps its own place. For {named(trace, token)}, head {long + 1} "
-        f"brings the longest vector ({lengths[long]:.2f}, the root of the sum of its squares), and head {short + 1} "
-        f"the shortest ({lengths[short]:.2f})."
-    )
-
-
 def added(trace: Trace, layer: int, token: int) -> str:
-    """Which head changes the token most through W_O."""
-    lengths = head_sum(trace.layer(layer)).norms[:, token]
+    """Which head adds most to the token, and how much of the heads' lengths their sum keeps."""
+    found = head_sum(trace.layer(layer))
+    lengths = found.norms[:, token]
     if len(lengths) < 2:
-        return f"{_ONE} Through $W_O$ it adds a vector of length {lengths[0]:.2f}."
+        return f"{_ONE} It adds a vector of length {lengths[0]:.2f}."
     long, short = int(lengths.argmax()), int(lengths.argmin())
-    return (
-        f"$W_O$ writes what every head found into the same {trace.model.config.width} dimensions, and there they add "
-        f"up. To {named(trace, token)}, head {long + 1} adds the longest vector ({lengths[long]:.2f}), head "
+    together, total = float(np.linalg.norm(found.parts[:, token].sum(axis=0))), float(lengths.sum())
+    said = (
+        f"To {named(trace, token)}, head {long + 1} adds the longest vector ({lengths[long]:.2f}), and head "
         f"{short + 1} the shortest ({lengths[short]:.2f})."
+    )
+    if together > (1 - MARGIN) * total:
+        return f"{said} All of them point nearly the same way."
+    return (
+        f"{said} All lengths together are {total:.2f}, but their sum is only {together:.2f} long: they do not all "
+        "point the same way."
     )
 
 
@@ -126,7 +119,7 @@ def through_layers(trace: Trace, token: int) -> str:
     if layer == 0:
         return f"{said} The picture shows what arrives; only a cut shows what matters."
     layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
-    return f"{said} By then it is no longer the word alone: {layers} brought something from others to it, too."
+    return f"{said} By then it has already collected from others, in {layers}."
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:
@@ -134,21 +127,25 @@ def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] |
     off = head_off(trace, *head, place if word else None, to_mean)
     name = head_name(head)
     if place is None or word is None or off.logits is None:
-        return (
-            f"Without {name}, the vectors of the last layer move by {off.moved[-1].mean():.0%} of their length. "
-            f"{_measured(to_mean)}"
-        )
-    before = float(trace.logits(place)[0].double().softmax(-1)[word[0]])
-    after = float(np.exp(off.logits - off.logits.max())[word[0]] / np.exp(off.logits - off.logits.max()).sum())
-    if abs(np.log(after / before)) < _NOTHING:
-        return f"Without {name}, {quoted(word[1])} stays as probable as it was, to within 1 %. {_measured(to_mean)}"
-    way = "less" if after < before else "more"
-    factor = max(before, after) / min(before, after)
-    times = f" by a factor of {factor:.2f}" if factor < 100 else ""
-    return (
-        f"Without {name}, {quoted(word[1])} becomes {way} probable{times}, from {share(before)} to {share(after)}. "
-        f"{_measured(to_mean)}"
+        return f"Without {name}, the vectors after the last layer move by {off.moved[-1].mean():.0%} of their length."
+    before, after = (
+        Prediction(place, None, np.asarray(logits, dtype=np.float64)).probabilities
+        for logits in (trace.logits(place)[0].numpy(), off.logits)
     )
+    best, then = int(before.argmax()), int(after.argmax())
+    tokenizer = trace.model.tokenizer
+    if best != then:
+        return (
+            f"Without {name}, the model says **{quoted(word_of(tokenizer, then))}** ({share(float(after[then]))}) in "
+            f"place of {quoted(word_of(tokenizer, best))} ({share(float(before[best]))} with it, "
+            f"{share(float(after[best]))} without)."
+        )
+    now, later = float(before[word[0]]), float(after[word[0]])
+    if abs(np.log(later / now)) < _NOTHING:
+        return f"Without {name}, nothing changes for {quoted(word[1])}: its probability stays at {share(now)}."
+    way = "less" if later < now else "more"
+    still = f" The model still says {quoted(word_of(tokenizer, best))}."
+    return f"Without {name}, {quoted(word[1])} becomes {way} probable: {share(later)} in place of {share(now)}.{still}"
 
 
 def each_off(word: str, before: float, after: Values) -> str:
@@ -158,18 +155,32 @@ def each_off(word: str, before: float, after: Values) -> str:
     at: Head = (int(most[0]), int(most[1]))
     if sizes.max() < _NOTHING:
         return f"No single head changes the probability of {quoted(word)} by more than 1 %."
-    pale = int((np.abs(after / before - 1) < _PALE).sum())
+    pale = pale_heads(before, after)
     return (
-        f"Most changes without {head_name(at)}: {quoted(word)} goes from {share(before)} to {share(float(after[at]))}. "
-        f"Taken away one at a time, {pale} of the {sizes.size} heads change it by less than 5 % each. Such a head may "
-        "matter in another text, or another head may do what it did."
+        f"{pale} of the {sizes.size} heads change the probability of {quoted(word)} by less than 5 % each. Most "
+        f"changes without {head_name(at)}: it goes from {share(before)} to {share(float(after[at]))}."
     )
 
 
-def _measured(to_mean: bool) -> str:
-    """How far a change with a head off may be trusted."""
+def each_moved(moved: Values) -> str:
+    """The head without which the last vectors move most, beside the middle one. ``moved`` (L, H)."""
+    most = np.unravel_index(int(moved.argmax()), moved.shape)
+    at: Head = (int(most[0]), int(most[1]))
+    return (
+        f"Most moves without {head_name(at)}: {float(moved[at]):.0%} of a vector’s length. For half of the heads it is "
+        f"{float(np.median(moved)):.0%} or less."
+    )
+
+
+def pale_heads(before: float, after: Values) -> int:
+    """How many heads change a probability by less than a twentieth of it, taken away one at a time."""
+    return int((np.abs(after / before - 1) < _PALE).sum())
+
+
+def measured(to_mean: bool) -> str:
+    """How far a change with heads off may be trusted."""
     how = "their mean over the text" if to_mean else "0"
     return (
-        f"That is one measurement: one text, and the head’s numbers set to {how}. Another text, or another "
-        "replacement, can give another change."
+        f"This is one word in one text, and the head’s numbers were set to {how}. In another text the head may matter "
+        "more, or another head may do its work."
     )

@@ -1,6 +1,5 @@
 """Lesson 4: the steps, from the heads of a layer to what changes without one."""
 
-from lab.course.sentences.looks import look_at_various
 from lab.lessons.multi_head_attention import again, compared, heads_off, screens
 from lab.lessons.multi_head_attention.several_layers import show_layers
 from lab.ui.parameters import HEAD, LAYER
@@ -11,7 +10,6 @@ SCREENS: Screens[OneHead] = Screens(
     steps={
         "all-heads": screens.show_all,
         "alike-or-different": compared.show_two,
-        "concatenate": screens.show_concat,
         "add-up": screens.show_sum,
         "one-head-off": heads_off.show_one,
         "each-head-off": heads_off.show_each,
@@ -19,7 +17,7 @@ SCREENS: Screens[OneHead] = Screens(
         "through-several-layers": show_layers,
         "how-many": compared.show_count,
     },
-    look=at_one_head(look_at_various),
+    look=at_one_head(),
     again=again.questions,
     sentence=show_sentence,
     places_sentence=("one-head-off", "each-head-off"),

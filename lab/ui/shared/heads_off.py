@@ -50,23 +50,27 @@ class Scene:
         return f"set to their mean over the text’s tokens{later}"
 
 
-def scene(view: OneHead, *, first: bool) -> Scene:
-    """The controls of a step, and what they choose. ``first`` is the step in which words are hidden."""
-    asked = None
+def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
+    """The controls of a step, and what they choose. ``first`` is the step in which words are hidden.
+
+    ``asked`` is a blank that the step has drawn; without one, the learner's text is asked about.
+    """
     page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
     reason = cannot_predict(trace.model)
-    if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
+    if asked is not None:
+        pass  # its sentence is on the page
+    elif page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
         show_sentence(view)
-        st.info("In this toy no word is hidden, so what moves in its vectors is shown.", icon=":material/info:")
+        st.info("In this toy no word is hidden, so the figure shows how its vectors move.", icon=":material/info:")
     elif reason is not None:
         show_sentence(view)
-        st.info(f"{reason} What moves in its vectors is shown instead.", icon=":material/info:")
+        st.info(f"{reason} So the figure shows how its vectors move.", icon=":material/info:")
     else:
         st.markdown(_asking(trace, first=first))
         asked = look(page, trace)
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
-            st.markdown(f"All numbers of this step are measured with {places} hidden.")
+            st.markdown(f"In this step, {places} {'is' if len(asked.chosen) == 1 else 'are'} hidden.")
     left, right = st.columns(2)
     with left:
         way = OFF.choose(
@@ -81,11 +85,9 @@ def scene(view: OneHead, *, first: bool) -> Scene:
 def _asking(trace: Trace, *, first: bool) -> str:
     """What the model is asked, with a head and without it."""
     if trace.model.config.causal:
-        return "Ask the model for the next token, with the head and without it."
-    hide = "Hide a word behind [MASK]. The" if first else "Where a word is hidden behind [MASK], the"
-    return (
-        f"{hide} model gives every word of its vocabulary a probability to stand there, with the head and without it."
-    )
+        return "The model says which token comes next, with the head and without it."
+    hide = "Hide a word. The" if first else "The"
+    return f"{hide} model says which word belongs in the blank, with the head and without it."
 
 
 def _followed(asked: PredictionView) -> Candidate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -10,11 +10,13 @@ from lab.analysis.words import predictions
 from lab.analysis.words.masking import asked_next, mask_of, masked_run, typed_masks
 from lab.analysis.words.predictions import Candidate, Prediction, word_of
 from lab.course.words import quoted
+from lab.figures.sentence import sentence
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.families.registry import FAMILIES
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.page import OpenPage
+from lab.ui.sentence import show_row
 from lab.ui.shared import masking
 
 
@@ -93,6 +95,14 @@ def look(page: OpenPage, plain: Trace) -> PredictionView | None:
     trace = masked_run(plain, chosen) if chosen else plain
     return PredictionView(
         page, plain, trace, hidden, chosen, place, predictions.masked_prediction(trace, plain.encoding, place)
+    )
+
+
+def blank_view(page: OpenPage, trace: Trace, place: int, hint: str) -> PredictionView:
+    """A sentence of a step's own with its blank at ``place``: drawn, with ``hint`` above it, and not to be changed."""
+    show_row(replace(sentence(trace, place), hidden=(place,), hint=hint), lambda query, key: None)
+    return PredictionView(
+        page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
     )
 
 

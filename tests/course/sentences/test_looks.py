@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations
 
-import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
 import lab
 from lab.analysis.heads.first_look import first_look
 from lab.course.sentences.examples import EXAMPLES, Example
-from lab.course.sentences.looks import look, look_at_various, look_head, look_in
+from lab.course.sentences.looks import look, look_head, look_in
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
 from lab.models.loading import load_model
 from lab.models.trace import Trace
@@ -77,21 +73,3 @@ def test_another_text_begins_with_the_row_that_has_most_to_weigh() -> None:
 def test_a_head_that_is_not_there() -> None:
     with pytest.raises(IndexError, match="heads 0 to 11"):
         look_in(traced(DEFAULT_MODEL, DEFAULT_TEXT), 0, 12)
-
-
-@pytest.mark.parametrize("model", SHIPPED)
-def test_where_heads_are_compared_they_differ(model: str) -> None:
-    """The mean of the Jensen–Shannon divergence over all pairs of heads is largest in the layer that is shown."""
-
-    def apart_by(p: Tensor, q: Tensor) -> float:
-        """½ KL(p ‖ m) + ½ KL(q ‖ m), the mean over rows (Lin 1991)."""
-        middle = ((p + q) / 2).clamp(min=1e-12)
-        return sum(torch.special.xlogy(each, each / middle).sum(-1).mean().item() for each in (p, q)) / 2
-
-    trace = traced(model, DEFAULT_TEXT)
-    causal = trace.model.config.causal
-    apart = []
-    for layer in trace.attention.double():
-        rows = layer[:, 1:] if causal else layer
-        apart.append(np.mean([apart_by(p, q) for p, q in combinations(rows, 2)]))
-    assert look_at_various(trace)[0] == int(np.argmax(apart))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
 import lab
 from lab.analysis.heads.comparing import head_sum
+from lab.analysis.words.predictions import Prediction, word_of
+from lab.course.words import quoted
 from lab.lessons.multi_head_attention import checks, what_if
+from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.models.trace import trace as run
 from lab.questions.question import Option, Question
@@ -33,10 +34,6 @@ def answer(question: Question | None) -> Option:
     return question.options[question.answer]
 
 
-def numbers(text: str) -> list[float]:
-    return [float(x) for x in re.findall(r"-?\d+\.\d{3}", text.replace("−", "-"))]
-
-
 @pytest.mark.parametrize("heads", [1, 2, 8])
 def test_parameters_stay_whatever_the_heads(traces: list[Trace], heads: int) -> None:
     question = checks.parameters(traces[0].model.config, heads)
@@ -53,60 +50,54 @@ def test_parameters_asks_for_another_possible_number(traces: list[Trace]) -> Non
 
 
 def test_first_moved_names_the_layers_that_moved() -> None:
-    assert answer(checks.first_moved(0, 0, np.array([0, 0.1, 0.2, 0.3]))).text == "after layer 1 and every later one"
-    assert answer(checks.first_moved(1, 0, np.array([0, 0, 0.2, 0.3]))).text == "after layer 2 and every later one"
+    assert answer(checks.first_moved(0, 0, np.array([0, 0.1, 0.2, 0.3]))).text == "After layer 1 and all later layers"
+    assert answer(checks.first_moved(1, 0, np.array([0, 0, 0.2, 0.3]))).text == "After layer 2 and all later layers"
     last = checks.first_moved(2, 0, np.array([0, 0, 0, 0.3]))
-    assert answer(last).text == "only after layer 3"
+    assert answer(last).text == "Only after layer 3"
     assert checks.first_moved(0, 0, np.array([0, 0.1])) is None
     assert checks.first_moved(0, 0, np.array([0, 0.0, 0.0])) is None
 
 
-def test_parked_or_busy_compares_the_two_ends_of_the_parked_share() -> None:
-    trace = lab.trace(lab.load_model("lab-bert"), TEXTS[0])
-    maps = np.stack([layer.attention.numpy() for layer in map(trace.layer, range(4))])
-    shares = maps[:, :, 1:-1][..., [0, -1]].sum(-1).mean(-1)  # of the words, to [CLS] and [SEP]
-    rest, busy = (np.unravel_index(int(at), shares.shape) for at in (shares.argmax(), shares.argmin()))
-    effects = np.full(shares.shape, 0.5)
-    assert answer(checks.parked_or_busy(trace, effects, "it")).text == "both are about equal"
-    for larger, smaller in ((rest, busy), (busy, rest)):
-        effects[larger], effects[smaller] = 0.8, 0.2
-        question = checks.parked_or_busy(trace, effects, "it")
-        assert answer(question).text == f"that without layer {larger[0] + 1}, head {larger[1] + 1}"
-        assert question is not None and f"{shares[busy]:.0%}" in question.prompt
-    effects[rest], effects[busy] = 0.8, 0.66
-    assert checks.parked_or_busy(trace, effects, "it") is None
-
-
-def test_whose_dimension_is_found_by_counting(traces: list[Trace]) -> None:
+def test_how_many_heads_look_at_the_same_token_is_counted(traces: list[Trace]) -> None:
+    seen = set()
     for trace in traces:
-        question = checks.whose_dimension(trace)
-        assert question is not None
-        dimension = int(re.findall(r"dimension (\d+)", question.prompt)[0])
-        fills = [head for head in range(HEADS) for _ in range(WIDTH // HEADS)]
-        assert answer(question).text == f"Head {fills[dimension - 1] + 1}"
-
-
-def test_missing_share_completes_the_sum(traces: list[Trace]) -> None:
-    asked = 0
-    for trace in traces:
-        added = head_sum(trace.layer(1))
-        for token in range(len(trace)):
+        maps = trace.layer(1).attention.numpy()
+        for query in range(1, len(trace)):
             for head in range(HEADS):
-                question = checks.missing_share(trace, added, head, token)
-                if question is not None:
-                    asked += 1
-                    output, others, bias = numbers(question.prompt)
-                    assert numbers(answer(question).text)[0] == pytest.approx(output - others - bias, abs=2.1e-3)
-                    values = sorted(numbers(option.text)[0] for option in question.options)
-                    assert min(np.diff(values)) >= 0.009
-    assert asked > 20
+                question = checks.who_agrees(trace, trace.layer(1), head, query)
+                key = maps[head, query].argmax()
+                same = sum(int(each[query].argmax() == key) for each in maps)
+                expected = "Only this head" if same == 1 else f"All {HEADS} heads" if same == HEADS else "Several heads"
+                assert answer(question).text.startswith(expected)
+                seen.add(expected)
+    assert len(seen) > 1
+
+
+def test_the_word_without_a_head_is_that_of_the_run_without_it() -> None:
+    model = lab.load_model("lab-minilm")
+    trace = lab.trace(model, "The keys to the cabinet [MASK] on the table.")
+    place = trace.token_ids.index(model.tokenizer.token_to_id("[MASK]"))
+    off = lab.trace(model, trace.text, interventions=Interventions(zero_heads=frozenset({(4, 10)})))
+    whole, without = (Prediction(place, None, each.logits(place)[0].double().numpy()) for each in (trace, off))
+    right = answer(checks.word_without(whole, without, (4, 10), model.tokenizer))
+    assert right.text == quoted(word_of(model.tokenizer, int(off.logits(place)[0].argmax())))
+    assert "is" in right.text and "are" in right.why, "the story: without layer 5, head 11, are becomes is"
+
+
+def test_heads_that_hardly_matter_are_counted() -> None:
+    """By hand: a twentieth of 0.2 is 0.01."""
+    few, most = np.full((2, 3), 0.2), np.full((2, 3), 0.3)
+    assert answer(checks.how_many_matter(0.2, few)).text.startswith("Most of them")
+    assert answer(checks.how_many_matter(0.2, most)).text.startswith("Few")
+    half = np.array([[0.2, 0.2, 0.2], [0.3, 0.3, 0.3]])
+    assert answer(checks.how_many_matter(0.2, half)).text == "About half"
+    assert checks.how_many_matter(0.2, np.array([[0.2, 0.3, 0.3]])) is None, "a third: nobody could see the side"
 
 
 def test_one_head_asks_only_what_it_can(traces: list[Trace]) -> None:
     trace = run(recut(random_toy(8, 8), 1), "c e b")
     added = head_sum(trace.layer(0))
-    assert checks.whose_dimension(trace) is None
-    assert checks.missing_share(trace, added, 0, 1) is None
+    assert checks.who_agrees(trace, trace.layer(0), 0, 1) is None
     assert what_if.together(trace, added, 1) is None
-    assert what_if.why_several(trace.model.config) is None and what_if.after_w_o(trace.model.config, 0) is None
+    assert what_if.why_several(trace.model.config) is None
     assert answer(checks.parameters(trace.model.config, checks.other_cut(trace.model.config))).text == "4,224"

@@ -26,7 +26,6 @@ Array = NDArray[np.float32]
 
 # The divergence, in nats, of two rows that share no key.
 MOST_APART = math.log(2)
-# Rows that tell how far apart heads are: of a long text the first do.
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +84,15 @@ def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
     return np.clip(nats, 0, MOST_APART).astype(np.float64)
 
 
-def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool, rows: int | None = None) -> Values:
+def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
     """Every head of a layer against every other, (H, n, n) -> (H, H): the mean of :func:`row_divergence`.
-
-    Of a long text the first ``rows`` may do.
 
     Rows with a single key, such as the first of a causal model, are the same in all heads and are left
     out; nan where there are no others.
     """
     weights = as_heads(attention)
     heads, n, _ = weights.shape
-    free = (row_lengths(n, causal) > 1) & (np.arange(n) < (rows or n))
+    free = row_lengths(n, causal) > 1
     if not free.any():
         return np.full((heads, heads), np.nan)
     read = weights[:, free]

@@ -45,7 +45,8 @@ _OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence o
 def show_one(view: OneHead) -> Trace:
     """One head off, and what the model says then."""
     now = scene(view, first=True, asked=_story(view))
-    _show_one(now)
+    with now.drawing:
+        _show_one(now)
     return now.trace
 
 
@@ -127,7 +128,8 @@ def _draw_words(now: Scene, view: PredictionView, without: Prediction) -> None:
 def show_each(view: OneHead) -> Trace:
     """Every head off, one at a time, as a map of the model."""
     now = scene(view, first=False, asked=_story(view))
-    _show_each(now)
+    with now.drawing:
+        _show_each(now)
     return now.trace
 
 

@@ -53,11 +53,11 @@ def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
 def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
     """Where the heads look that do not look most at ``key``, the most frequent places first."""
     rest = [each for each in favourites if each != key]
-    places = sorted(set(rest), key=lambda place: (-rest.count(place), place))
-    told = [f"{heads(rest.count(place))} at {named(trace, place)}" for place in places[:_NAMED]]
-    more = f", and {len(places) - _NAMED} more places" if len(places) > _NAMED + 1 else ""
-    more = f" and {heads(rest.count(places[-1]))} at {named(trace, places[-1])}" if len(places) == _NAMED + 1 else more
-    return f"Of the others, {listed(told)}{more} look{'s' * (len(rest) == 1)} most."
+    places = sorted(set(rest), key=lambda place: (-rest.count(place), place))[:_NAMED]
+    first, *others = [(heads(rest.count(place)), named(trace, place)) for place in places]
+    verb = "looks" if first[0] == heads(1) else "look"
+    told = [f"{first[0]} {verb} most at {first[1]}", *(f"{count} at {place}" for count, place in others)]
+    return f"{listed(told)}."
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:

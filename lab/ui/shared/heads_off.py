@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lab.analysis.heads import ablation
 from lab.analysis.words.predictions import Candidate
@@ -28,9 +29,11 @@ _UNASKED, _A_SECOND = 3e10, 5e9
 class Scene:
     """What is run with heads off: a trace, the head chosen (from 0), the place asked about and the word followed there.
 
-    Place and word are None for a model that predicts none.
+    Place and word are None for a model that predicts none. ``drawing`` is where the figure belongs: above what the
+    controls choose.
     """
 
+    drawing: DeltaGenerator
     trace: Trace
     layer: int
     head: int
@@ -71,15 +74,16 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
             st.markdown(f"In this step, {places} {'is' if len(asked.chosen) == 1 else 'are'} hidden.")
+    drawing = st.container()
     left, right = st.columns(2)
     with left:
         way = OFF.choose(
             "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
         )
     if asked is None:
-        return Scene(trace, layer, head, None, None, way == MEAN)
+        return Scene(drawing, trace, layer, head, None, None, way == MEAN)
     with right:
-        return Scene(asked.trace, layer, head, asked, _followed(asked), way == MEAN)
+        return Scene(drawing, asked.trace, layer, head, asked, _followed(asked), way == MEAN)
 
 
 def _asking(trace: Trace, *, first: bool) -> str:

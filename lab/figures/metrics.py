@@ -1,4 +1,4 @@
-"""Attention metrics: two heads to compare, one metric of every head, and what moves it besides the head.
+"""Attention metrics: the width of each row, two heads, one metric of every head, and what moves it besides the head.
 
 A metric goes by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.effective import effective_keys
 from lab.analysis.heads.metric_parts import LENGTHS, uniform_by_length
 from lab.analysis.heads.metrics import METRICS, Metric, trace_metrics
 from lab.analysis.heads.values import is_causal
@@ -14,7 +16,9 @@ from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps
+from lab.charts.marks.bars import bars
 from lab.charts.marks.marked import marked_lines
+from lab.figures.attention import BARS, place
 from lab.figures.axes import layers_and_heads
 from lab.figures.multi_head import maps_of
 from lab.models.trace import Trace
@@ -35,6 +39,19 @@ def unit(metric: Metric, corrected: bool) -> str:
 
 def _scale(metric: Metric, corrected: bool, value_format: str = ".3f") -> Scale:
     return Scale(unit(metric, corrected).capitalize(), format=value_format)
+
+
+def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
+    """At how many tokens each token looks in effect, in one head; of a long text those around ``query``.
+
+    The dashed line is the mean over all tokens.
+    """
+    keys = effective_keys(traced.layer(layer).attention[head : head + 1])[0]
+    rows = window(query, len(traced), BARS)
+    title = f"At how many tokens each word looks, {place(layer, head)}"
+    scale = Scale("Tokens, in effect", (0.0, float(keys.max())), ".1f")
+    mean = float(keys.mean())
+    return bars(traced.labels[rows], keys[rows], scale, title=title, highlight=query - rows.start, reference=mean)
 
 
 def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:

@@ -33,9 +33,9 @@ def click_cell(page: Page, place: int) -> None:
 
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
-    open_step(lab, page, "/Attention_metrics?step=All+heads")
+    open_step(lab, page, "/Attention_metrics?step=Six+numbers")
     click_cell(page, 2 * 12 + 3)
-    expect(page.get_by_text("Click a head to choose it")).to_be_visible()
+    expect(page.get_by_text("Click one to choose it")).to_be_visible()
     assert "layer=3" in page.url and "head=4" in page.url
 
 

@@ -56,7 +56,7 @@ def test_toy_numbers_out_of_bounds_are_said() -> None:
     ],
 )
 def test_values_of_old_links_are_understood(page: str, name: str, old: str, new: str) -> None:
-    step = {"metric": "All heads", "pattern": "Which dimensions decide"}.get(name)
+    step = {"metric": "Six numbers", "pattern": "Which dimensions decide"}.get(name)
     at = reveal(visit(page, **{name: old}, **({"step": step} if step else {})))
     assert at.selectbox(key=name).value == new
     assert "must be one of" not in words(at)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
+from lab.analysis.heads.effective import effective_keys
+from lab.analysis.heads.metric_parts import metric_parts
 from lab.analysis.heads.values import is_causal
-from lab.course.words import named
-from lab.lessons.attention_metrics import checks
+from lab.lessons.attention_metrics import checks, what_if
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
@@ -22,8 +22,9 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     weights, causal = attention_map(spot.traced, spot.head), is_causal(spot.trace)
     parts = metric_parts(weights, causal=causal, threshold=_THRESHOLD)
     yield checks.maximum_is_one_row((spot.layer, spot.head), parts)
-    yield checks.effective_keys(named(spot.trace, spot.query), entropy_of_row(weights, spot.query, causal=causal))
-    yield checks.uniform_average(len(spot.trace), causal)
+    keys = float(effective_keys(weights[None])[0, spot.query])
+    yield checks.one_word_more(keys, float(weights[spot.query].max()))
+    yield what_if.why_divided(len(spot.trace))
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lab.analysis.heads.metric_parts import MetricParts, RowEntropy
+from lab.analysis.heads.metric_parts import MetricParts
 from lab.analysis.heads.values import Values
 from lab.course.words import signed
 from lab.models.interventions import Head
-from lab.questions.kinds import Quantity, numeric, ranked
+from lab.questions.kinds import Quantity, numeric, ranked, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
+
+_BLUR = 0.1  # nearer to a border than this share of it, nobody could see the side
 
 
 def head_name(head: Head) -> str:
@@ -20,47 +22,59 @@ def head_name(head: Head) -> str:
     return f"Layer {head[0] + 1}, head {head[1] + 1}"
 
 
-def higher_entropy(heads: Sequence[Head], spread: Sequence[float]) -> Question | None:
-    """Which of two maps is spread more evenly? ``spread``: corrected, in [0, 1]."""
+def at_how_many(token: str, keys: float, seen: int) -> Question | None:
+    """At how many of the tokens that it sees does a token look, in effect? Asked where the answer is clear."""
+    few, half = 2.5, seen / 2
+    if seen < 6 or min(abs(keys - border) / border for border in (few, half)) < _BLUR:
+        return None
+    why = f"It looks at {keys:.1f} of {seen} words, in effect."
+    outcomes = {
+        "One or two": keys < few,
+        "A few, but less than half of them": few < keys < half,
+        "More than half of them": keys > half,
+    }
+    return which_holds("at-how-many", f"At how many of the {seen} words does {token} look, in effect?", why, outcomes)
 
-    def why(place: int, best: int) -> str:
-        tail = "the higher." if place == best else f"against {spread[best]:.3f} of the other."
-        return f"Its rows have {spread[place]:.3f} of the largest possible entropy on average, {tail}"
 
-    prompt = "Which of these two heads has the higher entropy?"
-    return ranked("higher-entropy", prompt, spread, lambda place: head_name(heads[place]), why)
+def looks_at_more(heads: Sequence[Head], keys: Sequence[float]) -> Question | None:
+    """Which of two heads looks at more words? ``keys``: means over the rows."""
+    if abs(keys[0] - keys[1]) < _BLUR * max(keys):
+        return None
+    why = " and ".join(f"{name[0].lower()}{name[1:]} at {value:.1f}" for name, value in _named(heads, keys))
+    outcomes = {name: value == max(keys) for name, value in _named(heads, keys)}
+    prompt = "Which of these two heads looks at more words?"
+    return which_holds("looks-at-more", prompt, f"On average, {why}.", outcomes)
 
 
-def most_even_layer(spread: Values) -> Question | None:
-    """In which layer is attention spread most evenly? ``spread`` (L, H), corrected."""
-    means = spread.mean(axis=1).tolist()
+def _named(heads: Sequence[Head], values: Sequence[float]) -> list[tuple[str, float]]:
+    return [(head_name(head), value) for head, value in zip(heads, values, strict=True)]
 
-    def why(layer: int, best: int) -> str:
-        tail = "the highest." if layer == best else f"layer {best + 1} has {means[best]:.3f}."
-        return f"The mean over its heads is {means[layer]:.3f}; " + tail
 
+def one_word_more(keys: float, largest: float) -> Question | None:
+    """What becomes of the width of a row if its largest weight grows? It shrinks."""
+    if largest > 0.9 or keys < 1.5:
+        return None
+    why = "If one word gets more, less is left for the others. If it got everything, the row would look at 1 word."
+    outcomes = {"At fewer words": True, "At more words": False, "At the same number of words": False}
     prompt = (
-        "In which layer do the heads spread their attention most evenly over this text, by the mean of Spread, "
-        "corrected? The step “All heads” shows it."
+        f"A row looks at {keys:.1f} words, in effect, and its largest weight is {largest:.2f}. Now this weight grows, "
+        "and all others shrink alike. At how many words does the row look then?"
     )
-    return ranked("most-even-layer", prompt, means, lambda layer: f"Layer {layer + 1}", why)
+    return which_holds("one-word-more", prompt, why, outcomes)
 
 
 def goes_together(rho: float, band: float) -> Question | None:
     """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what shuffled numbers stay below."""
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
         return None
-    told = (
-        f"The rank correlation is {signed(rho)}. That of shuffled numbers stays between −{band:.2f} and {band:.2f} 19 "
-        "times in 20."
-    )
+    told = f"Their rank correlation is {signed(rho)}; of chance alone, up to {band:.2f} would be no surprise."
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),
         ("The more a head parks, the more changes without it", rho > band),
-        ("Neither: they go together no more than shuffled numbers", abs(rho) < band),
+        ("Neither: parking does not tell it", abs(rho) < band),
     )
     options = tuple(Option(text, told, correct=right) for text, right in outcomes)
-    prompt = "Set the share that a head parks beside what changes without it, for all heads. What do you expect?"
+    prompt = "Some heads park, and some do not. Which heads can the model do without? What do you expect?"
     return Question("goes-together", prompt, options)
 
 
@@ -89,69 +103,6 @@ def doubled(n: int, causal: bool) -> Question | None:
     )
 
 
-def row_share(token: str, row: RowEntropy) -> Question | None:
-    """From the entropy of a row to its share of the maximum."""
-    keys = len(row.weights)
-    if keys < 2:
-        return None
-    share = row.total / row.largest
-    return numeric(
-        "row-share",
-        f"The row of {token} has an entropy of {row.total:.3f} nats over {keys} keys. What is that as a share of the "
-        "largest it could be?",
-        (share, f"{row.total:.3f} ÷ ln {keys} = {row.total:.3f} ÷ {row.largest:.3f} = {share:.3f}."),
-        {
-            row.total / keys: f"{row.total:.3f} ÷ {keys}: the maximum is ln {keys}, not {keys}.",
-            row.total / math.log2(keys): f"Divided by log₂ {keys}: entropy in nats goes with the natural logarithm.",
-            1 - share: "That is what is missing to the maximum.",
-        },
-        Quantity("{:.3f}".format),
-    )
-
-
-def effective_keys(token: str, row: RowEntropy) -> Question | None:
-    """As if spread evenly over how many keys?"""
-    keys = len(row.weights)
-    if keys < 3:
-        return None
-    return numeric(
-        "effective-keys",
-        f"The row of {token} has an entropy of {row.total:.3f} nats. Another row is spread evenly over k keys and has "
-        "the same entropy. What is k?",
-        (row.keys, f"ln k = {row.total:.3f} for k = e^{row.total:.3f} = {row.keys:.2f}, of {keys} keys."),
-        {
-            float(keys): f"Evenly over all {keys} keys the entropy is ln {keys} = {row.largest:.3f}.",
-            2**row.total: f"2^{row.total:.3f}: right for bits, but the entropy is in nats.",
-            row.total: "That is the entropy itself: its exponential is the number of keys.",
-            float(keys) / 2: f"Evenly over half of the keys it is ln {keys / 2:g} = {math.log(keys / 2):.3f}.",
-        },
-        Quantity("{:.2f}".format),
-    )
-
-
-def uniform_average(n: int, causal: bool) -> Question | None:
-    """Confidence (average) of a head without preference."""
-    if n < 3:
-        return None
-    value = float(np.mean(1 / np.arange(1, n + 1))) if causal else 1 / n
-    rows = (
-        f"Row i has i equal weights, so its largest is 1/i; the mean over {n} rows is {value:.3f}."
-        if causal
-        else f"Every row has {n} equal weights, so its largest is 1/{n} = {value:.3f}."
-    )
-    return numeric(
-        "uniform-average",
-        f"What confidence (average) does a uniform head have on the {n} tokens of this text?",
-        (value, rows),
-        {
-            0.0: "Its weights are equal, not 0: a row sums to 1.",
-            1.0: "1 means that each row gives everything to one key.",
-            0.5: f"Only with two keys in a row; here there are {'up to ' if causal else ''}{n}.",
-        },
-        Quantity("{:.3f}".format),
-    )
-
-
 def most_confident(layer: int, averages: Values) -> Question | None:
     """Which head of a layer has the clearest favourites? ``averages`` (H,)."""
 
@@ -176,21 +127,21 @@ def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
     name = head_name(head)
     return shuffled(
         "maximum-is-one-row",
-        f"In {name[0].lower()}{name[1:]}, confidence (max) is {largest:.3f} and confidence (average) is {mean:.3f}. "
-        "What do the two say together?",
+        f"In {name[0].lower()}{name[1:]}, the largest weight of all is {largest:.2f}. The largest weight of a row is "
+        f"{mean:.2f} on average. What follows?",
         [
             Option(
-                "Few rows are as confident as the maximum",
-                f"{near} of {n} rows have a weight above {largest / 2:.3f}; the maximum speaks for one row.",
+                "Only few rows have such a large weight",
+                f"{near} of {n} rows have a weight above {largest / 2:.2f}. The maximum is about one row.",
                 correct=True,
             ),
             Option(
-                f"Every token gives some token about {largest:.1f}",
-                f"Then the average would be near {largest:.3f}; it is {mean:.3f}.",
+                f"Every word gives some word about {largest:.1f}",
+                f"Then the average would be near {largest:.2f}. It is {mean:.2f}.",
             ),
             Option(
-                f"The largest weight of most rows is above {largest:.1f}",
-                f"No weight is above {largest:.3f}: it is the maximum.",
+                f"In most rows, the largest weight is above {largest:.1f}",
+                f"No weight is above {largest:.2f}: it is the largest of all.",
             ),
         ],
     )

@@ -12,6 +12,7 @@ from lab.analysis.heads.values import is_causal
 from lab.figures import metrics
 from lab.lessons.attention_metrics import LESSON, checks
 from lab.ui.drawing import draw
+from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead
@@ -33,16 +34,18 @@ def show_limits(view: OneHead) -> None:
         draw(partial(metrics.by_length, view.trace, *asked), f"by-length-{'corrected' if corrected else 'raw'}")
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
     even, own = uniform(view.trace), float(found(view.trace).values(metric.id, False)[at])
-    shown = [f"{line[0]:.4g} to {line[-1]:.4g}" for line in (raw, mended)]
     same = np.allclose(mended, mended[0])
-    st.markdown(
-        f"The line is a uniform head on {metric_parts.LENGTHS[0]} to {metric_parts.LENGTHS[-1]} tokens, the point is "
-        f"{view.place} on your {n}. From the shortest text to the longest, the line’s raw value goes from {shown[0]}. "
+    lengths = metric_parts.LENGTHS
+    meaning(
+        f"For a head that prefers nothing, the raw value goes from {raw[0]:.4g} on {lengths[0]} tokens to "
+        f"{raw[-1]:.4g} on {lengths[-1]}, although the head does not change. "
         + (
-            f"Corrected, it is {mended[0]:.4g} at every length. "
+            f"Corrected, it is {mended[0]:.4g} at every length."
             if same
-            else f"The corrected one goes from {shown[1]}. "
+            else f"Corrected, it goes from {mended[0]:.4g} to {mended[-1]:.4g}."
         )
-        + f"On {n} tokens, the raw value of the uniform head is {even.values(metric.id, False)[0]:.4g}, that of this "
-        f"head {own:.4g}."
+    )
+    st.caption(
+        f"The line is a uniform head. The point is {view.place} on your {n} tokens: {own:.4g}, where a uniform head "
+        f"has {even.values(metric.id, False)[0]:.4g}."
     )

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from lab.analysis.heads.effective import effective_keys
 from lab.analysis.heads.metric_parts import RowEntropy
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
@@ -28,43 +29,66 @@ def ends(values: Values) -> tuple[Head, Head]:
 
 
 def sorted_heads(values: Values, metric: Metric, even: float) -> str:
-    """Which heads stand at the two ends, and on which side of a uniform head, which has ``even``, the others are."""
+    """The heads at the two ends, and how many are above a uniform head, which has ``even``."""
     high, low = ends(values)
     if values[high] == values[low]:
         return f"All {values.size} heads have the same value here, {values[high]:.3g}, so it sorts nothing."
     above = int(np.count_nonzero(values > even))
-    count = f"{above or 'None'} of {values.size} heads {'is' if above == 1 else 'are'} above that"
+    count = f"{above or 'none'} of {values.size} heads {'is' if above == 1 else 'are'} above that"
     if metric.id == "spread" and not above:
-        count = "No row can be spread more evenly, so no head is above that"
+        count = "no head can be above that"
     return (
-        f"By this number, {head_name(high)} comes first ({values[high]:.3g}) and {head_name(low)} last "
-        f"({values[low]:.3g}). A head that gives every key the same weight has {even:.3g}. {count}."
+        f"{_capital(head_name(high))} has the highest value ({values[high]:.3g}), and {head_name(low)} the lowest "
+        f"({values[low]:.3g}). A head that gives every word the same weight has {even:.3g}; {count}."
     )
 
 
-def two(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Which of two heads is the more even; the text has two tokens at least."""
-    spread = trace_metrics(trace).corrected["spread"][layer]
-    even, sure = (head, other) if spread[head] >= spread[other] else (other, head)
-    if spread[even] == spread[sure]:
-        return f"Both heads are equally even: {spread[even]:.2f} of the largest possible entropy."
-    digits = 2 if round(float(spread[even]), 2) != round(float(spread[sure]), 2) else 4
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
+    """At how many tokens the query looks in effect, and the mean over all tokens of the head."""
+    keys = effective_keys(trace.layer(layer).attention[head : head + 1])[0]
+    seen = query + 1 if trace.model.config.causal else len(trace)
     return (
-        f"Head {even + 1} is the more even: {spread[even]:.{digits}f} of the largest possible entropy, against "
-        f"{spread[sure]:.{digits}f} for head {sure + 1}.{_points_at_words(trace, layer, head, other)}"
+        f"From {named(trace, query)}, head {head + 1} looks at **{keys[query]:.1f}** of {seen} words, in effect. On "
+        f"average over all words of the text it looks at {keys.mean():.1f}."
+    )
+
+
+def least_alike(trace: Trace, layer: int, head: int) -> int | None:
+    """The head of the layer whose rows are as wide as possible, or as narrow, beside those of ``head``."""
+    means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
+    if len(means) < 2:
+        return None
+    apart = np.abs(np.log(means / means[head]))
+    apart[head] = -1
+    return int(apart.argmax())
+
+
+def two(trace: Trace, layer: int, head: int, other: int) -> str:
+    """Which of two heads looks at more words."""
+    means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
+    wide, narrow = (head, other) if means[head] >= means[other] else (other, head)
+    if means[wide] - means[narrow] < MARGIN:
+        told = f"Both heads look at {means[wide]:.1f} words on average, in effect."
+        return f"{told}{_points_at_words(trace, layer, head, other)}"
+    return (
+        f"Head {wide + 1} looks at {means[wide]:.1f} words on average, in effect, and head {narrow + 1} at "
+        f"{means[narrow]:.1f}.{_points_at_words(trace, layer, head, other)}"
     )
 
 
 def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Which of two heads has the clearer favourites among words, where one has: a sure head may just rest."""
+    """Which of two heads has the clearer favourites among words, where one has: a narrow head may just park."""
     among_words = trace_metrics(trace, only_words=True).corrected["confidence_avg"][layer]
     first, second = sorted((head, other), key=lambda at: -float(among_words[at]))
     if not among_words[first] - among_words[second] >= MARGIN:  # nan, where a text has one word
         return ""
     return (
-        f" To see which words a head points at, begin with head {first + 1}: without {resting_place(trace)}, a word "
-        f"gives its favourite {among_words[first]:.2f} of its attention on average, in head {second + 1} "
-        f"{among_words[second]:.2f}."
+        f" But without {resting_place(trace)}, head {first + 1} is the one with clear favourites: a word gives its "
+        f"favourite {among_words[first]:.2f} on average, and {among_words[second]:.2f} in head {second + 1}."
     )
 
 
@@ -85,22 +109,16 @@ def stands_out(every: Metrics, head: Head) -> str:
         if names:
             places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
     other = " By no other of the six is it that near to an end." if any(rank > best for rank, _, _ in ranked) else ""
-    return (
-        f"Among all {every.removed.size} heads, {head_name(head)} is {', and '.join(places)}.{other} A number sorts "
-        "heads. It does not say that the others are not worth reading."
-    )
+    return f"Among all {every.removed.size} heads, {head_name(head)} is {', and '.join(places)}.{other}"
 
 
 def row(trace: Trace, query: int, found: RowEntropy) -> str:
-    """How many keys the row in effect looks at."""
-    count, largest = len(found.weights), int(found.weights.argmax())
+    """At how many keys the row looks, in effect."""
+    count = len(found.weights)
     share = found.total / found.largest if found.largest else 0.0
-    how = "nearly evenly" if share > 0.9 else "unevenly" if share > 0.4 else "almost on one key"
-    if how == "almost on one key":
-        how = f"mostly on few keys, first of all {named(trace, largest)}"
     return (
-        f"{named(trace, query)} could look at {count} keys. It spreads its attention {how}: as if over "
-        f"{found.keys:.1f} keys alike, {share:.0%} of the largest entropy."
+        f"{named(trace, query)} could look at {count} words. In effect it looks at {found.keys:.1f}: its row has "
+        f"{share:.0%} of the largest entropy."
     )
 
 
@@ -109,14 +127,20 @@ def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fa
     rho, band = correlation(trace, place, word, to_mean)
     if math.isnan(rho):
         return compared(trace, place, word, to_mean)
-    size = f"rank correlation **{beside(rho, math.copysign(band, rho))}**"
     if abs(rho) <= band:
-        told = f"Over all heads, the two numbers hardly go together ({size}, no more than chance gives)."
-    else:
-        told = f"The more a head parks, the {'less' if rho < 0 else 'more'} tends to change without it ({size})."
-    inside = _inside(rho, band, *within_layers(trace, place, word, to_mean))
-    asked = "one text" if word is None else "one text and one word of it"
-    return f"{told} {_layers_of_one_kind(trace)}{inside}This is so for {asked}; another may differ."
+        return (
+            "Parking does not tell what the model loses without a head: over all heads, the two hardly go together"
+            f"{_inside(rho, band, *within_layers(trace, place, word, to_mean))}. {_one_text(word)}"
+        )
+    way = "less" if rho < 0 else "more"
+    return (
+        f"The more a head parks, the {way} tends to change without it"
+        f"{_inside(rho, band, *within_layers(trace, place, word, to_mean))}. {_one_text(word)}"
+    )
+
+
+def _one_text(word: int | None) -> str:
+    return f"This is one text{'' if word is None else ', and one word of it'}; another may differ."
 
 
 def _layers_of_one_kind(trace: Trace) -> str:
@@ -137,18 +161,15 @@ def _inside(rho: float, band: float, mean: float, limit: float) -> str:
     """Whether what holds over all heads also holds inside layers; "" where no layer can tell."""
     if math.isnan(mean):
         return ""
-    told = f"Inside a layer, they {{}} ({'−' * (mean < 0)}{beside(abs(mean), limit)} on average{{}}). "
     if abs(mean) <= limit:
         if abs(rho) <= band:
-            none = "So what a head parks does not tell here what the model loses without it. "
-            return told.format("do not, either", ", no more than chance gives") + none
-        reason = "So the layer may be the reason, not the parking. "
-        return told.format("hardly go together", ", no more than chance gives") + reason
+            return ", and inside a layer neither"
+        return ", but inside a layer it is not so: the layer may be the reason, not the parking"
     if abs(rho) <= band:
-        return told.format("go together more than by chance", "")
+        return ", but inside a layer they do"
     if mean * rho > 0:
-        return told.format("go together in the same way", "")
-    return told.format("go together the other way round", "") + "So the layer is a part of the reason. "
+        return ", and inside a layer it is the same"
+    return ", but inside a layer it is the other way round: the layer is a part of the reason"
 
 
 def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
@@ -158,10 +179,15 @@ def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: b
     if math.isnan(rho):
         return groups
     told = (
-        f"{groups}\n\nThe rank correlation is 1 where two numbers put the heads into the same order, −1 for opposite "
-        f"orders. Chance: that of shuffled numbers stays below {beside(band, abs(rho))} 19 times in 20 over all heads"
+        f"{groups}\n\n{_layers_of_one_kind(trace)}The **rank correlation** says whether two numbers put the heads "
+        f"into the same order: 1 for the same order, −1 for the opposite order, 0 for neither. Here it is "
+        f"**{beside(rho, math.copysign(band, rho))}** over all heads. If the numbers were shuffled, it would stay "
+        f"below {beside(band, abs(rho))} in 19 of 20 cases."
     )
-    return told + ("." if math.isnan(mean) else f", and below {beside(limit, abs(mean))} as a mean over the layers.")
+    if math.isnan(mean):
+        return told
+    own = f"{'−' * (mean < 0)}{beside(abs(mean), limit)}"
+    return f"{told} Inside a layer it is {own} on average, and shuffled it would stay below {beside(limit, abs(mean))}."
 
 
 def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from lab.ui.shared.one_head import OneHead, show_sentence
 
 SCREENS: Screens[OneHead] = Screens(
     steps={
-        "all-heads": screens.show_all,
+        "effective": screens.show_effective,
         "two-heads": screens.show_two,
         "six-numbers": screens.show_six,
         "by-hand": screens.show_by_hand,

@@ -19,7 +19,7 @@ from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene
-from lab.ui.shared.one_head import OneHead, draw_map
+from lab.ui.shared.one_head import OneHead
 
 SHARES = "parked-heads"
 
@@ -27,18 +27,19 @@ SHARES = "parked-heads"
 def show_parked(view: OneHead) -> Trace:
     """How much each head parks, beside how much changes without it."""
     st.markdown(
-        f"Add up what the words of your text give to {resting_place(view.trace)}: the **parked share** of a head. "
-        "Lesson 4 switched heads off. Here the two numbers meet."
+        f"The **parked share** of a head is the share of attention that the words of your text give to "
+        f"{resting_place(view.trace)}. Lesson 4 has measured what changes without a head. Compare the two."
     )
     now = scene(view, first=False)
     if keep_others(now.trace) is None:
-        st.info("Nothing else is left of this text. Write a longer one.", icon=":material/edit:")
+        st.info("This text has no other tokens. Write a longer one.", icon=":material/edit:")
     elif may_run(now):
-        _show(view, now)
+        with now.drawing:
+            _show(now)
     return now.trace
 
 
-def _show(view: OneHead, now: Scene) -> None:
+def _show(now: Scene) -> None:
     place, word = (None, None) if now.word is None else (now.place, now.word.token_id)
     rho, band = meanings.correlation(now.trace, place, word, now.to_mean)
     question = checks.goes_together(rho, band)
@@ -46,17 +47,18 @@ def _show(view: OneHead, now: Scene) -> None:
         return
     at = (now.layer, now.head)
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
-    st.markdown(
-        f"Each point is a head. A head that gives more than {PARKED:.2f}, the dashed line, is said to park: "
-        f"{np.count_nonzero(parked_share(now.trace) > PARKED) or 'none'} of {parked_share(now.trace).size} here. The "
-        "higher a point, the more changes without that head, whether up or down."
+    parked_here = int(np.count_nonzero(parked_share(now.trace) > PARKED))
+    st.caption(
+        f"A point is a head. Right of the dashed line ({PARKED:.2f}) it parks: {parked_here or 'none'} of "
+        f"{parked_share(now.trace).size} here. The higher the point, the more changes without the head, up or down."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
     with st.expander("How the heads are compared", icon=":material/balance:"):
         st.markdown(meanings.parked_in_full(now.trace, place, word, now.to_mean))
     _try_a_head(now)
-    draw(partial(parked_shares, now.trace, *at), SHARES, clickable=True)
-    draw_map(view, now.trace, f"The chosen head: {view.place}", "chosen-head")
+    with st.expander("The share that each head parks", on_change="rerun", key="_shares") as shares:
+        if shares.open:
+            draw(partial(parked_shares, now.trace, *at), SHARES, clickable=True)
     code(parked.parked_share, parked.effect_sizes, parked.rank_correlation)
 
 
@@ -67,7 +69,7 @@ def _try_a_head(now: Scene) -> None:
     at, which = (least, "smallest") if (now.layer, now.head) == most else (most, "largest")
     if np.ptp(shares) > 0:
         try_this(
-            f"{head_name(at).capitalize()} has the {which} share, {shares[at]:.2f}. Look at its map below.",
+            f"{head_name(at)} has the {which} share, {shares[at]:.2f}. Where is it in the figure?",
             f"Open the head with the {which} share",
             {LAYER: at[0] + 1, HEAD: at[1] + 1},
         )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from lab.analysis.heads import metric_parts
 from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.effective import effective_keys
 from lab.analysis.heads.values import is_causal
 from lab.course.sentences.examples import EXAMPLES
-from lab.course.words import named
 from lab.lessons.attention_metrics import LESSON, checks, what_if
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import Trace
@@ -26,25 +24,17 @@ def show_checks(view: OneHead) -> None:
     """Questions on this text and this head."""
     trace, causal, layer = view.trace, is_causal(view.trace), view.layer.index
     weights = attention_map(view.layer, view.head)
-    # “By hand” asks about the chosen row itself.
-    query = view.query + 1 if view.query + 1 < len(trace) else max(view.query - 1, 0)
-    row, token = metric_parts.entropy_of_row(weights, query, causal=causal), named(trace, query)
-    draw_checks(
-        LESSON,
-        (
-            *_really_run(view),
-            what_if.why_divided(len(trace)),
-            checks.maximum_is_one_row(
-                (layer, view.head), metric_parts.metric_parts(weights, causal=causal, threshold=threshold())
-            ),
-            checks.row_share(token, row),
-            checks.most_even_layer(spread) if not np.isnan(spread := found(trace).corrected["spread"]).any() else None,
-            checks.most_confident(layer, found(view.trace).raw["confidence_avg"][layer]),
-            checks.effective_keys(token, row),
-            checks.uniform_average(len(trace), causal),
+    row = weights[view.query]
+    keys = float(effective_keys(weights[None])[0, view.query])
+    candidates = (
+        *_really_run(view),
+        checks.maximum_is_one_row(
+            (layer, view.head), metric_parts.metric_parts(weights, causal=causal, threshold=threshold())
         ),
-        most=4,
+        checks.one_word_more(keys, float(row.max())),
+        what_if.why_divided(len(trace)),
     )
+    draw_checks(LESSON, candidates)
 
 
 def _confidence(trace: Trace, head: Head) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from lab.models.interventions import Head
 from lab.questions.kinds import which_holds
 from lab.questions.question import Option, Question, shuffled
 
-_THIRDS = ("In the evenest third", "In the middle third", "In the least even third")
+_THIRDS = ("In the third that looks at most words", "In the middle third", "In the third that looks at fewest words")
 # A ratio that changes by less than this share of itself decides nothing that a reader could see.
 _CLEAR = 0.2
 _FEWEST = 6  # heads that can be cut into thirds
@@ -26,19 +26,20 @@ def why_divided(n: int) -> Question | None:
     now, then = math.log(n), math.log(2 * n)
     return shuffled(
         "why-divided",
-        f"The corrected entropy divides a row by ln {n}, the logarithm of how many keys it has. Why?",
+        f"The corrected entropy of a row is divided by ln {n}, because it has {n} words to look at. Why?",
         [
             Option(
                 "So that texts of different length can be compared",
-                f"An even row over {n} keys has {now:.2f} nats, over {2 * n} keys {then:.2f}. Divided, both have 1.",
+                f"An even row over {n} words has {now:.2f} nats, and over {2 * n} words {then:.2f}. Divided, both "
+                "have 1.",
                 correct=True,
             ),
             Option(
                 "So that the weights of the row add up to 1",
-                "They do so already, after the softmax. The entropy is a number made from them.",
+                "They do so already, after softmax. The entropy is a number that is made of them.",
             ),
             Option(
-                "So that a head that looks at one key only gets 1",
+                "So that a row that looks at only one word gets 1",
                 "Such a row has the entropy 0, and 0 divided by anything is 0. An even row gets 1.",
             ),
         ],
@@ -59,32 +60,28 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
     if now is None or then is None:
         return None
     same = now == then
-    why = f"Its corrected entropy there is {there[head]:.2f}, here {here[head]:.2f}."
+    why = f"Its corrected entropy is {here[head]:.2f} here, and {there[head]:.2f} there."
     prompt = (
-        f"Sort the {here.size} heads by corrected entropy. On your text, {head_name(head)} is {_THIRDS[now].lower()}; "
-        f"on another sentence, {quoted(text)}, {_THIRDS[then].lower()}. What do you know now?"
+        f"Sort the {here.size} heads by how widely they spread their attention. In your text, {head_name(head)} is "
+        f"{_THIRDS[now][:1].lower()}{_THIRDS[now][1:]}. In another sentence, {quoted(text)}, it is "
+        f"{_THIRDS[then][:1].lower()}{_THIRDS[then][1:]}. What follows?"
     )
     return shuffled(
         "another-sentence",
         prompt,
         [
             Option(
-                "In these two texts, it stands in the same third; that is all so far"
-                if same
-                else "Where this head stands depends on the text, too",
+                "It is in the same third in these two texts, and no more" if same else "The text matters, too",
                 why,
                 correct=True,
             ),
             Option(
-                "In every text, it stands in this third" if same else "One of the two results is wrong",
+                "It is in this third in every text" if same else "One of the two results is wrong",
                 f"{why} Two texts cannot show what happens in all others."
                 if same
-                else f"{why} Both are measured. A metric is that of one head on one text.",
+                else f"{why} Both are measured: a metric is about one head in one text.",
             ),
-            Option(
-                "Every word of the two texts is treated alike",
-                f"{why} That is a mean over the rows; single rows can differ much.",
-            ),
+            Option("Every word of the two texts is treated alike", f"{why} This is a mean over rows that can differ."),
         ],
     )
 
@@ -95,14 +92,12 @@ def said_twice(head: Head, once: tuple[float, float], twice: tuple[float, float]
     if not (math.isfinite(before) and math.isfinite(after)) or abs(after - before) < _CLEAR * before:
         return None
     why = (
-        f"It goes from {before:.1f} to {after:.1f} times that of a uniform head. With more keys to share among, "
-        "weights get smaller, whatever a head does. So compare a head with a uniform one on the same text."
+        f"It goes from {before:.1f} to {after:.1f} times that of a uniform head. In a longer text, weights get "
+        "smaller, whatever a head does. So compare a head with a uniform one in the same text."
     )
     prompt = (
-        f"On your text, the largest weight of a row of {head_name(head)} is {once[0]:.3f} on average, in a uniform "
-        f"head {once[1]:.3f}. Write the text twice, one after the other: now it is {twice[0]:.3f}, in a uniform head "
-        f"{twice[1]:.3f}. Beside a uniform head, how do the favourites of this head stand out?"
+        f"In your text, the largest weight of a row of {head_name(head)} is {once[0]:.3f} on average, and "
+        f"{once[1]:.3f} in a uniform head. Write the text twice: now it is {twice[0]:.3f}, and {twice[1]:.3f} in a "
+        "uniform head. Compared with a uniform head, do the favourites of this head stand out more or less?"
     )
-    return which_holds(
-        "said-twice", prompt, why, {"More than before": after > before, "Less than before": after < before}
-    )
+    return which_holds("said-twice", prompt, why, {"More": after > before, "Less": after < before})

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from lab.analysis.heads.metric_parts import entropy_of_row, metric_parts
+from lab.analysis.heads.effective import effective_keys
+from lab.analysis.heads.metric_parts import metric_parts
 from lab.analysis.heads.metrics import METRICS, attention_metrics, uniform_metrics
 from lab.analysis.heads.values import uniform_attention
 from lab.course.metric_cards import filled, tex
@@ -45,26 +46,34 @@ def test_small_numbers_are_powers_of_ten() -> None:
     assert shown == ["0.000", "0.250", r"4.2 \cdot 10^{-4}", "12.346"]
 
 
-def test_higher_entropy_and_most_even_layer() -> None:
-    assert right(checks.higher_entropy([(1, 0), (1, 4)], [0.3, 0.7])) == "Layer 2, head 5"
-    assert checks.higher_entropy([(1, 0), (1, 4)], [0.69, 0.7]) is None
-    assert right(checks.most_even_layer(np.array([[0.1, 0.2], [0.9, 0.1], [0.3, 0.3]]))) == "Layer 2"
+def test_a_row_that_is_even_over_k_words_looks_at_k() -> None:
+    """By hand: the entropy of k equal weights is ln k."""
+    rows = np.stack([np.eye(4)[0], [0.5, 0.5, 0, 0], np.full(4, 1 / 4), [0, 0.5, 0, 0.5]])
+    assert effective_keys(rows[None])[0] == pytest.approx([1, 2, 4, 2])
+    assert right(checks.at_how_many("“a”", 1.1, 12)) == "One or two"
+    assert right(checks.at_how_many("“a”", 4.7, 12)).startswith("A few")
+    assert right(checks.at_how_many("“a”", 9.5, 12)).startswith("More than half")
+    assert checks.at_how_many("“a”", 6.1, 12) is None and checks.at_how_many("“a”", 2.0, 4) is None
+
+
+def test_the_head_that_looks_at_more_words() -> None:
+    assert right(checks.looks_at_more([(1, 0), (1, 4)], [3.0, 7.0])) == "Layer 2, head 5"
+    assert checks.looks_at_more([(1, 0), (1, 4)], [6.9, 7.0]) is None
+
+
+def test_a_row_gets_narrower_as_its_largest_weight_grows() -> None:
+    weights = random_attention(3, 1, 9, False)[0]
+    grown = weights.copy()
+    grown[4, grown[4].argmax()] += 0.2
+    grown /= grown.sum(-1, keepdims=True)
+    before, after = (float(effective_keys(each[None])[0, 4]) for each in (weights, grown))
+    assert after < before and right(checks.one_word_more(before, float(weights[4].max()))) == "At fewer words"
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("n", [5, 11, 60])
-def test_uniform_head_questions(n: int, causal: bool) -> None:
+def test_a_head_without_preference_has_more_entropy_on_a_longer_text(n: int, causal: bool) -> None:
     assert right(checks.doubled(n, causal)) == f"{uniform_metrics(2 * n, causal).raw['spread'][0]:.1f} nats"
-    assert right(checks.uniform_average(n, causal)) == f"{uniform_attention(n, causal)[0].max(-1).mean():.3f}"
-
-
-def test_row_questions() -> None:
-    weights = random_attention(3, 1, 9, False)[0]
-    entropy = -sum(w * math.log(w) for w in weights[4].tolist())
-    row = entropy_of_row(weights, 4, causal=False)
-    assert right(checks.row_share("“a” (5)", row)) == f"{entropy / math.log(9):.3f}"
-    assert right(checks.effective_keys("“a” (5)", row)) == f"{math.exp(entropy):.2f}"
-    assert checks.row_share("“a” (1)", entropy_of_row(weights, 0, causal=True)) is None
 
 
 def test_most_confident_and_the_maximum() -> None:
@@ -74,5 +83,5 @@ def test_most_confident_and_the_maximum() -> None:
     assert checks.maximum_is_one_row((0, 0), even) is None
     sharp[3] = np.eye(9)[5]
     question = checks.maximum_is_one_row((0, 0), metric_parts(sharp, causal=False, threshold=0.01))
-    assert right(question) == "Few rows are as confident as the maximum"
+    assert right(question) == "Only few rows have such a large weight"
     assert question is not None and "1 of 9 rows" in question.options[question.answer].why

@@ -47,12 +47,12 @@ def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
         (METRICS[5], maps[..., cells].std(-1), float(np.std((cells / cells.sum(1, keepdims=True))[cells]))),
     ):
         said = meanings.sorted_heads(trace_metrics(trace).raw[metric.id], metric, even)
-        high, low = named_heads(said)
+        high, low = named_heads(said.lower())
         assert own[high] == pytest.approx(own.max(), abs=1e-6)
         assert own[low] == pytest.approx(own.min(), abs=1e-6)
-        above = re.search(rf"(\d+|None) of {own.size} heads (?:is|are) above that\.", said)
+        above = re.search(rf"(\d+|none) of {own.size} heads (?:is|are) above that\.", said)
         assert above is not None
-        count = 0 if above[1] == "None" else int(above[1])
+        count = 0 if above[1] == "none" else int(above[1])
         # A head that equals a uniform one to rounding may be counted on either side.
         assert (own > even + 1e-6).sum() <= count <= (own > even - 1e-6).sum()
         assert metric.use not in said  # it stands beside the choice of the metric
@@ -61,23 +61,38 @@ def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
 def test_no_head_is_more_even_than_a_uniform_one(trace: Trace) -> None:
     entropy = trace_metrics(trace).corrected["spread"]
     assert (entropy < 1).all()
-    assert "No row can be spread more evenly, so no head is above that." in meanings.sorted_heads(
-        entropy, METRICS[2], 1.0
-    )
+    assert "no head can be above that." in meanings.sorted_heads(entropy, METRICS[2], 1.0)
 
 
-def test_the_more_even_of_two_heads_has_the_higher_entropy(trace: Trace) -> None:
-    rows = maps_of(trace)[1][:, 1:]  # the first row of a causal model has no choice
-    lengths = np.arange(2, len(trace) + 1) if trace.model.config.causal else np.full(len(trace) - 1, len(trace))
-    if not trace.model.config.causal:
-        rows, lengths = maps_of(trace)[1], np.full(len(trace), len(trace))
-    entropy = torch.distributions.Categorical(probs=torch.from_numpy(rows)).entropy().numpy()
-    even = (entropy / np.log(lengths)).mean(-1)
+def keys_of(maps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """e to the entropy of each row, by torch."""
+    return np.exp(torch.distributions.Categorical(probs=torch.from_numpy(maps)).entropy().numpy())
+
+
+def test_a_head_looks_at_as_many_words_as_told(trace: Trace) -> None:
+    keys = keys_of(maps_of(trace))
+    for layer, head, query in ((0, 0, len(trace) - 1), (2, 3, 1)):
+        said = meanings.looks_at(trace, layer, head, query)
+        seen = query + 1 if trace.model.config.causal else len(trace)
+        assert f"of {seen} words" in said
+        assert [float(each) for each in re.findall(r"\d+\.\d", said)] == pytest.approx(
+            [keys[layer, head, query], keys[layer, head].mean()], abs=0.051
+        )
+
+
+def test_the_wider_of_two_heads_looks_at_more_words(trace: Trace) -> None:
+    means = keys_of(maps_of(trace))[1].mean(-1)
     said = meanings.two(trace, 1, 2, 5)
-    more, less = (2, 5) if even[2] > even[5] else (5, 2)
-    assert said.startswith(f"Head {more + 1} is the more even")
-    assert f"for head {less + 1}" in said
-    assert float(re.findall(r"\d\.\d+", said)[0]) == pytest.approx(even[more], abs=0.006)
+    more, less = (2, 5) if means[2] > means[5] else (5, 2)
+    if means[more] - means[less] < 0.05:
+        assert said.startswith("Both heads")
+    else:
+        assert said.startswith(f"Head {more + 1} looks at {means[more]:.1f} words")
+        assert f"head {less + 1} at {means[less]:.1f}" in said
+    other = meanings.least_alike(trace, 1, 2)
+    assert other is not None
+    apart = abs(np.log(means / means[2]))
+    assert apart[other] == pytest.approx(max(apart[at] for at in range(len(means)) if at != 2), rel=1e-3)
 
 
 def test_what_a_head_points_at_is_looked_for_among_words(trace: Trace) -> None:
@@ -91,10 +106,10 @@ def test_what_a_head_points_at_is_looked_for_among_words(trace: Trace) -> None:
     for head, other in ((2, 5), (0, 1), (3, 4)):
         said = meanings.two(trace, 1, head, other)
         first, second = (head, other) if clear[head] > clear[other] else (other, head)
-        assert ("points at" in said) == (clear[first] - clear[second] >= 0.05)
-        if "points at" in said:
-            told = said.partition("begin with ")[2]
-            assert told.startswith(f"head {first + 1}:")
+        assert ("clear favourites" in said) == (clear[first] - clear[second] >= 0.05)
+        if "clear favourites" in said:
+            told = said.partition("But without ")[2]
+            assert f", head {first + 1} is the one" in told
             assert [float(each) for each in re.findall(r"\d\.\d\d", told)] == pytest.approx(
                 [clear[first], clear[second]], abs=0.0051
             )
@@ -137,7 +152,7 @@ def test_a_row_is_as_uncertain_as_told(trace: Trace) -> None:
     own = weights[query]
     entropy = float(-(own[own > 0] * np.log(own[own > 0])).sum())
     said = meanings.row(trace, query, row)
-    assert f"over {np.exp(entropy):.1f} keys" in said
+    assert f"In effect it looks at {np.exp(entropy):.1f}:" in said
     assert f"{entropy / np.log(len(own)):.0%}" in said
 
 
@@ -152,11 +167,12 @@ def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -
     assert inside == pytest.approx(0.95, abs=0.015)  # what is said of chance
     said, full = meanings.parked(trace, place, word), meanings.parked_in_full(trace, place, word)
     assert full.startswith(compared(trace, place, word)) and f"below {band:.2f}" in full
-    assert ("Over all heads, the two numbers hardly go together" in said) == (abs(rho) <= band)
+    assert f"**{rho:.2f}**".replace("-", "−") in full
+    assert ("over all heads, the two hardly go together" in said) == (abs(rho) <= band)
     assert ("the less tends to change" in said) == (rho < -band)
     share = parked_share(trace)
     for text, of in (("no head parks", (share <= 0.9).all(1)), ("all", (share > 0.9).all(1))):
-        layers = re.search(rf"[Ii]n layers? ([\d, and]+), {text}", said)
+        layers = re.search(rf"[Ii]n layers? ([\d, and]+), {text}", full)
         found = {int(each) - 1 for each in re.findall(r"\d", layers[1])} if layers else set()
         assert found == (set(np.flatnonzero(of)) if (share > 0.9).any() and (share <= 0.9).any() else set())
     question = checks.goes_together(rho, band)
@@ -178,14 +194,14 @@ def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
     assert np.mean(abs(rhos) < limit) == pytest.approx(0.95, abs=0.015)
     said = meanings.parked(trace, place, word)
     rho, band = meanings.correlation(trace, place, word)
-    told = re.search(r"Inside a layer, they [^(]+\((−?[\d.]+) on average", said)
+    full = meanings.parked_in_full(trace, place, word)
+    told = re.search(r"Inside a layer it is (−?[\d.]+) on average", full)
     assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(mean, abs=0.006)
-    inside = said.partition("Inside a layer")[2]
-    assert ("no more than chance" in inside) == (abs(mean) <= limit)
-    assert f"below {limit:.2f} as a mean" in meanings.parked_in_full(trace, place, word)
-    assert ("the layer may be the reason" in inside) == (abs(mean) <= limit and abs(rho) > band)
-    assert ("does not tell here what the model loses" in inside) == (abs(mean) <= limit and abs(rho) <= band)
-    assert ("go together in the same way" in inside) == (abs(mean) > limit and abs(rho) > band and mean * rho > 0)
+    assert f"below {limit:.2f}." in full
+    within, over = abs(mean) <= limit, abs(rho) <= band
+    assert ("the layer may be the reason" in said) == (within and not over)
+    assert ("and inside a layer neither" in said) == (within and over)
+    assert ("inside a layer it is the same" in said) == (not within and not over and mean * rho > 0)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "electra"])
@@ -195,6 +211,7 @@ def test_every_family(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     for said in (
         meanings.sorted_heads(every.raw["spread"], METRICS[2], 1.0),
         meanings.two(trace, 0, 0, 1),
+        meanings.looks_at(trace, 0, 0, 1),
         meanings.stands_out(every, (0, 0)),
         meanings.parked(trace, None, None),
     ):

@@ -52,11 +52,12 @@ def test_what_two_texts_say_of_where_a_head_stands() -> None:
         question = what_if.another_sentence(head, values[0], values[1], THERE)
         assert question is not None
         thirds = [third(text, head) for text in (HERE, THERE)]
-        told = re.findall("in the (evenest|middle|least even) third", question.prompt)
-        assert [("evenest", "middle", "least even").index(each) for each in told] == thirds
+        told = re.findall("in the (middle third|third that looks at most|third that looks at fewest)", question.prompt)
+        order = ("third that looks at most", "middle third", "third that looks at fewest")
+        assert [order.index(each) for each in told] == thirds
         same = "in the same third" in question.options[question.answer].text
         assert same == (thirds[0] == thirds[1])
-        assert f"there is {spread(THERE)[head]:.2f}, here {spread(HERE)[head]:.2f}" in question.options[0].why
+        assert f"is {spread(HERE)[head]:.2f} here, and {spread(THERE)[head]:.2f} there" in question.options[0].why
         agree.add(same)
     assert agree == {True, False}
 

@@ -48,7 +48,7 @@ def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
     """
     keys = effective_keys(traced.layer(layer).attention[head : head + 1])[0]
     rows = window(query, len(traced), BARS)
-    title = f"At how many tokens each word looks, {place(layer, head)}"
+    title = f"At how many tokens each token looks, {place(layer, head)}"
     scale = Scale("Tokens, in effect", (0.0, float(keys.max())), ".1f")
     mean = float(keys.mean())
     return bars(traced.labels[rows], keys[rows], scale, title=title, highlight=query - rows.start, reference=mean)

@@ -27,13 +27,13 @@ def at_how_many(token: str, keys: float, seen: int) -> Question | None:
     few, half = 2.5, seen / 2
     if seen < 6 or min(abs(keys - border) / border for border in (few, half)) < _BLUR:
         return None
-    why = f"It looks at {keys:.1f} of {seen} words, in effect."
+    why = f"It looks at {keys:.1f} of {seen} tokens, in effect."
     outcomes = {
         "One or two": keys < few,
         "A few, but less than half of them": few < keys < half,
         "More than half of them": keys > half,
     }
-    return which_holds("at-how-many", f"At how many of the {seen} words does {token} look, in effect?", why, outcomes)
+    return which_holds("at-how-many", f"At how many of the {seen} tokens does {token} look, in effect?", why, outcomes)
 
 
 def looks_at_more(heads: Sequence[Head], keys: Sequence[float]) -> Question | None:
@@ -42,7 +42,7 @@ def looks_at_more(heads: Sequence[Head], keys: Sequence[float]) -> Question | No
         return None
     why = " and ".join(f"{name[0].lower()}{name[1:]} at {value:.1f}" for name, value in _named(heads, keys))
     outcomes = {name: value == max(keys) for name, value in _named(heads, keys)}
-    prompt = "Which of these two heads looks at more words?"
+    prompt = "Which of these two heads looks at more tokens?"
     return which_holds("looks-at-more", prompt, f"On average, {why}.", outcomes)
 
 

@@ -52,8 +52,8 @@ def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
     keys = effective_keys(trace.layer(layer).attention[head : head + 1])[0]
     seen = query + 1 if trace.model.config.causal else len(trace)
     return (
-        f"From {named(trace, query)}, head {head + 1} looks at **{keys[query]:.1f}** of {seen} words, in effect. On "
-        f"average over all words of the text it looks at {keys.mean():.1f}."
+        f"From {named(trace, query)}, head {head + 1} looks at **{keys[query]:.1f}** of {seen} tokens, in effect. On "
+        f"average over all tokens of the text, it looks at {keys.mean():.1f}."
     )
 
 
@@ -72,10 +72,10 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
     means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
     wide, narrow = (head, other) if means[head] >= means[other] else (other, head)
     if means[wide] - means[narrow] < MARGIN:
-        told = f"Both heads look at {means[wide]:.1f} words on average, in effect."
+        told = f"Both heads look at {means[wide]:.1f} tokens on average, in effect."
         return f"{told}{_points_at_words(trace, layer, head, other)}"
     return (
-        f"Head {wide + 1} looks at {means[wide]:.1f} words on average, in effect, and head {narrow + 1} at "
+        f"Head {wide + 1} looks at {means[wide]:.1f} tokens on average, in effect, and head {narrow + 1} at "
         f"{means[narrow]:.1f}.{_points_at_words(trace, layer, head, other)}"
     )
 
@@ -117,7 +117,7 @@ def row(trace: Trace, query: int, found: RowEntropy) -> str:
     count = len(found.weights)
     share = found.total / found.largest if found.largest else 0.0
     return (
-        f"{named(trace, query)} could look at {count} words. In effect it looks at {found.keys:.1f}: its row has "
+        f"{named(trace, query)} could look at {count} tokens. In effect it looks at {found.keys:.1f}: its row has "
         f"{share:.0%} of the largest entropy."
     )
 

@@ -40,8 +40,8 @@ def show_effective(view: OneHead) -> None:
     """At how many tokens the words of a head look, in effect."""
     keys = effective_keys(view.layer.attention[view.head : view.head + 1])[0]
     st.markdown(
-        f"In this head, {view.token(view.query)} gives some attention to every word that it sees. But most of these "
-        "weights are tiny. At how many words does it look, in effect?"
+        f"In this head, {view.token(view.query)} gives some attention to every token that it sees. But most of these "
+        "weights are tiny. At how many tokens does it look, in effect?"
     )
     if not predict(LESSON, checks.at_how_many(view.token(view.query), float(keys[view.query]), _seen(view))):
         return
@@ -50,8 +50,8 @@ def show_effective(view: OneHead) -> None:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
     st.markdown(
-        "The number comes from the **entropy** of the row, which is 0 if one word gets everything. e to the power of "
-        "the entropy is the number of words that would get equal shares. The step **By hand** computes it."
+        "The number comes from the **entropy** of the row, which is 0 if one token gets everything. e to the power of "
+        "the entropy is the number of tokens that would get equal shares. The step **By hand** computes it."
     )
     _try_a_wide_head(view)
     code(effective_keys)
@@ -68,7 +68,7 @@ def _try_a_wide_head(view: OneHead) -> None:
     widest, narrowest = int(means.argmax()), int(means.argmin())
     other, what = (narrowest, "fewest") if view.head == widest else (widest, "most")
     if widest != narrowest:
-        why = f"head {other + 1} looks at the {what} words in this layer, {means[other]:.1f} on average. See its arcs."
+        why = f"head {other + 1} looks at the {what} tokens in this layer, {means[other]:.1f} on average. See its arcs."
         try_this(why, f"Head {other + 1}", {HEAD: other + 1})
 
 
@@ -238,7 +238,7 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
         else rf"H = {tex(row.total)}\ \text{{nats}}"
     )
     st.markdown(
-        f"So this row looks at e^{row.total:.3f} = **{row.keys:.2f}** words, in effect. A row that is spread evenly "
+        f"So this row looks at e^{row.total:.3f} = **{row.keys:.2f}** tokens, in effect. A row that is spread evenly "
         f"over all {count} has the entropy ln {count} = {row.largest:.3f}."
     )
 

@@ -74,7 +74,7 @@ def test_a_head_looks_at_as_many_words_as_told(trace: Trace) -> None:
     for layer, head, query in ((0, 0, len(trace) - 1), (2, 3, 1)):
         said = meanings.looks_at(trace, layer, head, query)
         seen = query + 1 if trace.model.config.causal else len(trace)
-        assert f"of {seen} words" in said
+        assert f"of {seen} tokens" in said
         assert [float(each) for each in re.findall(r"\d+\.\d", said)] == pytest.approx(
             [keys[layer, head, query], keys[layer, head].mean()], abs=0.051
         )
@@ -87,7 +87,7 @@ def test_the_wider_of_two_heads_looks_at_more_words(trace: Trace) -> None:
     if means[more] - means[less] < 0.05:
         assert said.startswith("Both heads")
     else:
-        assert said.startswith(f"Head {more + 1} looks at {means[more]:.1f} words")
+        assert said.startswith(f"Head {more + 1} looks at {means[more]:.1f} tokens")
         assert f"head {less + 1} at {means[less]:.1f}" in said
     other = meanings.least_alike(trace, 1, 2)
     assert other is not None

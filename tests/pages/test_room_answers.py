@@ -8,7 +8,6 @@ from lab.rooms.server import server
 from lab.rooms.states import Phase
 from tests.pages.apptest import turn_to, visit, words
 from tests.pages.test_room import (
-    LESSON,
     ROOM,
     Browsers,
     again,
@@ -22,6 +21,7 @@ from tests.pages.test_room import (
 )
 
 __all__ = ["browsers"]  # a fixture
+NUMBERS = "9_Masked_language_model.py"  # a lesson that asks for a number
 
 
 def type_in(at: AppTest, text: str) -> AppTest:
@@ -31,7 +31,7 @@ def type_in(at: AppTest, text: str) -> AppTest:
 
 
 def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
-    teacher, code, key, question = begin("Ask for the number")
+    teacher, code, key, question = begin("Ask for the number", NUMBERS)
     rooms, right = server().rooms, question.number
     assert right is not None
     for each in range(5):
@@ -65,7 +65,7 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
     at = visit(ROOM)
     press(at, "Open a room")
     at.session_state["teach"] = 1
-    at.switch_page(f"pages/{LESSON}").run()
+    at.switch_page(f"pages/{NUMBERS}").run()
     turn_to(at, "check")
     assert 0 < labels(at).count("Ask for the number") < labels(at).count("Ask the class")
 

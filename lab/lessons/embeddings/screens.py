@@ -84,10 +84,9 @@ def show_vectors(view: EmbeddingView) -> None:
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     token_id = trace.token_ids[view.token]
     st.markdown(
-        f"Each id picks a row of a large table. The table of {view.model} has {table.shape[0]:,} rows of "
-        f"{view.width} numbers. {view.word} has the id {token_id}, so it gets row {token_id}. Such a row is a "
-        "**vector**, here also called an **embedding**; each of its numbers is a **dimension**. Nobody wrote these "
-        "numbers. The model learned them."
+        f"Each id picks a row of a large table: {table.shape[0]:,} rows of {view.width} numbers. {view.word} has the "
+        f"id {token_id}, so it gets row {token_id}. Such a row is a **vector**, here also called an **embedding**; "
+        "each of its numbers is a **dimension**. Nobody wrote these numbers: the model learned them."
     )
     show_sentence(trace, view.token)
     first = choose_dimensions(view.width)
@@ -117,13 +116,10 @@ def _draw_rows(view: EmbeddingView, first: int) -> None:
 
 
 def _beyond(view: EmbeddingView) -> str:
-    """How many numbers lie beyond the last colour, and how far."""
+    """Where the colours end, if some numbers lie beyond."""
     values = view.parts["token"]
-    end, sizes = embeddings.colours_end(values), np.abs(values)
-    count = int((sizes > end).sum())
-    if not count:
-        return ""
-    return f" The strongest colour means {end:g} or more; the largest of these {count} numbers is {sizes.max():.2f}."
+    end = embeddings.colours_end(values)
+    return f" Beyond ±{end:g} the colours get no stronger." if (np.abs(values) > end).any() else ""
 
 
 def signed(value: float) -> str:

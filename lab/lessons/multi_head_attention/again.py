@@ -12,6 +12,7 @@ from lab.questions.returning import Spot
 
 def questions(spot: Spot) -> Iterator[Question | None]:
     """Why there are several heads, and what they add together."""
+    yield checks.who_agrees(spot.trace, spot.traced, spot.head, spot.query)
     yield what_if.why_several(spot.trace.model.config)
     yield what_if.together(spot.trace, head_sum(spot.traced), spot.query)
     yield checks.parameters(spot.trace.model.config, checks.other_cut(spot.trace.model.config))

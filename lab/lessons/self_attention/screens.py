@@ -12,11 +12,11 @@ from lab.course.pages import step_name
 from lab.figures import attention
 from lab.lessons.self_attention import LESSON, checks, claims, meanings
 from lab.models import forward
-from lab.questions.question import MARGIN
+from lab.questions.question import MARGIN, Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, STEP, TEXT, TOKEN, TOY
+from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, STEP, TEACH, TEXT, TOKEN, TOY
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared import one_head
@@ -125,11 +125,17 @@ def show_scale(view: OneHead) -> None:
 def show_checks(view: OneHead) -> None:
     """Questions about this text, this layer, this head."""
     trace, layer, head = view.trace, view.layer, view.head
-    candidates = (
+    candidates: tuple[Question | None, ...] = (
         checks.value_gone(trace, view.row, view.query),
         checks.other_direction(trace, layer, head, view.query, view.key),
         checks.one_score_up(trace, view.row, view.query),
         checks.what_a_weight_says(trace, view.row, view.query),
     )
-    map_of_pair = partial(attention.attention_map, trace, layer.index, head, view.query, view.key)
-    draw_checks(LESSON, candidates, of=view.place, figures={"other-direction": map_of_pair})
+    if view.page.selection[TEACH]:  # a class can be asked to pick a word of all
+        candidates = (*candidates[:1], checks.most_attended_overall(trace, layer, head), *candidates[1:])
+    map_of_head = partial(attention.attention_map, trace, layer.index, head)
+    figures = {
+        "most-attended-overall": map_of_head,
+        "other-direction": partial(map_of_head, view.query, view.key),
+    }
+    draw_checks(LESSON, candidates, of=view.place, figures=figures)

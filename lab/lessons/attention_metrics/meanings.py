@@ -108,7 +108,7 @@ def stands_out(every: Metrics, head: Head) -> str:
         names = [metric.name for rank, at, metric in ranked if (rank, at) == (best, side)]
         if names:
             places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
-    other = " By no other of the six is it that near to an end." if any(rank > best for rank, _, _ in ranked) else ""
+    other = " The other metrics do not put it so near to an end." if any(rank > best for rank, _, _ in ranked) else ""
     return f"Among all {every.removed.size} heads, {head_name(head)} is {', and '.join(places)}.{other}"
 
 

@@ -113,7 +113,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
             _draw_after_layers(use, texts)
     if len(uses) == 1:
         with places[1]:
-            st.markdown("The same word in the token table, which knows no sentence:")
+            st.markdown("For comparison, this word in the token table, which knows no sentence:")
             _draw_in_table(view)
         meaning(meanings.one_use(uses[0], texts))
     else:

@@ -28,8 +28,8 @@ def show_rotary(view: EmbeddingView) -> None:
         "p · ω. Each pair of dimensions is one hand, with its own speed ω."
     )
     turning = (
-        "Which vectors are turned? Only those that a layer compares with each other. Lesson 3 makes them and calls "
-        "them **query** and **key**."
+        "Which vectors are turned? Only the vectors that a layer compares with each other. Lesson 3 makes them and "
+        "calls them **query** and **key**."
     )
     st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))

@@ -126,6 +126,6 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     st.markdown(
-        f"The mean and the deviation are those of all {view.width} numbers of this token. The model has "
+        f"All {view.width} numbers of this token have this mean and this deviation. The model has "
         f"{shown_value:.4f} at this place."
     )

@@ -74,7 +74,7 @@ def draw_all(view: OneHead) -> None:
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.caption(
-        f"Each map is a head; the row of {view.token(view.query)} is framed. Below the number is a name for what the "
+        f"Each map is a head; the row of {view.token(view.query)} is framed. The name below the number says what the "
         "head does in this text. Click a map to choose its head."
     )
     with st.expander("What the names mean", icon=":material/label:"):

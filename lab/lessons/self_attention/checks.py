@@ -36,7 +36,7 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
     key = quoted(trace.labels[at])
     why = (
         f"The weight is made of the query of {quoted(trace.labels[query])} and the key of {key}, and neither has "
-        "changed. What is collected there is now 0."
+        "changed. But from there, only zeros are collected."
     )
     outcomes = {
         "The weight stays, but other numbers arrive": True,
@@ -138,7 +138,10 @@ def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key:
                 correct=True,
             ),
             Option(f"{there:.3f}", f"Attention is not the same in both directions: it is {back:.3f}."),
-            Option(f"{1 - there:.3f}", f"The weights of a row add up to 1, not those of a pair. It is {back:.3f}."),
+            Option(
+                f"{1 - there:.3f}",
+                f"The weights of a row add up to 1, not two weights of a pair. It is {back:.3f}.",
+            ),
         ],
     )
 

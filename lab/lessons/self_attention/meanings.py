@@ -106,8 +106,9 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
     after = "After the division, the" if trace.model.config.scaled_scores else "The"
     return (
-        f"{after} score of {named(trace, first)} is {lead:.2f} larger than that of {named(trace, second)}. **Softmax** "
-        f"makes a ratio of it: the weight is e to the power of {lead:.2f}, that is **{times}** times, as large."
+        f"{after} score of {named(trace, first)} is {lead:.2f} larger than the score of {named(trace, second)}. "
+        f"**Softmax** makes a ratio of it: the weight is e to the power of {lead:.2f}, that is **{times}** times, as "
+        "large."
     )
 
 

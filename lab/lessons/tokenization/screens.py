@@ -36,8 +36,8 @@ def show_tokens(view: TokenizationView) -> None:
     """The whole input, cut, with the ids that the model reads."""
     st.markdown(
         "A model cannot read letters. So your text is cut into pieces, called **tokens**, and each token is looked up "
-        f"in a fixed list, the **vocabulary**. {view.model} knows {view.trace.model.config.vocabulary:,} tokens. What "
-        "the model gets is each token’s number in this list, its **id**."
+        f"in a fixed list, the **vocabulary**. {view.model} knows {view.trace.model.config.vocabulary:,} tokens. The "
+        "model gets only each token’s number in this list, its **id**."
     )
     encoding = view.trace.encoding
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)

@@ -242,7 +242,7 @@ def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
             verdict = "They are the same, in the same order." if same else "They are not the same."
             st.markdown(f"The library *tokenizers* learns its own merges from the same words. {verdict}")
             if not tell:
-                st.markdown("The table of both stands here when the question on the page is answered.")
+                st.markdown("Answer the question on the page, and the table of both is shown here.")
                 return
             both = {"this lesson": [" + ".join(pair) for pair in own], "tokenizers": [" + ".join(p) for p in library]}
             show_table(pd.DataFrame({name: pd.Series(column) for name, column in both.items()}), numbered=True)

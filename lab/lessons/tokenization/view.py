@@ -117,7 +117,7 @@ def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
                 f"the model reads. {same if wrong is None else f'Token {wrong} is the first that differs.'}"
             )
             if not tell:
-                st.markdown("The table of both stands here when the question on the page is answered.")
+                st.markdown("Answer the question on the page, and the table of both is shown here.")
                 return
             for each in found:
                 show_table(tables.agreement_table(each), numbered=True)

@@ -116,7 +116,7 @@ def test_equal_scores_lead_nobody() -> None:
         inside = trace.layer(0)
         scaled = np.sort(inside.scaled_scores[head, query].numpy())[::-1]
         said = meanings.built(trace, 0, head, query)
-        assert ("larger than that of" in said) == (scaled[0] - scaled[1] >= meanings.SEEN), (head, query)
+        assert ("larger than the score of" in said) == (scaled[0] - scaled[1] >= meanings.SEEN), (head, query)
         assert "is 0.00 larger" not in said
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.heads import comparing
-from lab.analysis.heads.named import MIXED, trace_names
-from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -37,13 +35,12 @@ def maps_of(
 
 
 def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
-    """Every head of a layer on one scale, with the pattern it is named after; ``head`` and ``query`` are framed.
+    """Every head of a layer on one scale, with the token at which it looks most from ``query``; ``head`` is framed.
 
     Of a long text, a cell is the largest weight of a block of tokens.
     """
-    names = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {MIXED: MIXED}
-    found = [names[name] for name in trace_names(traced)[layer].tolist()]
-    captions = list(zip(head_labels(traced), found, strict=True))
+    best = traced.layer(layer).attention[:, query].argmax(dim=-1).tolist()
+    captions = [(label, f"→ {traced.labels[key]}") for label, key in zip(head_labels(traced), best, strict=True)]
     figure, block = maps_of(traced, layer, captions, f"All heads of layer {layer + 1}")
     return figure.framed(head, query // block)
 

@@ -130,13 +130,13 @@ def test_lookups_are_made_one_at_a_time() -> None:
     at = visit(PAGE, step="pieces", text=LONG_WORD, word="photographers", model="lab-bert")
     assert not at.code
     press(at, "Skip")
-    assert "Lookup 4 of 5" in words(at)  # the prediction's answer is on screen
-    assert at.code[0].value.splitlines()[-1].startswith("✓   photograph ")
-    assert press(at, "Next lookup")
-    assert "Lookup 5 of 5" in words(at)
+    assert "Lookup 5 of 5" in words(at)  # the prediction's answer is on screen
     assert not press(at, "Next lookup")
     assert press(at, "Start over")
     assert len(at.code[0].value.splitlines()) == 1
+    for _ in range(3):
+        assert press(at, "Next lookup")
+    assert at.code[0].value.splitlines()[-1].startswith("✓   photograph ")
 
 
 def test_a_text_without_a_cut_word_shows_one_mistyped() -> None:
@@ -151,7 +151,7 @@ def test_a_word_of_another_text_gives_way() -> None:
     assert not at.exception
     assert at.selectbox(key="word").value == "unbelievable"
     reveal(at)
-    assert "Lookup 11 of" in words(at)
+    assert "Its tokens are" in words(at)
 
 
 @pytest.mark.parametrize(

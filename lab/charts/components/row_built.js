@@ -10,10 +10,10 @@ function stages({ query, root, width, rest }) {
   const divisor = root === 1 ? "1" : `√${width} ≈ ${root.toFixed(2)}`;
   const more = rest ? ` ${rest} lighter keys are not drawn; the sums have them.` : "";
   return [
-    ["Scores", `The query of “${query}” times each key: one score for each token.${more}`],
+    ["Scores", `The query of “${query}” times each key, number by number, added up: one score for each token.${more}`],
     ["÷ √d", `Each score is divided by ${divisor}. The order stays, the differences shrink.${more}`],
-    ["Softmax", `e to each number, then each one’s share of the sum. Now they are weights: none below 0, all together 1.${more}`],
-    ["× values", `Each token’s value, as strong as its weight. Their sum is what this head brings to “${query}”.${more}`],
+    ["Softmax", `e (about 2.72) to the power of each number, divided by the sum of all. Now they are shares: together they are 1.${more}`],
+    ["× values", `Each token’s value, times its weight. Their sum is what this head brings to “${query}”.${more}`],
   ];
 }
 

@@ -109,13 +109,14 @@ def what_changes(trace: Trace, token: int) -> Question:
         if added
         else f"The first vector is the row of {whose} and nothing else. Place and other words come in later."
     )
+    what = "The first layer reads the sum of the vectors of" if added else "The first layer reads the vector of"
     outcomes = {
         "If it is at another place": added,
         "If the words around it are others": False,
         "If it has another meaning in the sentence": False,
         "Never: it is the same in every text": not added,
     }
-    return which_holds("what-changes", f"When is the vector of {whose} another one, before layer 1?", why, outcomes)
+    return which_holds("what-changes", f"{what} {whose}. When does it read other numbers there?", why, outcomes)
 
 
 def no_row_left(trace: Trace) -> Question | None:

@@ -34,6 +34,8 @@ from lab.questions.question import MARGIN
 _NAMED = 3
 # Two vectors whose cosine is at least that point nearly the same way.
 _ALIKE = 0.9
+# Where the vectors of a sum come from.
+_SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
 
 
 @dataclass(frozen=True)
@@ -145,16 +147,15 @@ def reordered(trace: Trace, order: Order) -> str:
     """What another order of the tokens does to the outputs without positions and with them."""
     gaps = {name: permutation_gap(trace, order, way) for name, way in ways_to_run(trace).items()}
     name = quoted(trace.model.id)
-    without, largest = gaps[WITHOUT], gaps[WITHOUT].largest
-    apart = f"the largest difference, {float(without.layers[-1]):.0e} in numbers of up to {largest:.0f}"
+    without = gaps[WITHOUT]
     if not without.follows:
         return (
-            f"Even without positions, {name} notices the new order ({apart}). If its mask is taken away as well, every "
-            "output moves with its token."
+            f"Even without positions, {name} notices the new order: the outputs do not simply move with their "
+            "tokens. If its mask is taken away as well, they do."
         )
     told = (
-        f"Without positions, **every output moves with its token** ({apart}, is rounding), so {name} cannot tell this "
-        "order from the first one."
+        f"Without positions, **every output moves with its token**, so {name} cannot tell this order from the "
+        "first one."
     )
     if gaps[WITH].follows:
         return f"{told} With positions, the outputs move with their tokens here, too."
@@ -194,12 +195,15 @@ def _by_distance(name: str, cosines: Values) -> str:
     """The cosine of neighbours beside the highest of all others, by distance."""
     near, rest = float(cosines[1]), cosines[2:]
     if not len(rest):
-        return f"For {name}, the cosine of neighbours is {signed(near)}."
+        return f"For {name}, the cosine of neighbours is {signed(near)} on average."
     farther = f"{signed(float(rest.max()))} ({int(rest.argmax()) + 2} apart)"
     if near - rest.max() > MARGIN:
-        return f"For {name}, neighbours are the most similar: cosine {signed(near)}, and at most {farther} elsewhere."
+        return (
+            f"For {name}, neighbours are the most similar: cosine {signed(near)} on average, elsewhere at most "
+            f"{farther}."
+        )
     return (
-        f"For {name}, neighbours hardly stand out: cosine {signed(near)}, and up to {farther} for places farther apart."
+        f"For {name}, neighbours are hardly more similar: cosine {signed(near)} on average, elsewhere up to {farther}."
     )
 
 
@@ -228,16 +232,16 @@ def summed(worked: WorkedDimension, dimension: int) -> str:
     """Which vector gives most to one dimension (from 0) of the sum."""
     if len(worked.summands) == 1:
         return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}."
-    most = max(worked.summands, key=lambda name: abs(worked.summands[name]))
-    whom = {
-        "token": "the word",
-        "position": "the place, which gives the same to every token there",
-        "segment": "the segment, which gives the same to all its tokens",
-    }[most]
+    most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
+    told = [f"{_SOURCES[name]} gives {_three(worked.summands[name])}" for name in rest]
     return (
-        f"In dimension {dimension + 1}, most comes from {whom}: {signed(worked.summands[most])} of "
-        f"{signed(worked.total)}."
+        f"In dimension {dimension + 1}, {_SOURCES[most]} gives most: {_three(worked.summands[most])}; {_listed(told)}."
     )
+
+
+def _three(value: float) -> str:
+    """Three decimals, with a minus sign that is one."""
+    return f"{value:.3f}".replace("-", "−")
 
 
 def other_segments(trace: Trace, movement: Movement) -> str:

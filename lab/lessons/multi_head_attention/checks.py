@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tokenizers import Tokenizer
 
-from lab.analysis.heads.comparing import attention_parameters, divisors
-from lab.analysis.heads.comparing_keys import favourite
+from lab.analysis.heads.comparing import attention_parameters, divisors, favourite
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, word_of
 from lab.course.heads import head_name
@@ -122,4 +121,5 @@ def how_many_matter(before: float, after: Values) -> Question | None:
         "About half": 1 / 3 < part < 2 / 3,
         "Few: less than a third": part < 1 / 3,
     }
-    return which_holds("how-many-matter", "How many heads hardly change the word when they are gone?", why, outcomes)
+    prompt = f"How many of the {after.size} heads change the probability by less than 5 % when they are gone?"
+    return which_holds("how-many-matter", prompt, why, outcomes)

@@ -39,6 +39,7 @@ from lab.ui.tables import show_table
 EFFECTS = "head-effects"
 # The verb must fit *keys*, not *cabinet*.
 _KEYS = "The keys to the cabinet [MASK] on the table."
+_CHOSEN = "The lab chose this sentence because much changes in it."
 _OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence of your own in the sidebar to use that one."
 
 
@@ -70,13 +71,15 @@ def _show_one(now: Scene) -> None:
             _draw_moves(now)
     else:
         without = Prediction(now.asked.place, now.asked.prediction.truth, found.logits)
+        st.markdown(meanings.looks_from(now.trace, (now.layer, now.head), now.asked.place))
         asked = checks.word_without(now.asked.prediction, without, (now.layer, now.head), now.asked.model.tokenizer)
         if not predict(LESSON, asked):
             return
         _draw_words(now, now.asked, without)
     word = None if now.word is None else (now.word.token_id, now.word.word)
     meaning(meanings.one_off(now.trace, (now.layer, now.head), now.place, word, now.to_mean))
-    st.caption(meanings.measured(now.to_mean))
+    chosen = f" {_CHOSEN}" if now.asked is not None and now.trace.text == _KEYS else ""
+    st.caption(f"{meanings.measured(now.to_mean)}{chosen}")
     _try_a_neighbour(now)
     if now.asked is not None:
         with st.expander("How far do the vectors move?", on_change="rerun", key="_moves") as moves:

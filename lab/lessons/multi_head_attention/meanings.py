@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from lab.analysis.flow.arriving import arriving
-from lab.analysis.heads import comparing_keys
+from lab.analysis.heads import comparing
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
 from lab.analysis.heads.values import Values
@@ -31,8 +31,8 @@ _NAMED = 3  # places that a sentence lists
 def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
     """Whether other heads of the layer look at the same token as ``head`` from ``query``, and where they look."""
     at, me = trace.layer(layer), named(trace, query)
-    key = comparing_keys.favourite(at, head, query)
-    weights, it = comparing_keys.given(at, query, key), named(trace, key)
+    key = comparing.favourite(at, head, query)
+    weights, it = comparing.given(at, query, key), named(trace, key)
     if len(weights) < 2:
         return _ONE
     favourites = at.attention[:, query].argmax(dim=-1).tolist()
@@ -75,7 +75,7 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
         return f"{said} No two heads of this layer are more alike."
     if not farther:
         return f"{said} No two heads of this layer differ more."
-    return f"{said} Of the {len(pairs)} pairs of this layer, {closer} are more alike and {farther} differ more."
+    return f"{said} Of the {len(pairs)} pairs of heads in this layer, {closer} are more alike."
 
 
 def least_like(trace: Trace, layer: int, head: int) -> int:
@@ -98,7 +98,7 @@ def added(trace: Trace, layer: int, token: int) -> str:
     if together > (1 - MARGIN) * total:
         return f"{said} All of them point nearly the same way."
     return (
-        f"{said} All lengths together are {total:.2f}, but their sum is only {together:.2f} long: they do not all "
+        f"{said} One after the other they are {total:.2f} long, but added up only {together:.2f}: they do not all "
         "point the same way."
     )
 
@@ -146,6 +146,15 @@ def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] |
     way = "less" if later < now else "more"
     still = f" The model still says {quoted(word_of(tokenizer, best))}."
     return f"Without {name}, {quoted(word[1])} becomes {way} probable: {share(later)} in place of {share(now)}.{still}"
+
+
+def looks_from(trace: Trace, head: Head, place: int) -> str:
+    """At which token a head looks most from a place."""
+    row = trace.layer(head[0]).attention[head[1], place]
+    key = int(row.argmax())
+    return (
+        f"From the blank, {head_name(head)} looks most at {named(trace, key)}, with the weight {float(row[key]):.2f}."
+    )
 
 
 def each_off(word: str, before: float, after: Values) -> str:

@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import comparing, comparing_keys
+from lab.analysis.heads import comparing
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import HeadSum
-from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.words.masking import asked_run
 from lab.course.heads import head_name
 from lab.course.words import named
 from lab.figures import multi_head
@@ -20,14 +18,12 @@ from lab.figures.multi_head import head_labels
 from lab.lessons.multi_head_attention import LESSON, checks, meanings, what_if
 from lab.models import forward
 from lab.models.config import ModelConfig
-from lab.questions.question import Question
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import HEAD, LAYER, MODE, TOKEN, TOY
+from lab.ui.parameters import HEAD, LAYER, TOKEN
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
-from lab.ui.shared.prediction import cannot_predict
 from lab.ui.tables import show_table
 
 MAPS = "head-maps"
@@ -57,10 +53,10 @@ def show_all(view: OneHead) -> None:
 
 def _try_elsewhere(view: OneHead) -> None:
     """The head of another layer that gives most to the same word."""
-    layer, head, weight = comparing_keys.strongest_elsewhere(view.trace, view.layer.index, view.head, view.query)
+    layer, head, weight = comparing.strongest_elsewhere(view.trace, view.layer.index, view.head, view.query)
     if weight < _MUCH:
         return
-    key = view.token(comparing_keys.favourite(view.layer, view.head, view.query))
+    key = view.token(comparing.favourite(view.layer, view.head, view.query))
     why = (
         f"{head_name((layer, head))} also looks from {view.token(view.query)} at {key} ({weight:.2f}). See that layer."
     )
@@ -74,16 +70,10 @@ def draw_all(view: OneHead) -> None:
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.caption(
-        f"Each map is a head; the row of {view.token(view.query)} is framed. The name below the number says what the "
-        "head does in this text. Click a map to choose its head."
+        f"Each map is a head; the row of {view.token(view.query)} is framed, and the arrow names the token at which it "
+        "looks most. Choose another word in the sentence: from there, other heads may look elsewhere. Click a map to "
+        "choose its head."
     )
-    with st.expander("What the names mean", icon=":material/label:"):
-        st.markdown(
-            "A head gets a name only if it clearly does one thing in this text: much more than a head that gives all "
-            "tokens the same weight, and more than any head of the model before training. The others are **mixed**. "
-            "Lesson 6 shows the scores, in its step **Named patterns**."
-        )
-        st.markdown("\n".join(f"- **{p.name}**: {p.reading}" for p in PATTERNS if p.id != "broad"))
 
 
 def show_sum(view: OneHead) -> None:
@@ -180,19 +170,10 @@ def _try_a_token(view: OneHead) -> None:
 
 def show_checks(view: OneHead) -> None:
     """Questions on this text and this layer."""
+    moved = head_off(view.trace, view.layer.index, view.head, None).moved.mean(axis=1)
     candidates = (
-        *_by_doing(view),
+        checks.first_moved(view.layer.index, view.head, moved),
         what_if.why_several(view.trace.model.config),
         what_if.together(view.trace, _added(view), view.query),
     )
     draw_checks(LESSON, candidates)
-
-
-def _by_doing(view: OneHead) -> tuple[Question | None, ...]:
-    """What happens to the layers, and to a word, if heads are switched off: each is really done."""
-    trace, head = view.trace, (view.layer.index, view.head)
-    moved = head_off(trace, *head, None).moved.mean(axis=1)
-    first = checks.first_moved(*head, moved)
-    if view.page.selection[MODE] == TOY or cannot_predict(trace.model) or (asked := asked_run(trace)) is None:
-        return (first,)
-    return (what_if.both_off(*asked, *head), first)

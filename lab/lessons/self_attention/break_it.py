@@ -49,6 +49,7 @@ def break_it(view: OneHead) -> Trace:
         st.info("Which one changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
     runs = break_run(trace, _changes(chosen, trace.model.config))
+    st.caption("The arcs above are still those of the model as it is.")
     _show_output(view, runs)
     _show_word(view, runs)
     _show_maps(view, runs)
@@ -91,8 +92,7 @@ def _told(name: str, trace: Trace) -> str:
         _MASK: mask,
         _VALUES: f"$W_V$ is 0, so every value is {'the same vector $b_V$' if config.biases else '0'}. Whatever the "
         "weights are, all tokens collect the same.",
-        _QUERIES: "Softmax goes down the columns of the map in place of along its rows. So a token collects more than "
-        "1 in all, or less.",
+        _QUERIES: "Each column of the map adds up to 1, not each row. So a word collects more than 1 in all, or less.",
     }[name]
 
 
@@ -107,7 +107,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
     st.markdown(
         f"After layer {layers}, the vector of {named(view.trace, place)} has moved by **{_length(moved[-1, place])}** "
-        f"of its length. {_begins(moved.mean(axis=1))}"
+        f"times its length. {_begins(moved.mean(axis=1))}"
     )
     draw(partial(mistakes.moved_by_layer, runs.right, runs.broken, view.layer.index), "broken-layers")
 
@@ -165,9 +165,9 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
             else f"The map of {view.place} is the same in both runs: no weight differs by {_VISIBLE} or more."
         )
         return
-    for column, traced, title in zip(st.columns(2), (runs.right, runs.broken), ("Right", "Broken"), strict=True):
+    for column, traced, title in zip(st.columns(2), (runs.right, runs.broken), ("As it is", "Broken"), strict=True):
         with column:
-            draw_map(view, traced, f"{title}, {view.place}", f"map-{title.lower()}")
+            draw_map(view, traced, f"{title}, {view.place}", f"map-{title.lower().replace(' ', '-')}")
     sums = broken.sum(axis=1)
     if np.abs(sums - 1).max() > _VISIBLE:
         st.markdown(f"The broken rows add up to between {sums.min():.2f} and {sums.max():.2f}.")

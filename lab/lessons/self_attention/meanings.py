@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import AttentionRow, attention_map, attention_row
+from lab.analysis.heads.values import places_left_out
 from lab.course.words import named, quoted, signed
-from lab.lessons.self_attention import claims
 from lab.lessons.self_attention.claims import SEEN
 from lab.models.trace import Trace
+
+_MUCH = 0.15  # a weight that a reader sees in the arcs
 
 
 def _row(trace: Trace, layer: int, head: int, query: int) -> AttentionRow:
@@ -63,8 +65,18 @@ def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
 def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str, str, str]:
     """A sentence for each stage of a row: its scores, the division, its weights, and what arrives."""
     where = trace, layer, head, query
-    divided = claims.what_it_means(claims.sharper(trace, _row(*where), query))
-    return largest_score(*where), divided, built(*where), brought(*where)
+    return largest_score(*where), divided(trace), built(*where), brought(*where)
+
+
+def divided(trace: Trace) -> str:
+    """The division, if the model divides; what it is for, its own step shows."""
+    d_k = trace.model.config.head_width
+    if not trace.model.config.scaled_scores:
+        return "This model leaves the scores as they are."
+    return (
+        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order stays; “Why divide” shows what it "
+        "is for."
+    )
 
 
 def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
@@ -73,8 +85,8 @@ def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
     scores = np.where(np.isfinite(row.scaled), row.scores, -np.inf)
     best = int(scores.argmax())
     return (
-        f"The key of {named(trace, best)} fits the query of {quoted(trace.labels[query])} best: its score is "
-        f"{signed(float(scores[best]))}."
+        f"A query and a key have {len(row.query)} numbers each. Multiplied one by one and added up, they give a score: "
+        f"{signed(float(scores[best]))} for {named(trace, best)}, the largest."
     )
 
 
@@ -120,11 +132,33 @@ def brought(trace: Trace, layer: int, head: int, query: int) -> str:
     seen = np.isfinite(row.scaled)
     nearest = int(np.where(seen, like, -2.0).argmax())
     told = f"What arrives is most like the value of {named(trace, nearest)}: cosine {signed(like[nearest])}."
-    if nearest == heaviest:
+    if nearest != heaviest:
+        return (
+            f"{told} But the largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}. A "
+            "weight does not say how long a value is, or where it points."
+        )
+    lengths = np.linalg.norm(row.weighted_values, axis=-1)
+    part = lengths / lengths.sum() if lengths.any() else lengths
+    short = int(np.where(part < row.weights / 2, row.weights, 0).argmax())
+    if row.weights[short] < _MUCH or part[short] >= row.weights[short] / 2:
         return f"{told} This token also has the largest weight, {row.weights[heaviest]:.2f}."
     return (
-        f"{told} But the largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}. A weight "
-        "does not say how long a value is, or where it points."
+        f"{told} {named(trace, short)} has the weight {row.weights[short]:.2f}, but its value is short: it brings only "
+        f"{part[short]:.0%} of all that is added up."
+    )
+
+
+def resting(trace: Trace, layer: int, head: int) -> str:
+    """How many tokens look most at a special or first token; "" where fewer than half do."""
+    best = attention_map(trace.layer(layer), head).argmax(axis=1)
+    out, _ = places_left_out(trace)
+    place = int(np.bincount(best, minlength=len(trace)).argmax())
+    count = int((best == place).sum())
+    if not out[place] or 2 * count <= len(trace):
+        return ""
+    return (
+        f"{count} of the {len(trace)} tokens look most at {named(trace, place)}. A head looks there when it finds "
+        "nothing else to look at, as some authors suppose (Clark et al. 2019, §3.2)."
     )
 
 

@@ -29,8 +29,8 @@ _SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
 def show_map(view: OneHead) -> None:
     """One word's look as arcs, what it is called, then the looks of all words as a map."""
     st.markdown(
-        f"Take the word {view.token(view.query)}. To make something of it, the model looks from it at "
-        f"{_seen(view)}. Where does it look?"
+        f"Take the word {view.token(view.query)}. A model looks from it at {_seen(view)}, in many ways at once. Here "
+        "is one of them. Where does it look?"
     )
     place = st.container()
     answered = predict(LESSON, checks.most_attended(view.trace, view.row, view.query))
@@ -41,6 +41,8 @@ def show_map(view: OneHead) -> None:
     meaning(meanings.collected(view.trace, view.layer.index, view.head, view.query))
     _name_it(view)
     one_head.show_map(view)
+    if told := meanings.resting(view.trace, view.layer.index, view.head):
+        st.markdown(told)
     _try_another(view)
 
 
@@ -58,10 +60,19 @@ def _name_it(view: OneHead) -> None:
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has one"
     st.markdown(
         "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
-        f"1. One such way of looking is a **head**; {several}. Below are the looks from all words at once. In each "
-        "row, one word looks: the **query**. In each column, one word is looked at: the "
+        f"1. One such way of looking is a **head**; {several}.{_before(view)} Below are the looks from all words. In "
+        "each row, one word looks: the **query**. In each column, one word is looked at: the "
         f"**key**.{_about_mask(view)}"
     )
+
+
+def _before(view: OneHead) -> str:
+    """That the vectors of a later layer are no longer those of the words alone."""
+    at = view.layer.index
+    if not at:
+        return ""
+    layers = "Layer 1 has" if at == 1 else f"Layers 1 to {at} have"
+    return f" ({layers} already let the words collect from each other; this is layer {at + 1}.)"
 
 
 def _about_mask(view: OneHead) -> str:
@@ -113,9 +124,8 @@ def show_scale(view: OneHead) -> None:
     meaning(claims.what_it_means(found))
     st.markdown(
         f"A score adds up {d_k} products. The more there are, the farther apart the scores are, and the more softmax "
-        "gives to a single word. Then training hardly changes the weights any more; so the authors suspect (Vaswani et "
-        f"al. 2017, §3.2.1). They divide by √{d_k} ≈ {d_k**0.5:.2f}, and the scores spread as if there were only one "
-        "product."
+        "gives to a single word. Then training nearly stops, as the authors suspect (Vaswani et al. 2017, §3.2.1). "
+        f"Divided by √{d_k} ≈ {d_k**0.5:.2f}, the scores spread as if there were only one product."
     )
     there = step_name(LESSON, "break-it")
     try_this("take the division away in every layer. How far do the outputs move?", there, {STEP: there})

@@ -20,5 +20,5 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     except ValueError:
         return
     reading = TextReading(trace.encoding, steps, trace.model.tokenizer)
-    for builder in checks.BUILDERS:
+    for builder in (checks.neighbours_in_the_list, checks.in_capitals, checks.why_this_cut, checks.unknown_word):
         yield builder(reading)

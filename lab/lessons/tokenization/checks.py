@@ -160,8 +160,10 @@ def neighbours_in_the_list(reading: TextReading) -> Question | None:
 
 
 def _neighbours(word: str, token_id: int, other: str, near: int) -> Question | None:
-    why = "An id is only a place in a list. The meaning of a word, for the model, begins with a vector: the next "
-    "lesson shows it."
+    why = (
+        "An id is only a place in a list. The meaning of a word, for the model, begins with a vector: the next "
+        "lesson shows it."
+    )
     return question(
         "neighbours",
         f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What does that tell about "

@@ -18,8 +18,9 @@ def whole_and_cut(reading: TextReading) -> str:
     shown = [word for word in cut if askable(word)]
     if (at := hardest(shown)) is not None:
         told = f"{quoted(spelled(shown[at]))} is not in the vocabulary, so it becomes {joined(shown[at].pieces)}."
-        others = len(words) - len(cut) - len(lost)
-        return f"{told} {_counted(others)} in the vocabulary."
+        if len(cut) > 1:
+            return f"{told} {count(len(cut) - 1, 'other word')} {'is' if len(cut) == 2 else 'are'} cut, too."
+        return f"{told} {_counted(len(words) - len(cut) - len(lost))} in the vocabulary."
     if lost:
         return f"The vocabulary has no token for {count(len(lost), 'word')} of your text. {total}"
     if cut:
@@ -33,6 +34,16 @@ def _counted(whole: int) -> str:
     if not whole:
         return "No other word of your text is"
     return f"{whole} other {'word or sign' if whole == 1 else 'words and signs'} {'is' if whole == 1 else 'are'}"
+
+
+def pieces(word: Word) -> str:
+    """What the model reads in place of a word."""
+    name, read = quoted(spelled(word).strip("Ġ ")), joined(word.pieces)
+    if isinstance(word, WordSteps) and word.unknown:
+        return f"The model reads {read}. It cannot tell {name} from any other word that the vocabulary cannot build."
+    if len(word.pieces) == 1:
+        return f"{name} is in the vocabulary: it is one token, with the id {word.pieces[0].token_id:,}."
+    return f"The model does not see {name}. It reads {read}: {len(word.pieces)} tokens that it knows from other words."
 
 
 def cut(reading: TextReading) -> str:
@@ -53,8 +64,7 @@ def _spellings(reading: TextReading) -> str:
     words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
     typed, read = {each for each, _ in words}, {_bare(word) for _, word in words}
     if len(read) < len(typed):
-        verb = "is" if len(read) == 1 else "are"
-        return f"Of {len(typed)} spellings that you typed, {len(read)} {verb} left: the model reads them alike."
+        return f"You typed {len(typed)} spellings, and the model sees {len(read)}: the others are the same word to it."
     changed = next(((each, word.text) for each, word in words if _respelled(each, word) and askable(word)), None)
     if changed is not None:
         return f"You typed {quoted(changed[0])}, and the model reads {quoted(changed[1])}."

@@ -10,13 +10,14 @@ from tokenizers import models
 from lab.charts.tokens import tables
 from lab.charts.tokens.ladder import lookup_chips, lookup_ladder, merge_chips, merge_ladder
 from lab.course.words import quoted
-from lab.lessons.tokenization import LESSON, predictions
+from lab.lessons.tokenization import LESSON, meanings, predictions
 from lab.lessons.tokenization.reading import Word, count, mistyped, spelled
 from lab.lessons.tokenization.toy import MERGE_STEP
 from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, table
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
+from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.toy_runs import link_to_toy
 
@@ -43,6 +44,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
         _lookups(word)
     else:
         _merges(word)
+    meaning(meanings.pieces(word))
     link_to_toy("Where does the vocabulary come from? Watch one being learned", MERGE_STEP)
     return None
 
@@ -66,8 +68,7 @@ def _rule(word: Word) -> str:
 @st.fragment
 def _lookups(word: WordSteps) -> None:
     lookups = word.lookups
-    first = len(word.text) - word.matches[0].end + 1 if word.matches else 1
-    made = _stepper(word.text, first, len(lookups), "lookup")
+    made = _stepper(word.text, len(lookups), "lookup")
     st.markdown(f"Lookup {made} of {len(lookups)}: {about_lookup(word, lookups, made - 1)}")
     draw_chips(lookup_chips(word, made))
     st.code(lookup_ladder(word, made), language=None, height=_height(made))
@@ -79,7 +80,7 @@ def _lookups(word: WordSteps) -> None:
 @st.fragment
 def _merges(word: BpeWord) -> None:
     total = len(word.merges)
-    made = _stepper(spelled(word), 1, total, "merge")
+    made = _stepper(spelled(word), total, "merge")
     st.markdown(f"Merge {made} of {total}: {about_merge(word, made - 1)}")
     draw_chips(merge_chips(word, made))
     st.code(merge_ladder(word, made), language=None, height=_height(made))
@@ -92,12 +93,12 @@ def _height(lines: int) -> int | Literal["content"]:
     return 480 if lines > 24 else "content"
 
 
-def _stepper(name: str, first: int, total: int, noun: str) -> int:
-    """Three buttons that walk through ``total`` things; returns how many are done. A new word starts over."""
+def _stepper(name: str, total: int, noun: str) -> int:
+    """Three buttons that walk through ``total`` things; returns how many are done: at first, all."""
     if total == 1:
         return 1
-    at, made = st.session_state.get(_MADE, (name, first))
-    made = min(made, total) if at == name else first
+    at, made = st.session_state.get(_MADE, (name, total))
+    made = min(made, total) if at == name else total
 
     def take(number: int) -> None:
         st.session_state[_MADE] = (name, number)

@@ -24,7 +24,7 @@ STAGES: Mapping[StageName, tuple[str, str]] = {
     "lowercase": ("Lower case", "Capital letters become small ones."),
 }
 
-_STARTS = "comes first; it belongs to no word, so the model can learn to collect there what it needs from all words"
+_STARTS = "comes first and belongs to no word; later lessons show its use"
 _ENDS = "ends each text"
 _UNKNOWN = "replaces a word that cannot be built, for example one with a sign that is in no token"
 _HIDES = "hides a word that the model must guess"

@@ -42,7 +42,14 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
                 st.button("Reveal", key=f"{_key(name)}.reveal", on_click=_reveal, args=(name,))
                 return False
             off, commit = len(chosen) < len(asks), (name, asks, chosen)
-            st.button("Commit and show", key=f"{_key(name)}.commit", disabled=off, on_click=_commit, args=commit)
+            st.button(
+                "Commit and show",
+                key=f"{_key(name)}.commit",
+                type="primary",
+                disabled=off,
+                on_click=_commit,
+                args=commit,
+            )
             st.button("Skip", key=f"{_key(name)}.skip", type="tertiary", on_click=_commit, args=(name, asks, {}))
     return False
 

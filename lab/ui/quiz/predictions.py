@@ -130,7 +130,12 @@ def _ask(name: str, question: Question, step: str) -> None:
     with st.container(horizontal=True):
         off = choice is None
         st.button(
-            "Commit and show", key=f"{name}.commit", disabled=off, on_click=_commit, args=(name, step, asked, choice)
+            "Commit and show",
+            key=f"{name}.commit",
+            type="primary",
+            disabled=off,
+            on_click=_commit,
+            args=(name, step, asked, choice),
         )
         st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(name, step, asked, None))
 

@@ -107,6 +107,23 @@ def test_what_is_brought_comes_from_the_values(model: str, text: str) -> None:
         said = meanings.brought(trace, layer, head, query)
         assert f"the value of {named(trace, int(like.argmax()))}" in said
         assert numbers(said)[0] == pytest.approx(float(like.max()), abs=0.0051)
+        if "brings only" in said:
+            place = int(re.findall(r"\((\d+)\) has the weight", said)[0]) - 1
+            lengths = inside.attention[head, query].double() * value.norm(dim=-1)
+            part = float(lengths[place] / lengths.sum())
+            weight = float(inside.attention[head, query, place])
+            assert part < weight / 2 and weight >= 0.149 and f"only {part:.0%} of all" in said
+
+
+def test_what_cls_brings_is_little_in_the_story() -> None:
+    """The surprise of the lesson: [CLS] has a quarter of the weight, and its value is nearly 0."""
+    story = run("lab-minilm", EXAMPLES[0].text)
+    query = story.labels.index("he")
+    said = meanings.brought(story, 4, 10, query)
+    assert "\\[CLS\\]" in said and "has the weight 0.26" in said and "brings only" in said
+    heads = heads_of(story, 4)[10]
+    count = int((heads.argmax(axis=1) == 0).sum())
+    assert meanings.resting(story, 4, 10).startswith(f"{count} of the {len(story)} tokens look most at")
 
 
 def test_equal_scores_lead_nobody() -> None:
@@ -129,11 +146,11 @@ def test_each_stage_has_its_meaning_and_the_sharpest_is_a_word(model: str, text:
         scores = (inside.key[head].double() @ inside.query[head, query].double()).numpy()
         scores[(inside.attention[head, query] == 0).numpy()] = -np.inf
         stages = meanings.of_stages(trace, layer, head, query)
-        assert f"The key of {named(trace, int(scores.argmax()))}" in stages[0]
+        assert f"for {named(trace, int(scores.argmax()))}, the largest" in stages[0]
         assert numbers(stages[0])[0] == pytest.approx(scores.max(), abs=0.0051)
-        assert stages[1:] == tuple(
-            each(trace, layer, head, query) for each in (sharper, meanings.built, meanings.brought)
-        )
+        d_k = inside.query.shape[-1]
+        assert f"√{d_k} ≈ {d_k**0.5:.2f}" in stages[1]
+        assert stages[2:] == tuple(each(trace, layer, head, query) for each in (meanings.built, meanings.brought))
         at = meanings.sharpest_word(trace, layer, head)
         weights = inside.attention[head].numpy()
         offered = [i for i, special in enumerate(trace.encoding.special) if not special and (weights[i] > 0).sum() > 1]

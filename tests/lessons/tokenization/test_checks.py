@@ -78,7 +78,9 @@ def test_what_is_whole_and_what_is_cut_is_counted() -> None:
     words = read(bert(), TEXT).words
     cut = [word for word in words if len(word.pieces) > 1]
     assert any(f"{quoted(word.text)} is not in the vocabulary" in said for word in cut)
-    assert f"{len(words) - len(cut)} other words and signs are in the vocabulary" in said
+    assert f"{len(cut) - 1} other words are cut, too." in said
+    one = meanings.whole_and_cut(read(bert(), "The unhappily cat."))
+    assert "3 other words and signs are in the vocabulary" in one
     assert meanings.whole_and_cut(read(bert(), "cat")) == (
         "The only word of your text is in the vocabulary. The model reads 3 ids and nothing else."
     )

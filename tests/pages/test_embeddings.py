@@ -190,7 +190,7 @@ def test_position_lab_holds_outputs_against_their_tokens() -> None:
     assert "every output moves with its token" in words(at)
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), DEFAULT_TEXT)
     gaps = [permutation_gap(trace, "shuffled", Interventions(no_positions=off)) for off in (True, False)]
-    assert float(gaps[0].layers[-1]) < 1e-4 < 0.1 < float(gaps[1].layers[-1])
+    assert float(gaps[0].layers[-1]) < 1e-4 and float(gaps[1].layers[-1]) > 0.1
     assert f"an output changes by up to {float(gaps[1].layers[-1]):.2g}." in words(at)
 
 

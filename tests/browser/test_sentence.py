@@ -56,6 +56,7 @@ def test_shift_or_a_second_click_chooses_the_other_token(lab: Lab, page: Page) -
     words(page).nth(1).click(modifiers=["Shift"])
     expect(page).to_have_url(re.compile(r"[?&]token=9&key_token=2\b"))
     wait_idle(page)
+    expect(words(page).nth(8)).to_have_class(re.compile(r"\bfrom\b"))  # though the pointer rests on the other one
     words(page).nth(8).click()
     expect(page.locator(".hint")).to_contain_text("Now click")
     words(page).nth(6).click()

@@ -21,6 +21,7 @@ function build(root, first, report) {
   let chosen = 0; // the token whose arcs are drawn when nothing is previewed
   let other = null;
   let preview = null;
+  let quiet = null; // the token just clicked: below a pointer that rests there, what was chosen is seen
   let waiting = false; // the next click chooses the other token
   let told = 0;
   let tokens = [];
@@ -53,6 +54,7 @@ function build(root, first, report) {
   }
 
   function press(place, shift) {
+    quiet = place;
     if (both() && (shift || waiting)) return choose(chosen, place);
     if (both() && place === chosen) {
       waiting = true;
@@ -80,7 +82,7 @@ function build(root, first, report) {
         make("span", { class: "share" }),
       );
       token.addEventListener("click", (event) => press(place, event.shiftKey));
-      token.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && show(place));
+      token.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && point(place));
       token.addEventListener("focus", () => token.matches(":focus-visible") && show(place));
       token.addEventListener("blur", () => show(null));
       return token;
@@ -94,6 +96,12 @@ function build(root, first, report) {
     fit();
     draw();
     reveal();
+  }
+
+  function point(place) {
+    if (place === quiet) return;
+    quiet = null;
+    show(place);
   }
 
   function show(place) {
@@ -253,7 +261,10 @@ function build(root, first, report) {
     below.append(...names);
   }
 
-  row.addEventListener("pointerleave", () => show(null));
+  row.addEventListener("pointerleave", () => {
+    quiet = null;
+    show(null);
+  });
   scroll.addEventListener("scroll", edges, { passive: true });
   const move = (step) => {
     const next = Math.max(0, Math.min(size() - 1, tokens.indexOf(root.getRootNode().activeElement) + step));

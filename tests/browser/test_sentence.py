@@ -16,7 +16,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.browser.harness import PHONE, wait_idle
 
-STEP = {"step": step_name("self-attention", "values")}
+STEP = {"step": step_name("self-attention", "break-it")}
 AT = {**STEP, "layer": 5, "head": 11, "token": 9}
 STUCK = 56  # pixels
 
@@ -84,6 +84,7 @@ def test_arrow_keys_preview_and_enter_chooses(lab: Lab, page: Page) -> None:
 
 
 def test_stuck_at_the_top_it_is_one_row_that_can_still_be_clicked(lab: Lab, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 420})  # low, so that the step scrolls
     open_sentence(lab, page, **AT)
     page.get_by_test_id("stMain").evaluate("main => main.scrollBy(0, 600)")
     wait_idle(page)

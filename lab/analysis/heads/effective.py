@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.heads.values import as_heads
+from lab.analysis.heads.values import as_heads, row_entropy
 
 Keys = NDArray[np.float64]
 
@@ -18,7 +18,4 @@ def effective_keys(attention: NDArray[Any] | Tensor) -> Keys:
 
     1 for a row that gives everything to one key, k for a row that is spread evenly over k of them.
     """
-    weights = as_heads(attention).astype(np.float64)
-    logarithms = np.log(np.where(weights > 0, weights, 1))
-    found: Keys = np.exp(-(weights * logarithms).sum(axis=-1))
-    return found
+    return np.exp(row_entropy(as_heads(attention)).astype(np.float64))

@@ -149,11 +149,6 @@ def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
     return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))
 
 
-def owner(dimension: int, config: ModelConfig) -> int:
-    """The head (from 0) that dimension ``dimension`` (from 0) of the concatenation comes from."""
-    return dimension // config.head_width
-
-
 def favourite(layer: LayerTrace, head: int, query: int) -> int:
     """The key, from 0, with the largest weight in the row of ``query``."""
     return int(layer.attention[head, query].argmax())

@@ -16,9 +16,6 @@ from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# A hidden state that moved by less than this share of its length has not moved for the eye.
-_MOVED = 1e-3
-
 
 def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
     """A token that stands in the text twice: which of its vectors are equal?"""

@@ -1,11 +1,6 @@
-"""Checks that ask why, what would happen if, and about another sentence: what can be done is really done.
-
-Layers, heads and places count from 0 here and from 1 in the sentences.
-"""
+"""Checks that ask why: why a layer has several heads, and why their sum is shorter than its parts together."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,12 +9,6 @@ from lab.course.words import named
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN, Option, Question, shuffled
-
-Run = Callable[[str], Trace]  # a text through the model that is asked
-
-# Nearer to a border than this share of it, nobody could see the side.
-_BLUR = 0.05
-_OTHER_TEXTS = ("The dog that the children chased barked at the postman.", "He opened the door with his key.")
 
 
 def why_several(config: ModelConfig) -> Question | None:

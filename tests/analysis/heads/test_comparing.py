@@ -17,7 +17,6 @@ from lab.analysis.heads.comparing import (
     divisors,
     head_divergence,
     head_sum,
-    owner,
     row_divergence,
     small_maps,
 )
@@ -117,11 +116,3 @@ def test_divisors_are_all_there_are(width: int) -> None:
     cuts = divisors(width)
     assert math.prod(cuts) ** 2 == width ** len(cuts)  # they come in pairs whose product is the width
     assert len(cuts) == sum(width % cut == 0 for cut in range(1, width + 1))
-
-
-def test_the_owner_of_a_dimension_is_the_head_that_fills_it(tiny_checkpoint: TinyCheckpoint) -> None:
-    model = lab.load_model(tiny_checkpoint("bert"))
-    layer = lab.trace(model, SENTENCE).layer(0)
-    for dimension in range(WIDTH):
-        head = owner(dimension, model.config)
-        assert layer.context_concat[2, dimension] == layer.context[head, 2, dimension - head * HEAD_WIDTH]

@@ -58,11 +58,25 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
 
     ``asked`` is a blank that the step has drawn; without one, the learner's text is asked about.
     """
-    page, trace, layer, head = view.page, view.trace, view.layer.index, view.head
+    asked = asked or _ask(view, first=first)
+    trace, layer, head = view.trace, view.layer.index, view.head
+    drawing = st.container()
+    left, right = st.columns(2)
+    with left:
+        way = OFF.choose(
+            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
+        )
+    if asked is None:
+        return Scene(drawing, trace, layer, head, None, None, way == MEAN)
+    with right:
+        return Scene(drawing, asked.trace, layer, head, asked, _followed(asked), way == MEAN)
+
+
+def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
+    """The learner's sentence, and what is asked about it; None if nothing is hidden or the model predicts no words."""
+    page, trace = view.page, view.trace
     reason = cannot_predict(trace.model)
-    if asked is not None:
-        pass  # its sentence is on the page
-    elif page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
+    if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
         show_sentence(view)
         st.info("In this toy no word is hidden, so the figure shows how its vectors move.", icon=":material/info:")
     elif reason is not None:
@@ -74,16 +88,8 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
         if asked is not None and asked.chosen and not first:
             places = listed([named(trace, place) for place in asked.chosen])
             st.markdown(f"In this step, {places} {'is' if len(asked.chosen) == 1 else 'are'} hidden.")
-    drawing = st.container()
-    left, right = st.columns(2)
-    with left:
-        way = OFF.choose(
-            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
-        )
-    if asked is None:
-        return Scene(drawing, trace, layer, head, None, None, way == MEAN)
-    with right:
-        return Scene(drawing, asked.trace, layer, head, asked, _followed(asked), way == MEAN)
+        return asked
+    return None
 
 
 def _asking(trace: Trace, *, first: bool) -> str:

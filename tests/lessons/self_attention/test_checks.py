@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.attention import attention_row
+from lab.analysis.heads.attention import AttentionRow, attention_row
 from lab.course.words import escaped
 from lab.lessons.self_attention import checks, claims
 from lab.models.trace import Trace
@@ -55,49 +56,44 @@ def test_without_scaling_is_larger_by_the_softmax_of_raw_scores(traces: list[Tra
         assert f"{expected:.2f}" in answer(question).why
 
 
-def test_a_value_of_0_leaves_the_weights(traces: list[Trace]) -> None:
-    """Held against the layer run again with that value at 0: the weights do not depend on it, the sum does."""
+def asked_about_rows(
+    traces: list[Trace], build: Callable[[Trace, AttentionRow, int], Question | None]
+) -> Iterator[tuple[AttentionRow, Question]]:
+    """Each row of head 1 of layer 1 about which ``build`` asks, with its question; at least one."""
     asked = 0
     for trace in traces:
         for query in range(len(trace)):
             row = attention_row(trace.layer(0), 0, query)
-            question = checks.value_gone(trace, row, query)
-            if question is None:
-                continue
-            asked += 1
-            assert answer(question).text.startswith("The weight stays")
-            values = row.values.copy()
-            values[row.weights.argmax()] = 0
-            assert not np.allclose(row.weights @ values, row.context, atol=1e-3)
+            question = build(trace, row, query)
+            if question is not None:
+                asked += 1
+                yield row, question
     assert asked
+
+
+def test_a_value_of_0_leaves_the_weights(traces: list[Trace]) -> None:
+    """With the value of the largest weight at 0, the same weights give another sum."""
+    for row, question in asked_about_rows(traces, checks.value_gone):
+        assert answer(question).text.startswith("The weight stays")
+        values = row.values.copy()
+        values[row.weights.argmax()] = 0
+        assert not np.allclose(row.weights @ values, row.context, atol=1e-3)
 
 
 def test_if_one_score_grows_the_other_weights_shrink(traces: list[Trace]) -> None:
-    asked = 0
-    for trace in traces:
-        for query in range(len(trace)):
-            row = attention_row(trace.layer(0), 0, query)
-            question = checks.one_score_up(trace, row, query)
-            if question is None:
-                continue
-            asked += 1
-            raised, most = (int(place) - 1 for place in re.findall(r"\((\d+)\)", question.prompt))
-            scores = row.scaled.astype(np.float64)
-            scores[raised] += 1
-            after = np.exp(scores) / np.exp(scores).sum()
-            assert after[most] < row.weights[most]
-            assert answer(question).text == "It gets smaller"
-    assert asked
+    for row, question in asked_about_rows(traces, checks.one_score_up):
+        raised, most = (int(place) - 1 for place in re.findall(r"\((\d+)\)", question.prompt))
+        scores = row.scaled.astype(np.float64)
+        scores[raised] += 1
+        after = np.exp(scores) / np.exp(scores).sum()
+        assert after[most] < row.weights[most]
+        assert answer(question).text == "It gets smaller"
 
 
 def test_a_weight_is_a_factor_of_a_value(traces: list[Trace]) -> None:
-    for trace in traces:
-        for query in range(len(trace)):
-            row = attention_row(trace.layer(0), 0, query)
-            question = checks.what_a_weight_says(trace, row, query)
-            if question is not None:
-                assert answer(question).text.endswith(f"with the factor {row.weights.max():.2f}")
-                np.testing.assert_allclose(row.weights @ row.values, row.context, atol=1e-5)
+    for row, question in asked_about_rows(traces, checks.what_a_weight_says):
+        assert answer(question).text.endswith(f"with the factor {row.weights.max():.2f}")
+        np.testing.assert_allclose(row.weights @ row.values, row.context, atol=1e-5)
 
 
 def test_a_single_token_decides_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 
 _CHOOSE = "Click a word to choose it."
-_ONE = "Click a word to look from it. Below each word is the share of attention that it gets."
+_ONE = "Click a word to look from it. The number below a word is its share of attention."
 _TWO = f"{_ONE} Shift and a click choose a second word."
 # For a finger.
 _TOUCHED = "Tap a word to look from it. To choose a second word, tap the first one again, then the second."

@@ -54,7 +54,7 @@ def one_word_more(keys: float, largest: float) -> Question | None:
     """What becomes of the width of a row if its largest weight grows? It shrinks."""
     if largest > 0.9 or keys < 1.5:
         return None
-    why = "If one word gets more, less is left for the others. If it got everything, the row would look at 1 word."
+    why = "If one weight grows, the others must shrink. If one word got everything, the row would look at 1 word."
     outcomes = {"At fewer words": True, "At more words": False, "At the same number of words": False}
     prompt = (
         f"A row looks at {keys:.1f} words, in effect, and its largest weight is {largest:.2f}. Now this weight grows, "

@@ -40,9 +40,9 @@ def show_limits(view: OneHead) -> None:
         f"For a head that prefers nothing, the raw value goes from {raw[0]:.4g} on {lengths[0]} tokens to "
         f"{raw[-1]:.4g} on {lengths[-1]}, although the head does not change. "
         + (
-            f"Corrected, it is {mended[0]:.4g} at every length."
+            f"The corrected value is {mended[0]:.4g} at every length."
             if same
-            else f"Corrected, it goes from {mended[0]:.4g} to {mended[-1]:.4g}."
+            else f"The corrected value goes from {mended[0]:.4g} to {mended[-1]:.4g}."
         )
     )
     st.caption(

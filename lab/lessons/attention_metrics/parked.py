@@ -28,7 +28,7 @@ def show_parked(view: OneHead) -> Trace:
     """How much each head parks, beside how much changes without it."""
     st.markdown(
         f"The **parked share** of a head is the share of attention that the words of your text give to "
-        f"{resting_place(view.trace)}. Lesson 4 has measured what changes without a head. Compare the two."
+        f"{resting_place(view.trace)}. Lesson 4 has measured how much changes without a head. Compare the two."
     )
     now = scene(view, first=False)
     if keep_others(now.trace) is None:

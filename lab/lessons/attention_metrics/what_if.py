@@ -87,12 +87,15 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
 
 
 def said_twice(head: Head, once: tuple[float, float], twice: tuple[float, float]) -> Question | None:
-    """What does confidence (average) say when the text stands there two times? Each: of the head, of a uniform one."""
+    """Does confidence (average) grow beside a uniform head when the text is doubled?
+
+    ``once`` and ``twice``: the value of the head and of a uniform one, for the text and for the doubled text.
+    """
     before, after = (own / even for own, even in (once, twice))
     if not (math.isfinite(before) and math.isfinite(after)) or abs(after - before) < _CLEAR * before:
         return None
     why = (
-        f"It goes from {before:.1f} to {after:.1f} times that of a uniform head. In a longer text, weights get "
+        f"It goes from {before:.1f} to {after:.1f} times the value of a uniform head. In a longer text, weights get "
         "smaller, whatever a head does. So compare a head with a uniform one in the same text."
     )
     prompt = (

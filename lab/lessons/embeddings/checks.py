@@ -78,7 +78,7 @@ def moved_together(pairs: Values, query: str, key: str) -> Question | None:
 
 
 def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
-    """Positions are gone and the tokens are in another order: what becomes of the outputs?
+    """Positions are gone and the tokens are in another order: what happens to the outputs?
 
     ``added`` says that positions are vectors that are added; else they turn queries and keys. Only for an order in
     which some places have other tokens: otherwise outputs that move and outputs that stay look alike.
@@ -92,7 +92,7 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
         "The outputs become other numbers": not gap.follows,
     }
     gone = "The vectors of all places are set to 0" if added else "No vector is turned"
-    prompt = f"{gone}, and the tokens are {order}. What becomes of the vectors after the last layer?"
+    prompt = f"{gone}, and the tokens are {order}. What happens to the vectors after the last layer?"
     return which_holds("after-reordering", prompt, why, outcomes)
 
 

@@ -41,7 +41,7 @@ def show_word_sums(view: EmbeddingView) -> None:
         st.markdown(said)
     st.markdown(
         "Published results leave out the words of the sum (Mikolov et al. 2013, §4). If they are kept, far fewer sums "
-        "succeed (Nissim et al. 2020), and one word alone is sometimes as good as the sum (Linzen 2016)."
+        "succeed (Nissim et al. 2020), and sometimes one of the words alone finds the answer, too (Linzen 2016)."
     )
     _name_others(model, words)
     code(word_sum)

@@ -110,8 +110,8 @@ def show_count(view: OneHead) -> None:
     with_biases = " with their biases" if config.biases else ""
     st.markdown(
         f"These are $W_Q$, $W_K$, $W_V$ and $W_O${with_biases} in a layer of {escaped(trace.model.id)}, which has "
-        f"**{counted:,}** such numbers. The number of heads H is not in the formula: twice as many heads are half as "
-        "wide."
+        f"**{counted:,}** such numbers. The number of heads H is not in the formula: with twice as many heads, "
+        "each head is half as wide."
     )
     _show_cuts(view)
     if view.page.selection[MODE] == TOY:
@@ -123,8 +123,8 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
     heads, weights = view.trace.model.config.heads, view.page.selection[TOY_WEIGHTS]
     if weights == RANDOM:
         st.markdown(
-            f"The same weights are cut into {heads} heads. Change **Number of heads** in the sidebar, and look at the "
-            f"maps. The {counted:,} numbers stay the same."
+            f"The weights of the toy are cut into {heads} heads. Change **Number of heads** in the sidebar, and "
+            f"look at the maps. The {counted:,} numbers stay the same."
         )
         draw_all(view)
         code(recut)

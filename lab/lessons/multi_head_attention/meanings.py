@@ -176,8 +176,8 @@ def each_moved(moved: Values) -> str:
     most = np.unravel_index(int(moved.argmax()), moved.shape)
     at: Head = (int(most[0]), int(most[1]))
     return (
-        f"Most moves without {head_name(at)}: {float(moved[at]):.0%} of a vector’s length. For half of the heads it is "
-        f"{float(np.median(moved)):.0%} or less."
+        f"The vectors move most without {head_name(at)}: by {float(moved[at]):.0%} of their length. For half of the "
+        f"heads it is {float(np.median(moved)):.0%} or less."
     )
 
 

@@ -58,7 +58,7 @@ def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None
     raised, most = seen[-1], seen[0]
     if row.weights[most] < MARGIN:
         return None
-    why = "All weights of a row add up to 1. If one gets more, the others must get less."
+    why = "All weights of a row add up to 1. If one weight grows, the others must shrink."
     outcomes = {
         "It gets smaller": True,
         "It stays the same: its own score did not change": False,

@@ -37,7 +37,8 @@ def maps_of(
 def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
     """Every head of a layer on one scale, with the token at which it looks most from ``query``.
 
-    ``head`` is framed, and the row of ``query`` in every map. Of a long text, a cell is the largest weight of a block of tokens.
+    ``head`` is framed, and the row of ``query`` in every map. Of a long text, a cell is the largest weight of a
+    block of tokens.
     """
     best = traced.layer(layer).attention[:, query].argmax(dim=-1).tolist()
     captions = [(label, f"→ {traced.labels[key]}") for label, key in zip(head_labels(traced), best, strict=True)]

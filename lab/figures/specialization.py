@@ -9,9 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lab.analysis.heads.named import MIXED, trace_names
-from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.heads.specialization import SPECIALIZATIONS, Dimension, relative_to_layer, specialization
+from lab.analysis.heads.named import MIXED, name_heads, trace_chance
+from lab.analysis.heads.patterns import PATTERNS, trace_patterns
+from lab.analysis.heads.specialization import (
+    SPECIALIZATIONS,
+    WORD_KINDS,
+    Dimension,
+    relative_to_layer,
+    specialization,
+)
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
@@ -66,9 +72,9 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
 
 
 def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) -> Figure:
-    """What a head gives to each kind of token, in full colour, and what a head without preference gives it.
+    """What a head gives to each kind of word, in full colour, and what a uniform head gives it, pale below it.
 
-    Long range is left out: it is the mean weight of a cell, and no share. Raises
+    Raises ValueError for a text without words of these kinds, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     found = specialization(traced, only_words=left_out)
@@ -76,14 +82,14 @@ def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) ->
     shares = [
         at
         for at, each in enumerate(SPECIALIZATIONS)
-        if each.id != "long_range" and not (each.id == "cls" and left_out) and np.isfinite([own[at], even[at]]).all()
+        if each.id in WORD_KINDS and np.isfinite([own[at], even[at]]).all()
     ]
-    names = [axis_name(traced, SPECIALIZATIONS[at]) for at in shares]
-    labels = [label for name in names for label in (name, "even")]
+    names = [SPECIALIZATIONS[at].name for at in shares]
+    labels = [label for name in names for label in (name, "uniform head")]
     values = np.column_stack([own[shares], even[shares]]).ravel()
-    title = f"What head {head + 1} of layer {layer + 1} gives to each kind of token"
+    title = f"What head {head + 1} of layer {layer + 1} gives to each kind of word"
     drawn = bars(labels, values, Scale("Share of attention"), title=title, highlight=range(0, len(labels), 2))
-    columns = {f"head {head + 1}": own[shares], "a head without preference": even[shares]}
+    columns = {f"head {head + 1}": own[shares], "uniform head": even[shares]}
     return replace(drawn, table=partial(pd.DataFrame, columns, names))
 
 
@@ -109,9 +115,18 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
     )
 
 
-def named_heads(traced: Trace, layer: int, head: int) -> Heatmap:
-    """Which head has which named pattern on this text; ``head`` of ``layer`` is outlined."""
-    return names_map(trace_names(traced), layer, head, "Named heads, this text")
+def names_of(traced: Trace, only_words: bool = False) -> NDArray[np.str_]:
+    """The name of every head on this text, (L, H) ids of patterns.
+
+    ``only_words``: without the special tokens, or without the first token where a model has none.
+    """
+    chance = trace_chance(traced, only_words=only_words)
+    return name_heads(trace_patterns(traced, only_words=only_words), chance)
+
+
+def named_heads(traced: Trace, layer: int, head: int, only_words: bool = False) -> Heatmap:
+    """Which head has which named pattern on this text, as :func:`names_of`; ``head`` of ``layer`` is outlined."""
+    return names_map(names_of(traced, only_words), layer, head, "Heads that have a name in this text")
 
 
 def names_map(names: NDArray[np.str_], layer: int, head: int, title: str) -> Heatmap:

@@ -12,7 +12,7 @@ from lab.course.pages import CHECK
 from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
 from lab.questions.returning import Returning
-from lab.ui.chosen_tokens import FirstHead, with_tokens
+from lab.ui.chosen_tokens import with_tokens
 from lab.ui.drawing import take_click
 from lab.ui.page import LessonPage, OpenPage, open_lesson
 from lab.ui.parameter_kinds import Parameter
@@ -73,11 +73,11 @@ class Screens(Generic[View]):
     ending: Callable[[LessonPage, Trace], None] = lambda page, trace: None
 
 
-def at_one_head(first: FirstHead = look_head) -> Look[OneHead]:
-    """For steps that look at one head, one query, one key; ``first`` finds the head before anybody chose."""
+def at_one_head() -> Look[OneHead]:
+    """For steps that look at one head, one query, one key: before anybody chose, those that an example is about."""
 
     def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
-        layer, head = page.head_controls(trace, first)
+        layer, head = page.head_controls(trace, look_head)
 
         def view(step: str) -> OneHead:
             query, key = with_tokens(trace, (layer, head))

@@ -19,12 +19,12 @@ HEADS = 12  # of each layer of the model that a visit begins with
 def test_a_click_on_the_map_of_names_chooses_a_head(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"{PAGE}?step=Named+patterns")
     click_cell(page, 2 * HEADS + 4)
-    expect(page.get_by_text("Layer 3, head 5 is")).to_be_visible()
+    expect(page.get_by_text("Layer 3, head 5 does")).to_be_visible()
     assert "layer=3" in page.url and "head=5" in page.url
 
 
 def test_a_radar_is_drawn(lab: Lab, page: Page) -> None:
-    open_step(lab, page, f"{PAGE}?step=Radar")
+    open_step(lab, page, f"{PAGE}?step=Seven+metrics")
     expect(page.get_by_text("from the lowest of this layer, 0, to the highest, 1")).to_be_visible()
     page.get_by_text("All heads of the layer").click()
     wait_idle(page)

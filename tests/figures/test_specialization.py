@@ -23,16 +23,16 @@ def test_each_kind_stands_beside_what_a_head_without_preference_gives_it() -> No
     """By hand: without [CLS] and [SEP] an even head gives a kind its share of the tokens, and itself one of n."""
     trace = lab.trace(lab.load_model("lab-bert"), "The old cat sat on the mat, and Anna saw it.")
     figure = beside_even(trace, 1, 2, left_out=True)
-    shown, even = (figure.table()[name].to_dict() for name in ("head 3", "a head without preference"))
+    shown, even = (figure.table()[name].to_dict() for name in ("head 3", "uniform head"))
     # A bar of the head, and below it the one of a head without preference.
     assert figure.data["chosen"].tolist() == [True, False] * len(shown)
     assert figure.data["value"].tolist() == pytest.approx(
         [value for kind in shown for value in (shown[kind], even[kind])]
     )
     n = len(trace) - 2
-    assert even["Self"] == pytest.approx(1 / n)
     assert even["Punctuation"] == pytest.approx(2 / n)
     own = trace.layer(1).attention[2][1:-1, 1:-1]
     own = own / own.sum(1, keepdim=True)
-    assert shown["Self"] == pytest.approx(own.diagonal().mean().item())
-    assert "Long range" not in shown
+    marks = [place for place, label in enumerate(trace.labels[1:-1]) if label in ",."]
+    assert shown["Punctuation"] == pytest.approx(own[:, marks].sum(1).mean().item())
+    assert not {"Self", "Long range", "CLS"} & set(shown)

@@ -35,6 +35,7 @@ CASES = [
 TO_READ = {
     ("2_Embeddings.py", "rotary"),
     ("5_Attention_metrics.py", "two-heads"),
+    ("6_Head_specialization.py", "seven-metrics"),
     ("8_Feed-forward_and_LayerNorm.py", "excited-by"),
 }
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.

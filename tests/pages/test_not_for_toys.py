@@ -9,7 +9,7 @@ from lab.analysis.heads.specialization import UNTAGGED, specialization
 from lab.course.pages import LESSONS, Lesson, NotForToys
 from lab.toy.models import constructed_toy
 from lab.toy.runs import number_run
-from tests.pages.apptest import components, go, on_screen, reveal, step_of, steps_of, turn_to, visit, words
+from tests.pages.apptest import components, go, on_screen, reveal, step_of, steps_of, visit, words
 
 PAGES = {lesson.id: lesson.page.removeprefix("pages/") for lesson in LESSONS}
 NOT_FOR_TOYS = {
@@ -65,7 +65,7 @@ def test_each_lesson_keeps_two_toy_steps_and_one_with_a_figure(lesson: Lesson) -
 def test_lesson_6_measures_what_needs_no_tags(weights: str) -> None:
     at = visit(PAGES["head-specialization"], mode="Toy", toy_weights=weights, step="seven-metrics")
     assert "Letters have no parts of speech" in words(at)
-    reveal(turn_to(at, "radar"))
+    reveal(at)
     assert len(at.get("plotly_chart")) == 1
     assert not any("A radar needs" in each.value for each in at.info)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.analysis.heads.named import scores_of, trace_chance
+from lab.analysis.heads.named import scores_of
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS, same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization, trace_specialization
-from lab.figures.attention import place
 from lab.lessons.head_specialization import checks
 from lab.lessons.head_specialization.view import dimension
 from lab.questions.question import Question
@@ -17,15 +16,22 @@ from lab.text.tags.pipeline import PipelineUnavailable
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Which name a head gets, and what the rim of the radar means, for those axes that need no parts of speech."""
-    scores = scores_of(trace_patterns(spot.trace))
-    here = place(spot.layer, spot.head)
-    yield checks.name_of(here, scores[:, spot.layer, spot.head], trace_chance(spot.trace))
+    """Which kind a head prefers, what the rim of the radar means, and what a score shows and does not."""
+    layer = spot.layer
+    try:
+        tagged = specialization(spot.trace)
+    except PipelineUnavailable:
+        pass
+    else:
+        yield checks.prefers((layer, spot.head), tagged.raw[layer, spot.head], tagged.even[layer])
+        yield checks.share_or_preference(layer, tagged.raw[layer], tagged.even[layer])
     untagged = [None] * len(spot.trace)
     every = trace_specialization(spot.trace, untagged, untagged)
     for id in ("self", "cls", "long_range"):
-        values = (every.values(id, False)[spot.layer], every.values(id, True)[spot.layer])
-        yield checks.rim_of_radar(spot.layer, dimension(id), values)
+        values = (every.values(id, False)[layer], every.values(id, True)[layer])
+        yield checks.rim_of_radar(layer, dimension(id), values)
+    yield checks.what_shows_need(None)
+    yield checks.same_as_distance()
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from lab.analysis.heads.named import MIXED, Chance, above_chance, clearly_above, name_scores
+from lab.analysis.heads.named import MIXED, Chance
 from lab.analysis.heads.patterns import PATTERNS, Pattern
-from lab.analysis.heads.specialization import CONTENT_WORDS, FUNCTION_WORDS, PUNCTUATION, Dimension
-from lab.analysis.heads.specialization_parts import MetricPart
+from lab.analysis.heads.specialization import (
+    CONTENT_WORDS,
+    FUNCTION_WORDS,
+    PUNCTUATION,
+    SPECIALIZATIONS,
+    WORD_KINDS,
+    Dimension,
+)
 from lab.analysis.heads.values import Values
-from lab.course.words import beside, escaped
-from lab.questions.kinds import Quantity, numeric, ranked
-from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.course.heads import head_name
+from lab.course.words import beside
+from lab.evidence.notable import Notable
+from lab.evidence.published import CLARK
+from lab.models.interventions import Head
+from lab.questions.kinds import ranked, which_holds
+from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"
 KINDS = (FUNCTION, CONTENT, MARKS, OTHER, SPECIAL)
@@ -29,7 +38,8 @@ ABOUT = {
     "long_range": "tokens five or more places away",
     "self": "each token itself",
 }
-_STABLE, _SHAKY = 0.8, 0.4
+_OFTEN = 0.8  # a head that is right so often is said to be right nearly always
+_APART = 0.3  # between two ratios that nobody confuses
 FEW_CASES = 3  # tokens: with fewer, a score for the same word is no finding
 
 
@@ -48,24 +58,8 @@ def pattern_name(id: str) -> str:
     return next((pattern.name for pattern in PATTERNS if pattern.id == id), MIXED.capitalize())
 
 
-def most_common_kind(kinds: Sequence[str]) -> Question | None:
-    """Which kind has the most tokens?"""
-    counts = Counter(kinds)
-    names = [kind for kind in KINDS if counts[kind]]
-    shares = [counts[kind] / len(kinds) for kind in names]
-
-    def why(place: int, best: int) -> str:
-        tail = "more than of any other kind." if place == best else f"{names[best].lower()} are {counts[names[best]]}."
-        return f"{counts[names[place]]} of {len(kinds)} tokens; {tail}"
-
-    return ranked("most-common-kind", "Which kind has the most tokens?", shares, lambda place: names[place], why)
-
-
-def looks_most(layer: int, dimension: Dimension, raw: Values, without: str | None = None) -> Question | None:
-    """Which head of a layer looks most at what a dimension is about? ``raw`` (H,), of that layer.
-
-    ``without``: the tokens that were left out, in words.
-    """
+def looks_most(layer: int, dimension: Dimension, raw: Values) -> Question | None:
+    """Which head of a layer looks most at what a dimension is about? ``raw`` (H,), of that layer."""
     if not np.isfinite(raw).all():
         return None
     values = raw.tolist()
@@ -74,22 +68,8 @@ def looks_most(layer: int, dimension: Dimension, raw: Values, without: str | Non
         tail = "the largest of the layer." if head == best else f"head {best + 1} has {values[best]:.3f}."
         return f"Its raw value is {values[head]:.3f}, {tail}"
 
-    prompt = f"{_without(without)}Which head of layer {layer + 1} looks most at {ABOUT[dimension.id]}?"
+    prompt = f"Which head of layer {layer + 1} looks most at {ABOUT[dimension.id]}?"
     return ranked(f"looks-most-{dimension.id}", prompt, values, lambda head: f"Head {head + 1}", why, of=len(values))
-
-
-def most_common_name(names: Sequence[str]) -> Question | None:
-    """Which name do most heads get? ``names``: the id of each head's pattern, or "mixed"."""
-    offered = [*(pattern.id for pattern in PATTERNS if pattern.id != "broad"), MIXED]  # see name_scores
-    counts = Counter(names)
-    shares = [counts[name] / len(names) for name in offered]
-
-    def why(place: int, best: int) -> str:
-        tail = "the most." if place == best else f"{pattern_name(offered[best])} has {counts[offered[best]]}."
-        return f"{counts[offered[place]]} of {len(names)} heads; {tail}"
-
-    prompt = "Which name do most heads get? Mixed means: no score is clearly above chance."
-    return ranked("most-common-name", prompt, shares, lambda place: pattern_name(offered[place]), why)
 
 
 def best_head(pattern: Pattern, scores: Values) -> Question | None:
@@ -109,36 +89,6 @@ def best_head(pattern: Pattern, scores: Values) -> Question | None:
     return ranked(f"best-head-{pattern.id}", prompt, values, name, why, of=heads)
 
 
-def name_of(head: str, scores: Values, chance: Chance) -> Question | None:
-    """Which name does the chosen head get? ``scores`` (P,), in the order of PATTERNS.
-
-    None where a score is so near to what a name needs that nobody could see it.
-    """
-    named_after = [place for place, pattern in enumerate(PATTERNS) if pattern.id != "broad"]
-    if (np.abs(scores - chance.needed)[named_after] < MARGIN / 2).any():
-        return None
-    named = str(name_scores(scores, chance))
-    above = above_chance(scores, chance.uniform)
-    order = np.argsort(-np.nan_to_num(above, nan=-np.inf, neginf=-np.inf), kind="stable")
-    candidates = [int(place) for place in order if PATTERNS[place].id != "broad"]
-    # The name itself is among the first three, unless the untrained twin outdoes those before it.
-    offered = sorted(candidates, key=lambda place: PATTERNS[place].id != named)[:3]
-    passing = clearly_above(scores, chance)
-    options = []
-    for place in offered:
-        pattern, told = PATTERNS[place], told_score(scores[place], chance, place)
-        if pattern.id == named:
-            why = f"{told} No other pattern is farther above chance."
-        elif passing[place]:
-            why = f"{told} It passes, but {pattern_name(named)} is farther above chance."
-        else:
-            why = f"{told} That is not enough."
-        options.append(Option(pattern.name, why, correct=pattern.id == named))
-    why = f"It has a name: {pattern_name(named)}." if named != MIXED else "No score is clearly above chance."
-    options.append(Option(pattern_name(MIXED), why, correct=named == MIXED))
-    return shuffled("name-of", f"Which name does {head} get?", options)
-
-
 def told_score(score: float, chance: Chance, place: int) -> str:
     """A score of ``PATTERNS[place]`` in a sentence, beside what it is compared with."""
     if math.isnan(score):
@@ -150,57 +100,69 @@ def told_score(score: float, chance: Chance, place: int) -> str:
     )
 
 
-def _without(tokens: str | None) -> str:
-    """How a question begins that leaves tokens out."""
-    return f"Leave out {escaped(tokens)}. " if tokens else ""
+def prefers(head: Head, shares: Values, even: Values) -> Question | None:
+    """Which kind of word does a head prefer, beside a uniform head? ``shares`` and ``even`` (7,).
 
-
-def base_rate(part: MetricPart, n: int, causal: bool, without: str | None = None) -> Question | None:
-    """What does a head without preference give to the kind of token that ``part`` is about?
-
-    ``n`` tokens take part; ``without`` names those left out.
+    Asked where two kinds at least occur and one is clearly preferred.
     """
-    if not 0 < part.members < n:
+    here = [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS and np.isfinite(shares[at])]
+    times = [float(shares[at] / even[at]) for at in here]
+    if len(here) < 2 or max(times) < 1 + MARGIN or clear_winner(times) is None:
         return None
-    share, count, about = part.uniform_raw, part.members, ABOUT[part.id]
-    how = (
-        f"Each query shares its attention evenly over the keys up to itself; on average {share:.0%} falls on them."
-        if causal
-        else f"{count} of {n} keys are {about}, and every key gets 1/{n} from each query: {count}/{n}."
+    largest = max(here, key=lambda at: float(shares[at]))
+
+    def why(place: int, best: int) -> str:
+        at = here[place]
+        told = (
+            f"A uniform head would give them {even[at]:.0%}, and this head gives {shares[at]:.0%}: {times[place]:.1f} "
+            "times as much."
+        )
+        if place == best:
+            return told
+        if at == largest:
+            return f"You took the largest share for a preference. {told}"
+        return told
+
+    prompt = (
+        "A **uniform head** looks at every token alike, so each kind gets its share of the tokens. Beside such a head, "
+        f"which kind does {head_name(head)} prefer?"
     )
-    return numeric(
-        f"base-rate-{part.id}",
-        f"{_without(without)}{count} of {n} tokens are {about}. What share of its attention would a head without "
-        "preference give them?",
-        (share, how),
-        {
-            1 / n: f"That is the weight of one key; {count} keys are {about}.",
-            0.5: "Half would be right only if half of the attention fell on them by chance.",
-            1 - share: f"That is what all other tokens get: 1 − {share:.2f}.",
-            part.raw: f"That is what the chosen head gives them: {part.raw:.2f}.",
-        },
-        Quantity("{:.0%}".format, within=(0, 1)),
-    )
+    return ranked("prefers", prompt, times, lambda place: ABOUT[SPECIALIZATIONS[here[place]].id].capitalize(), why)
 
 
-def corrected_value(head: str, part: MetricPart, without: str | None = None) -> Question | None:
-    """From a raw value to the corrected one. ``without``: the tokens that were left out, in words."""
-    if not part.members or part.total <= 0:
-        return None
-    raw, even, value = part.raw, part.uniform_raw, part.corrected
-    return numeric(
-        f"corrected-{part.id}",
-        f"{_without(without)}{head[0].upper()}{head[1:]} gives {raw:.3f} of its attention to {ABOUT[part.id]}; a head "
-        f"without preference would give {even:.3f}. What is the corrected value?",
-        (value, f"{raw:.3f} ÷ {even:.3f} = {value:.2f} times as much."),
-        {
-            even / raw: "The other way round: it is divided by what the head without preference gives.",
-            abs(raw - even): "A difference depends on the text as the raw value does; the correction divides.",
-            raw: "That is the raw value.",
-            raw * even: "Multiplied; it should be divided.",
-        },
-        Quantity("{:.2f}".format),
+def share_or_preference(layer: int, raw: Values, even: Values) -> Question | None:
+    """Of two kinds, which does a head prefer: the one with the large share or the one with the large ratio?
+
+    ``raw`` (H, 7), ``even`` (7,). Asked of the first head of the layer in which the two are different kinds; None
+    where there is no such head.
+    """
+    here = [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS and np.isfinite(raw[:, at]).all()]
+    for head, shares in enumerate(raw):
+        times = {at: float(shares[at] / even[at]) for at in here}
+        if len(here) < 2:
+            return None
+        large, preferred = max(here, key=lambda at: float(shares[at])), max(here, key=times.__getitem__)
+        clear = shares[large] - shares[preferred] >= MARGIN and times[preferred] - times[large] >= _APART
+        if large != preferred and clear and times[preferred] > 1:
+            return _two_kinds(layer, head, [(at, float(shares[at]), float(even[at])) for at in (large, preferred)])
+    return None
+
+
+def _two_kinds(layer: int, head: int, kinds: Sequence[tuple[int, float, float]]) -> Question:
+    """The question; each kind is a dimension (from 0), its share and that of a uniform head, the larger share first."""
+    (many, large, usual), (few, small, rare) = kinds
+    (much, little) = (ABOUT[SPECIALIZATIONS[at].id] for at in (many, few))
+    right = f"{small:.0%} is {small / rare:.1f} times {rare:.0%}; {large:.0%} is {large / usual:.1f} times {usual:.0%}."
+    options = (
+        Option(little.capitalize(), f"Yes: {right}", correct=True),
+        Option(much.capitalize(), f"You compared the shares. But there is more of {much} in this text: {right}"),
+        Option("Both alike", f"Divide each share by the one of the uniform head: {right}"),
     )
+    prompt = (
+        f"Head {head + 1} of layer {layer + 1} gives {much} {large:.0%} of its attention and {little} {small:.0%}. A "
+        f"uniform head would give them {usual:.0%} and {rare:.0%}. Which does the head prefer?"
+    )
+    return shuffled("share-or-preference", prompt, options)
 
 
 def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]) -> Question | None:
@@ -213,17 +175,118 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
     options = (
         Option(
             f"More of its attention goes to {about} than any other head of the layer gives them",
-            f"Its raw value {raw[best]:.3f} is the layer’s largest, and the largest is drawn at 1.",
+            f"Its value is {raw[best]:.2f}, the largest of the layer, and the largest is drawn at the rim.",
             correct=True,
         ),
-        Option(f"All its attention goes to {about}", f"Its raw value is {raw[best]:.3f}, not 1."),
         Option(
-            f"It gives {about} as much as a head without preference",
-            f"That is said by the corrected value 1; its own is {corrected[best]:.2f}.",
+            f"All its attention goes to {about}",
+            f"You read the rim as everything. But the rim is only the largest value of the layer, {raw[best]:.2f}.",
+        ),
+        Option(
+            f"It prefers {about} more than chance would",
+            "You read the rim as a comparison with chance. But it compares heads with each other; beside a uniform "
+            f"head, this one has {corrected[best]:.2f} times as much.",
         ),
     )
-    prompt = f"On the axis “{dimension.name}”, head {best + 1} of layer {layer + 1} is drawn at 1. What does that mean?"
+    prompt = f"On the axis “{dimension.name}”, head {best + 1} of layer {layer + 1} is at the rim. What does that mean?"
     return shuffled("rim-of-radar", prompt, options)
+
+
+def beats_the_rule(each: Notable) -> Question:
+    """How often is the best head of a relation right? The rule that it has to beat is known before."""
+    score, rule = each.heads[0].score, each.chance or 0.0
+    why = f"It is right in {100 * score:.0f} of 100 cases, and the rule in {100 * rule:.0f}."
+    outcomes = {
+        "No more often than the rule": score < rule + MARGIN,
+        "More often, but it is wrong in at least 20 of 100 cases": rule + MARGIN <= score <= _OFTEN,
+        "In more than 80 of 100 cases": score > _OFTEN,
+    }
+    return which_holds("beats-the-rule", "How often is this head right?", why, outcomes)
+
+
+def heads_that_decide(before: Sequence[float], off: Values) -> Question | None:
+    """Without how many heads, taken away one at a time, does the wrong form win in most sentences?
+
+    ``before`` (S,) and ``off`` (S, L, H) are shares of the right form. None where it loses already with all heads.
+    """
+    half = len(before) / 2
+    if sum(share < 0.5 for share in before) >= half:
+        return None
+    lost = (off < 0.5).sum(axis=0)
+    many, total = int((lost > half).sum()), lost.size
+    several = max(2, total // 10)
+    why = f"There {'is 1 such head' if many == 1 else f'are {many} such heads'} among {total}."
+    outcomes = {
+        "None: the other heads make up for it": many == 0,
+        "One": many == 1,
+        f"2 to {several}": 2 <= many <= several,
+        f"More than {several}": many > several,
+    }
+    prompt = (
+        f"Take one of its {total} heads away, then put it back and take the next. Without how many of them does the "
+        "model prefer *was* in most of the six sentences?"
+    )
+    return which_holds("heads-that-decide", prompt, why, outcomes)
+
+
+def same_as_distance() -> Question:
+    """What does a score show that a rule without any grammar reaches, too? The numbers are published."""
+    found = next(each for each in CLARK if each.name == "nn")
+    head, rule = (f"{100 * share:.1f}" for share in (found.accuracy, found.offset))
+    return shuffled(
+        "same-as-distance",
+        f"In *dog food*, *dog* belongs to *food*. In BERT base, the best head for such pairs is right in {head} of 100 "
+        f"cases, and the rule “always the next word” in {rule} (Clark et al. 2019). What do the two numbers show "
+        "together?",
+        (
+            Option(
+                "The head may only look at the next word",
+                f"A rule without grammar reaches {rule} as well, so {head} needs no grammar.",
+                correct=True,
+            ),
+            Option(
+                "The head knows which nouns belong together",
+                f"You read a high score as knowledge. But a rule that only counts places has {rule}, too.",
+            ),
+            Option(
+                "The model does not know which nouns belong together",
+                "You took one head for the model. What a model knows may be in other heads, or in its vectors.",
+            ),
+        ),
+    )
+
+
+# A head, what it does after “head 5-11 …”, and its score.
+Job = tuple[Head, str, float]
+
+
+def what_shows_need(job: Job | None) -> Question:
+    """Which of four observations shows that the model needs a head?"""
+    who = "A head" if job is None else f"In {100 * job[2]:.0f} of 100 cases, {head_name(job[0])}"
+    does = "finds the right word of a relation in most sentences" if job is None else job[1]
+    return shuffled(
+        "what-shows-need",
+        f"{who} {does}. What would show that the model needs this head?",
+        (
+            Option(
+                "Without the head, the model’s words change",
+                "Only a change shows what depends on the head.",
+                correct=True,
+            ),
+            Option(
+                "Its weights are larger than those of other heads",
+                "You read a high weight as a reason. But what a head looks at may change nothing.",
+            ),
+            Option(
+                "It is right in even more sentences",
+                "You took finding for using. A head may find a word, and the later layers may ignore it.",
+            ),
+            Option(
+                "Other models have such a head, too",
+                "That would say that training often makes one, not that a model needs it.",
+            ),
+        ),
+    )
 
 
 def same_names(kept: int, total: int) -> Question | None:

@@ -1,22 +1,44 @@
-"""The map of a head as it is judged at a relation of grammar; layers, heads and places count from 0."""
+"""What heads find of grammar, and what the model says without each head; layers, heads and places count from 0."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from lab.analysis.heads import attention
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Axis, Scale
+from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.marks.bars import bars
+from lab.charts.marks.dots import dots
+from lab.course.heads import head_name
+from lab.course.sentences.agreement import ATTRACTIONS
 from lab.evidence.grammar.accuracy import between_words
+from lab.evidence.notable import Notable
 from lab.figures.attention import MAP_TOKENS, place
 from lab.figures.axes import KEY, QUERY
+from lab.lessons.head_specialization.attraction import attractions
 from lab.models.trace import Trace
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed
+
+# Each relation as the way of a head that finds it, short enough for an axis.
+_SHORT = {
+    "obj:head": "object → verb",
+    "obj:dependent": "verb → object",
+    "nsubj:head": "subject → verb",
+    "nsubj:dependent": "verb → subject",
+    "det:head": "the → noun",
+    "det:dependent": "noun → the",
+    "case:head": "in → noun",
+    "case:dependent": "noun → in",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,4 +86,49 @@ def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> He
         title=f"What goes to other words, {place(layer, head)}",
         highlight=(cell[0] - rows.start, cell[1] - columns.start),
         causal=traced.model.config.causal and len(found.words) <= MAP_TOKENS,
+    )
+
+
+def jobs(found: Sequence[Notable], chosen: int) -> Figure:
+    """How often the best head finds each relation, in full colour, and the best fixed distance, pale below it.
+
+    ``chosen`` is one of the relations, from 0, and comes first.
+    """
+    order = [found[chosen], *(each for at, each in enumerate(found) if at != chosen)]
+    labels = [label for each in order for label in (_SHORT[each.job.id], "same distance")]
+    values = np.ravel([(each.heads[0].score, each.chance) for each in order])
+    heads_of = [each.heads[0].name for each in order]
+    drawn = bars(
+        labels,
+        values,
+        Scale("Share of cases that are right", (0.0, 1.0), ".2f"),
+        title="How often the best head finds the right word",
+        highlight=range(0, len(labels), 2),
+    )
+    columns = {
+        "head": heads_of,
+        "right": [each.heads[0].score for each in order],
+        "best fixed distance": [each.chance for each in order],
+    }
+    return replace(drawn, table=partial(pd.DataFrame, columns, [each.job.does for each in order]))
+
+
+def verb_forms(traced: Trace, layer: int, head: int) -> Figure:
+    """The share of “were” beside “was” with each head off, a line a sentence; ``head`` of ``layer`` is marked.
+
+    The sentences are :data:`lab.course.sentences.agreement.ATTRACTIONS`, read by the model of the trace. Raises
+    ValueError for a model that cannot be asked.
+    """
+    found = attractions(traced.model)
+    if found is None:
+        raise ValueError(f"{traced.model.id} cannot be asked for the form of a verb.")
+    config = traced.model.config
+    without = [f"without {head_name(divmod(at, config.heads))}" for at in range(config.layers * config.heads)]
+    return dots(
+        np.stack([each.off.ravel() for each in found]),
+        ([each.name for each in ATTRACTIONS], without),
+        Scale("Share of “were” (the rest is “was”)", (0.0, 1.0), ".0%"),
+        title="What the model prefers without one head",
+        highlight=layer * config.heads + head,
+        rule=0.5,
     )

@@ -1,4 +1,4 @@
-"""The screen about grammar: which head follows a relation, how often, and whether it does here."""
+"""The screen about grammar: how often a head finds a relation over many sentences, and whether it does here."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.course.pages import experiment_of, step_name
-from lab.course.words import beside, escaped, quoted
+from lab.analysis.heads.attention import attention_map
+from lab.course.heads import head_name
+from lab.course.pages import experiment_of
+from lab.course.words import escaped, quoted
 from lab.evidence.grammar import accuracy
 from lab.evidence.grammar.own_sentence import Case, cases
-from lab.evidence.notable import Doing, Notable
+from lab.evidence.notable import Notable
 from lab.evidence.verdicts import FEW
-from lab.lessons.head_specialization import LESSON, figures, meanings
+from lab.lessons.head_specialization import LESSON, checks, figures, meanings
 from lab.lessons.head_specialization.relations import show_with_grammar
 from lab.lessons.head_specialization.view import say_language
 from lab.models.catalogue import twin_of
@@ -23,7 +25,8 @@ from lab.text.tags.tokens import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.parameters import HEAD, LAYER, MODE, STEP, TEXT
+from lab.ui.parameters import HEAD, LAYER, MODE, TEXT, TOKEN
+from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import SHARE, show_table
 
@@ -31,121 +34,130 @@ EXAMPLE = "She gave her brother the book that he wanted."
 # Where a head that is wrong in the learner's sentence may be right.
 _SHORT = ("She read the book.", "The girl saw a bird in the garden.")
 _RELATION = "_relation"
-_FIXED, _ALSO = "best fixed distance", "also"
+# What a relation is between two words: the word that is asked about first, as a job names it.
+_IN_WORDS = {
+    "obj": "{dependent} is the object of {head}",
+    "nsubj": "{dependent} is the subject of {head}",
+    "det": "{dependent} belongs to {head}",
+    "case": "{dependent} belongs to {head}",
+}
 
 
 def show_grammar(view: OneHead) -> None:
-    """The heads that find a relation, and one of them on the learner's sentence."""
-    show_with_grammar(view)
+    """How often a head finds a relation, beside a rule that only counts places; and one of them in this sentence."""
+    found = _measured(view)
+    if not found:
+        show_with_grammar(view, view.query, (view.layer.index, view.head))
+        return
+    try:
+        runs.load_tagger()
+        tagged = parsed(view.trace)
+    except PipelineUnavailable as error:
+        show_with_grammar(view, view.query, (view.layer.index, view.head))
+        st.warning(escaped(str(error)), icon=":material/extension_off:")
+        return
+    here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
+    at = _relation(view, found, here)
+    each, doing, own = found[at], found[at].heads[0], here[at]
+    shown = _clearest(view, each, own)
+    query = view.query if TOKEN.chosen() or shown is None else shown.query
+    show_with_grammar(view, query, (doing.layer, doing.head))
+    say_language(view.trace)
+    st.markdown(_the_claim(each, shown))
+    if predict(LESSON, checks.beats_the_rule(each)):
+        draw(figures.jobs(found, at), "jobs")
+        st.caption(
+            "Full colour: the best head for each relation. Pale, below it: the rule that always takes the word at the "
+            "same distance. Special tokens and the word itself do not count."
+        )
+        meaning(meanings.grammar(each, doing, own))
+        st.caption(
+            "The head was picked as the best of all on the same sentences, which flatters it. That it finds a word "
+            "does not say that the model needs it."
+        )
+        st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
+        _try(view, each, own)
+        _folds(view, found, each, own)
+        way_to("The experiment", experiment_of("grammar"))
+    code(accuracy.named_words, accuracy.between_words)
+
+
+def _measured(view: OneHead) -> tuple[Notable, ...]:
+    """The relations that heads of this model find; none, with the reason on screen, where that is not known."""
     model = view.trace.model
     if twin_of(model.id) is not None:
         st.info(
             "Random weights have learned no grammar. Choose the trained ones in the sidebar.", icon=":material/info:"
         )
-        return
-    st.markdown(
-        "In *She read the book*, *book* is the **object** of the verb *read*. People have written such relations down "
-        "for many sentences. On these a head can be tested: from one of the two words, does it look most at the other? "
-        "What goes to special tokens, and to the word itself, does not count."
-    )
+        return ()
     known = runs.head_jobs(model)
     if known is None:
         st.info(
-            f"What the heads of {escaped(model.id)} find is not measured yet. Press “Find what each head does” in the "
-            "sidebar; it takes a minute.",
+            f"Nobody has measured yet what the heads of {escaped(model.id)} find. Press “Find what each head does” in "
+            "the sidebar; it takes a minute.",
             icon=":material/search:",
         )
-        return
+        return ()
     found = meanings.grammatical(known)
     if not found:
         st.info(
-            f"No head of {escaped(model.id)} finds one of these relations clearly more often than a fixed distance "
-            "does.",
+            f"No head of {escaped(model.id)} finds one of these relations clearly more often than the rule that only "
+            "counts places.",
             icon=":material/info:",
         )
-        return
-    _table(found)
-    try:
-        runs.load_tagger()
-        tagged = parsed(view.trace)
-    except PipelineUnavailable as error:
-        st.warning(escaped(str(error)), icon=":material/extension_off:")
-        return
-    say_language(view.trace)
-    here = [cases(view.trace, tagged, each.job, each.heads[0]) for each in found]
-    at = _relation(found, here)
-    _on_this_text(view, found[at], here[at])
-    code(accuracy.named_words, accuracy.between_words)
+    return found
 
 
-def _table(found: tuple[Notable, ...]) -> None:
-    rows = [
-        {
-            "what it does": each.job.does,
-            "best head": each.heads[0].name,
-            "right": each.heads[0].score,
-            _FIXED: each.chance,
-            _ALSO: ", ".join(f"{doing.name} ({doing.score:.0%})" for doing in each.heads[1:]),
-        }
-        for each in found
-    ]
-    percent = dict.fromkeys(("right", _FIXED), SHARE)
-    show_table(pd.DataFrame(rows), formats=percent)
-    st.caption(
-        "Measured on UD English EWT, sentences that the lab’s own models were not trained on. Head 3-1 is head 1 of "
-        "layer 3. A head that finds the object of a verb starts from the verb; one that finds the verb of an object, "
-        "from the object. Best fixed distance: a rule that always takes the word at one distance, of all distances the "
-        "best; it is right equally often in both directions. Only heads "
-        f"at least 10 points above it are listed, of relations with {FEW} cases or more. The best of many heads is "
-        "picked on the same sentences, which flatters it a little; the experiment chooses on one half and measures on "
-        "the other."
-    )
-    way_to("The experiment", experiment_of("grammar"))
-
-
-def _relation(found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
-    """Which relation is drawn; before anybody chose, the first whose best head is right here, or has a case at all."""
+def _relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
+    """The chosen relation, else that of the learner's head, else the first whose head is right in this sentence."""
     names = [each.job.does for each in found]
-    start = max(range(len(here)), key=lambda at: (any(case.right for case in here[at]), bool(here[at]), -at))
-    chosen = st.selectbox("Draw the best head that …", names, start, key=_RELATION)
-    return names.index(chosen) if chosen in names else 0
+    if (chosen := st.session_state.get(_RELATION)) in names:
+        return names.index(chosen)
+    own = (view.layer.index, view.head)
+    for at, each in enumerate(found):
+        if own in [(doing.layer, doing.head) for doing in each.heads[:1]]:
+            return at
+    return max(range(len(here)), key=lambda at: (any(case.right for case in here[at]), bool(here[at]), -at))
 
 
-def _on_this_text(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
-    """The best head's map with one pair outlined, and every pair of the text."""
+def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | None:
+    """The pair that is drawn: one that the head finds, if it finds any, and of these the one with most weight."""
     doing = each.heads[0]
-    if here:
-        first = next((case for case in here if case.right), here[0])
-        draw(partial(figures.others_map, view.trace, doing.layer, doing.head, first.query, first.key), "grammar-map")
-        st.caption(_what_is_drawn(view, doing, first))
-        _cases(here)
-    meaning(meanings.grammar(each, doing, here))
-    shows = None if any(case.right for case in here) else _sentence_for(view, each)
-    if shows is not None:
-        try_this("A sentence in which this head is right.", "Take that sentence", {MODE: MODE.default, TEXT: shows})
-    elif here:
-        try_this(
-            "Look at the same head on the radar. Does any axis say what it finds?",
-            f"Open head {doing.name} on the radar",
-            {LAYER: doing.layer + 1, HEAD: doing.head + 1, STEP: step_name(LESSON, "radar")},
-        )
-    else:
-        try_this(
-            "A sentence with objects, subjects and prepositions.",
-            "Take that sentence",
-            {MODE: MODE.default, TEXT: EXAMPLE},
-        )
+    weights = attention_map(view.trace.layer(doing.layer), doing.head)
+    return max(here, key=lambda case: (case.right, float(weights[case.query, case.key])), default=None)
 
 
-def _what_is_drawn(view: OneHead, doing: Doing, case: Case) -> str:
-    """What the map leaves out, and how much that is in the row of a case."""
-    found = figures.to_others(view.trace, doing.layer, doing.head)
-    left = float(found.given[found.of_token[case.query]].sum())
-    special = "special tokens and " if any(view.trace.encoding.special) else ""
+def _the_claim(each: Notable, case: Case | None) -> str:
+    """What is asked of the head, on a pair of this sentence where there is one."""
+    relation, end = each.job.id.split(":")
+    told = "Green arcs below the words are the grammar of your sentence. "
+    if case is not None:
+        dependent, head = (case.asked, case.sought) if end == "head" else (case.sought, case.asked)
+        pair = _IN_WORDS[relation].format(dependent=quoted(dependent), head=quoted(head))
+        told += f"For example, {pair}. "
+    doing = each.heads[0]
     return (
-        f"Left out is what a word gives {special}itself; each row is divided by what is left. In the row of "
-        f"{quoted(case.asked)} that is {beside(left, 0.0)} of 1."
+        f"{told}Is there a head that **{each.job.does}**, in any sentence? People have marked the grammar of thousands "
+        f"of sentences, so one can count. The best candidate is {head_name((doing.layer, doing.head))}. A rule that "
+        f"always takes the word at the same distance is right in {meanings.in_100(each.chance or 0.0)} cases."
     )
+
+
+def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
+    """A sentence in which the head is right, where it is not in the learner's; else the head itself."""
+    doing = each.heads[0]
+    if not here:
+        why, text = "a sentence with objects, subjects and prepositions.", EXAMPLE
+        try_this(why, "Take that sentence", {MODE: MODE.default, TEXT: text})
+    elif not any(case.right for case in here):
+        shows = _sentence_for(view, each)
+        if shows is not None:
+            try_this("a sentence in which this head is right.", "Take that sentence", {MODE: MODE.default, TEXT: shows})
+    else:
+        name = head_name((doing.layer, doing.head))
+        try_this(
+            "take this head along to the next steps.", f"Open {name}", {LAYER: doing.layer + 1, HEAD: doing.head + 1}
+        )
 
 
 def _sentence_for(view: OneHead, each: Notable) -> str | None:
@@ -157,7 +169,19 @@ def _sentence_for(view: OneHead, each: Notable) -> str | None:
     return None
 
 
-def _cases(here: tuple[Case, ...]) -> None:
+def _folds(view: OneHead, found: tuple[Notable, ...], each: Notable, here: tuple[Case, ...]) -> None:
+    """Every pair of this sentence with the head's map, and every relation of the model."""
+    if here:
+        with st.expander("Every pair in your sentence", icon=":material/table:", on_change="rerun", key="_pairs") as x:
+            if x.open:
+                _show_pairs(view, each, here)
+    with st.expander("Every relation, and how it was measured", on_change="rerun", key="_relations") as relations:
+        if relations.open:
+            _show_table(found)
+
+
+def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
+    """The pairs of a relation in the text, what the head names for each, and its map among words."""
     table = pd.DataFrame(
         {
             "from": [case.asked for case in here],
@@ -167,3 +191,31 @@ def _cases(here: tuple[Case, ...]) -> None:
         }
     )
     show_table(table)
+    case, doing = _clearest(view, each, here), each.heads[0]
+    assert case is not None  # there are pairs
+    if said := meanings.too(case):
+        st.markdown(said)
+    draw(partial(figures.others_map, view.trace, doing.layer, doing.head, case.query, case.key), "grammar-map")
+    special = "special tokens and to " if any(view.trace.encoding.special) else ""
+    st.caption(f"What a word gives to {special}itself is left out; each row is divided by what is left.")
+
+
+def _show_table(found: tuple[Notable, ...]) -> None:
+    """A row a relation: the best head, the rule, and other heads that find it."""
+    rows = [
+        {
+            "what it does": each.job.does,
+            "best head": each.heads[0].name,
+            "right": each.heads[0].score,
+            "best fixed distance": each.chance,
+            "also": ", ".join(f"{doing.name} ({doing.score:.0%})" for doing in each.heads[1:]),
+        }
+        for each in found
+    ]
+    show_table(pd.DataFrame(rows), formats=dict.fromkeys(("right", "best fixed distance"), SHARE))
+    st.caption(
+        "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 of "
+        "layer 3. Of all fixed distances the best one is shown. Only heads that are at least 10 points above it are "
+        f"listed, for relations with at least {FEW} cases. The experiment chooses heads on one half of the sentences "
+        "and measures them on the other."
+    )

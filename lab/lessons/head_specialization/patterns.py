@@ -1,4 +1,4 @@
-"""The screen about heads that have a name, and the checks of the lesson."""
+"""The screen about heads that have a name."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
 from lab.analysis.heads import named, patterns
-from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.named import (
     CLEARLY,
     MIXED,
@@ -19,72 +19,82 @@ from lab.analysis.heads.named import (
     name_scores,
     scores_of,
     trace_chance,
-    trace_names,
 )
 from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
-from lab.analysis.heads.specialization import SPECIALIZATIONS, specialization
-from lab.analysis.heads.specialization_parts import specialization_parts
-from lab.analysis.heads.values import Values, is_causal, places_left_out
-from lab.course.heads import aside
+from lab.analysis.heads.values import Values
+from lab.course.heads import aside, head_name
 from lab.course.words import beside, escaped
 from lab.figures import specialization as figures
-from lab.figures.attention import attention_map as map_of
-from lab.lessons.head_specialization import LESSON, checks, meanings
-from lab.lessons.head_specialization.view import (
-    dimension,
-    kept_others,
-    kept_tokens,
-    left_out,
-    tags_of,
-)
-from lab.questions.question import Question
-from lab.text.tags.tokens import Tags
+from lab.lessons.head_specialization import checks, meanings
+from lab.lessons.head_specialization.view import choose_part, left_out
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
-from lab.ui.quiz.asking import draw_checks
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.parameters import HEAD, LAYER
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 
 NAMED = "named-heads"
-RULE = (
+_RULE = (
     "A head gets a name when its score is **clearly above chance**: at least half of the way from the score of a "
-    "**uniform head**, which gives every token it may see the same weight, to 1. It must be above the best **untrained "
-    "head**, too, from the same architecture with random weights. The half is this lab’s choice, no published "
+    "**uniform head**, which gives every token it may see the same weight, to 1. It must also be above the best "
+    "**untrained head**: the same architecture with random weights. The half is this lab’s choice, not a published "
     "threshold. A head without a name is **mixed**."
 )
 _SCORE = "%.3f"
 
 
 def show_patterns(view: OneHead) -> None:
-    """Which heads do something that has a name, on this text."""
-    scores, chance = scores_of(trace_patterns(view.trace)), trace_chance(view.trace)
-    names = trace_names(view.trace)
+    """The names that heads get on this text, among its words; behind clicks the scores and their formulas."""
+    at, only_words = (view.layer.index, view.head), left_out(view)
+    scores = scores_of(trace_patterns(view.trace, only_words=only_words))
+    chance = trace_chance(view.trace, only_words=only_words)
+    names = figures.names_of(view.trace, only_words)
     st.markdown(
-        "Some heads do one thing that has a name: they look at the token before, or at the delimiters. A **score** "
-        "from 0 to 1 says how much of it a head does:"
+        "A head gets a name here if it does one thing clearly more often than a uniform head and than any untrained "
+        "head. Click a head to choose it, and see its arcs."
     )
-    st.markdown("\n".join(f"- **{pattern.name}.** {pattern.reading}" for pattern in PATTERNS))
-    layer, head = view.layer.index, view.head
-    st.markdown(f"{meanings.worked(scores, chance, (layer, head))} {RULE}")
-    show_best_heads(scores, chance)
+    draw(partial(figures.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
+    meaning(meanings.patterns(names, at))
     _say_few(view)
-    draw(partial(figures.named_heads, view.trace, layer, head), NAMED, clickable=True)
-    _say_head(view, scores[:, layer, head], chance, str(names[layer, head]))
-    meaning(meanings.patterns(names))
-    with st.expander("What the scores are", icon=":material/function:"):
-        st.markdown(
-            "**Broad** has a score, but names no head: the uniform head is the broadest there can be, so no head can "
-            "be above it. Half of the way from chance, a score is nearer to the whole pattern than to chance."
-        )
-        for pattern in PATTERNS:
-            st.markdown(f"**{pattern.name}**")
-            st.latex(pattern.formula)
-        st.caption(
-            r"$\ell_i$ keys a query may see, $k_i$ places of a word, $D$ the delimiters, $s(i)$ the words of the "
-            "token’s segment. A model that never had a second segment sees one segment: the whole text."
-        )
+    choose_part(view)
+    _try_named(view, names, scores)
+    with st.expander("The scores of this head", icon=":material/table:", on_change="rerun", key="_own_scores") as own:
+        if own.open:
+            _say_head(view, scores[:, at[0], at[1]], chance, str(names[at]))
+    with st.expander("The best head of each pattern", on_change="rerun", key="_best_scores") as best:
+        if best.open:
+            show_best_heads(scores, chance)
+    with st.expander("What the scores are", icon=":material/function:", on_change="rerun", key="_scores") as formulas:
+        if formulas.open:
+            _show_formulas()
     code(patterns.head_patterns, named.clearly_above, named.above_chance)
+
+
+def _try_named(view: OneHead, names: NDArray[np.str_], scores: Values) -> None:
+    """The clearest head that has a name, the token before first: its arcs show what the name says."""
+    for pattern in sorted(PATTERNS, key=lambda each: each.id != "previous_token"):
+        places = np.argwhere(names == pattern.id)
+        if not len(places):
+            continue
+        layer, head = max(places.tolist(), key=lambda at: float(scores[PATTERNS.index(pattern), at[0], at[1]]))
+        what = meanings.DOES[pattern.id][True]
+        name = head_name((layer, head))
+        try_this(f"{name} {what}. See its arcs.", f"Open {name}", {LAYER: layer + 1, HEAD: head + 1})
+        return
+
+
+def _show_formulas() -> None:
+    """The rule for a name, and the formula of each score."""
+    st.markdown(_RULE)
+    for pattern in PATTERNS:
+        st.markdown(f"**{pattern.name}.** {pattern.reading}")
+        st.latex(pattern.formula)
+    st.caption(
+        r"$\ell_i$ is the number of keys that a query may see, $k_i$ the number of places of a word, $D$ the "
+        "delimiters, $s(i)$ the words of the token’s segment. A model that never had a second segment sees one "
+        "segment: the whole text. **Broad** has a score, but names no head: none can be broader than the uniform one."
+    )
 
 
 def _say_few(view: OneHead) -> None:
@@ -92,14 +102,13 @@ def _say_few(view: OneHead) -> None:
     cases = patterns.same_word_cases(view.trace)
     if 0 < cases < checks.FEW_CASES:
         st.caption(
-            f"In this text only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same "
-            "word to look at. So the scores for “Same or related word” say little here: try a text that repeats words."
+            f"Only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same word to look "
+            "at, so “Same or related word” says little here. Try a text that repeats words."
         )
 
 
 def show_best_heads(scores: Values, chance: Chance) -> None:
     """For each pattern the head that shows it best, beside chance. ``scores`` (P, L, H)."""
-    st.markdown("**The best head of each pattern**")
     numbers = dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE)
     show_table(_best_heads(scores, chance), formats=numbers)
     st.caption(_notes(scores, chance))
@@ -162,7 +171,7 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
         said = "No score of it is clearly above chance."
     else:
         said = checks.told_score(float(scores[order.index(name)]), chance, order.index(name))
-    st.markdown(f"{place} is **{checks.pattern_name(name)}**. {said} Click a head to choose it.")
+    st.markdown(f"{place} is **{checks.pattern_name(name)}**. {said}")
     if name == "delimiter":
         at = order.index(name)
         _say_delimiter(view, float(scores[at]), float(chance.needed[at]))
@@ -171,25 +180,17 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
 
 
 def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
-    """Where most of the attention goes is not all that a head does."""
+    """Say that a head may work for a few words and rest for the others."""
     tokens = escaped(aside(view.trace))
-    text = (
-        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. That says where most of it goes. It "
-        "does not say that the head does nothing else: it may work for a few words and rest there for the others. "
-    )
-    if is_causal(view.trace):
-        text += "A first token that takes attention whatever it says is an **attention sink** (Xiao et al. 2024). "
-    else:
-        text += (
-            "Of BERT’s attention to [SEP], Clark et al. 2019 (§3.2) conjecture that it is a no-op: the head has "
-            "nothing to do for this word. "
-        )
     st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
-    st.markdown(f"{text}The last columns show what it does with the rest.")
+    st.markdown(
+        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. That says where most of it goes, not "
+        "that the head does nothing else: it may work for a few words and rest there for the others."
+    )
 
 
 def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame:
-    """A row a pattern: the chosen head's score, beside chance, and the same without the places that are left out."""
+    """A row a pattern: the chosen head's score beside chance. ``scores`` (P,)."""
     table = pd.DataFrame(
         {
             "pattern": [pattern.name for pattern in PATTERNS],
@@ -199,60 +200,4 @@ def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame
             "above chance": [_above(float(value)) for value in above_chance(scores, chance.uniform)],
         }
     )
-    if kept_others(view) is not None and places_left_out(view.trace)[0].any():
-        rest = scores_of(trace_patterns(view.trace, only_words=True))[:, view.layer.index, view.head]
-        above = above_chance(rest, trace_chance(view.trace, only_words=True).uniform)
-        what = aside(view.trace)
-        table[f"without {what}"] = ["" if np.isnan(value) else f"{value:.3f}" for value in rest]
-        table["above chance there"] = [_above(float(value)) for value in above]
     return table[~np.isnan(scores)]
-
-
-def show_checks(view: OneHead) -> None:
-    """Questions on this text and this head."""
-    scores, chance = scores_of(trace_patterns(view.trace)), trace_chance(view.trace)
-    name = checks.name_of(view.place, scores[:, view.layer.index, view.head], chance)
-    passing = clearly_above(scores, chance)
-    order = sorted(range(1, len(PATTERNS)), key=lambda place: not passing[place].any())  # none is named broad
-    few = patterns.same_word_cases(view.trace) < checks.FEW_CASES
-    asked = (place for place in order if not (few and PATTERNS[place].id == "same_word"))
-    best = [checks.best_head(PATTERNS[place], scores[place]) for place in asked]
-    tags = tags_of(view)
-    tagged: list[Question | None] = [] if tags is None else _about_tags(view, tags)
-    most = checks.most_common_name([str(each) for each in trace_names(view.trace).ravel()])
-    questions = (*tagged, name, *(question for question in best if question is not None), most)
-    own = partial(map_of, view.trace, view.layer.index, view.head)
-    draw_checks(LESSON, questions, most=5 if tagged else 4, of=view.place, figures={"name-of": own})
-
-
-def _about_tags(view: OneHead, tags: Tags) -> list[Question | None]:
-    every, layer = specialization(view.trace, only_words=left_out(view)), view.layer.index
-    keep, causal = kept_tokens(view), is_causal(view.trace)
-    n = len(view.trace) if keep is None else int(keep.sum())
-    parts = specialization_parts(attention_map(view.layer, view.head), *tags, causal=causal, keep=keep)
-    by_id = {part.id: part for part in parts}
-    without = aside(view.trace) if keep is not None else None
-    rim = (
-        checks.rim_of_radar(layer, dimension(id), (every.values(id, False)[layer], every.values(id, True)[layer]))
-        for id in ("self", "punctuation", "cls")
-    )
-    return [
-        checks.base_rate(by_id["content_words"], n, causal, without),
-        checks.corrected_value(view.place, by_id["function_words"], without),
-        next((question for question in rim if question is not None), None),
-        _looks_most(view, every.raw[layer]),
-    ]
-
-
-def _looks_most(view: OneHead, raw: Values) -> Question | None:
-    """Which head of the layer looks most at the first kind that has a clear answer? ``raw`` (H, 7).
-
-    Not asked of a kind that another question names the largest head of.
-    """
-    order = [known.id for known in SPECIALIZATIONS]
-    without = aside(view.trace) if left_out(view) else None
-    asked = (
-        checks.looks_most(view.layer.index, dimension(id), raw[:, order.index(id)], without)
-        for id in ("content_words", "function_words", "entities")
-    )
-    return next((question for question in asked if question is not None), None)

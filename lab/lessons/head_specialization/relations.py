@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lab.charts.components.sentence import Relation
 from lab.figures.sentence import sentence
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed
@@ -47,12 +48,15 @@ def relations(trace: Trace) -> list[Relation]:
     ]
 
 
-def show_with_grammar(view: OneHead) -> None:
-    """The sentence: the head's arcs are above it, and where there is a parser, its arcs are below."""
+def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
+    """Draw the sentence: the arcs of head ``of`` from ``query`` above it and, where there is a parser, its arcs below.
+
+    Layer, head and query count from 0.
+    """
     try:
         runs.load_tagger()
         below = relations(view.trace)
     except PipelineUnavailable:
         below = []  # the step below says why
-    row = sentence(view.trace, view.query, view.key, of=(view.layer.index, view.head), relations=below)
+    row = sentence(view.trace, query, view.key if query == view.query else None, of=of, relations=below)
     show_row(replace(row, hint=_HINT) if below else row)

@@ -8,6 +8,7 @@ import torch
 
 import lab
 from lab.analysis.heads.ablation import each_head_off, head_off, longest, moved, multiplications
+from lab.analysis.words.preferred import preferred
 from tests.checkpoints import HEADS, LAYERS, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import HEAD_WIDTH, SENTENCE, load_theirs
@@ -73,3 +74,17 @@ def test_work_and_memory_are_estimated_by_hand(tiny_checkpoint: TinyCheckpoint) 
     # Four heads of the first layer repeat two layers, four of the second one.
     assert multiplications(config, 10) == (4 * 2 + 4 * 1) * one_layer
     assert longest(config, 2 * 4 * 32 * 100) == 100
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_a_preference_is_the_share_of_two_probabilities(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
+    trace = lab.trace(lab.load_model(tiny_checkpoint(family)), SENTENCE)
+    found = preferred(trace, PLACE, (WORD, WORD + 1))
+    first, second = (each_head_off(trace, PLACE, word).probabilities for word in (WORD, WORD + 1))
+    assert first is not None and second is not None
+    np.testing.assert_allclose(found.off, first / (first + second), atol=1e-6)
+    plain = trace.logits(PLACE)[0].double().softmax(0)[[WORD, WORD + 1]]
+    assert found.before == pytest.approx((plain[0] / plain.sum()).item(), abs=1e-6)
+    headless = lab.trace(lab.load_model(tiny_checkpoint("bert-headless")), SENTENCE)
+    with pytest.raises(ValueError, match="no vocabulary head"):
+        preferred(headless, PLACE, (WORD, WORD + 1))

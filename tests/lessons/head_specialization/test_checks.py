@@ -5,28 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.analysis.heads.named import Chance
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.heads.specialization import SPECIALIZATIONS
-from lab.analysis.heads.specialization_parts import MetricPart, specialization_parts
-from lab.analysis.heads.values import uniform_attention
+from lab.analysis.heads.values import Values
+from lab.evidence.notable import Doing, HeadJob, Notable
 from lab.lessons.head_specialization import checks
 from lab.questions.question import Question
-from tests.analysis.matrices import random_attention
 
-UPOS = [None, "DET", "NOUN", "VERB", "ADP", "DET", "NOUN", "PUNCT", None]
-NOTHING: list[str | None] = [None] * len(UPOS)
 SELF = SPECIALIZATIONS[6]
 
 
 def right(question: Question | None) -> str:
     assert question is not None
     return question.options[question.answer].text
-
-
-def part(id: str, causal: bool, seed: int = 1) -> MetricPart:
-    attention = random_attention(seed, 1, len(UPOS), causal)[0]
-    return next(each for each in specialization_parts(attention, UPOS, NOTHING, causal=causal) if each.id == id)
 
 
 def test_kinds() -> None:
@@ -40,21 +31,10 @@ def test_kinds() -> None:
     assert checks.kind_of("DET", True) == "Special tokens"
 
 
-def test_most_common_kind() -> None:
-    kinds = [checks.kind_of(tag, tag is None) for tag in UPOS]
-    assert checks.most_common_kind(kinds) is None  # three function words, three content words
-    assert right(checks.most_common_kind([*kinds, "Content words"])) == "Content words"
-
-
 def test_looks_most() -> None:
     assert right(checks.looks_most(1, SELF, np.array([0.1, 0.5, 0.3]))) == "Head 2"
     assert checks.looks_most(1, SELF, np.array([0.1, 0.5, 0.48])) is None
     assert checks.looks_most(1, SELF, np.array([np.nan, np.nan])) is None
-
-
-def test_most_common_name() -> None:
-    assert right(checks.most_common_name(["mixed", "next_token", "mixed", "delimiter"])) == "Mixed"
-    assert checks.most_common_name(["mixed", "delimiter"]) is None
 
 
 def test_best_head() -> None:
@@ -63,42 +43,70 @@ def test_best_head() -> None:
     assert checks.best_head(PATTERNS[1], scores * np.nan) is None
 
 
+EVEN = np.array([0.5, 0.4, np.nan, 0.1, np.nan, 0.1, 0.1])
+
+
+def shares(function: float, content: float, punctuation: float) -> Values:
+    """What a head gives, in the order of SPECIALIZATIONS; the text has no names."""
+    return np.array([function, content, np.nan, punctuation, np.nan, 0.1, 0.1])
+
+
 @pytest.mark.parametrize(
-    ("scores", "expected"),
+    ("given", "expected"),
     [
-        ([0.95, 0.0, 0.0, 0.0, 0.7, 0.8], "Delimiter"),
-        ([0.2, 0.7, 0.6, 0.1, 0.0, 0.0], "Next token"),
-        ([0.2, np.nan, 0.45, 0.4, 0.55, 0.8], "Mixed"),
-        ([0.3, 0.0, 0.0, 0.0, 0.65, 0.95], "Bag of words"),
-        ([0.3, 0.7, 0.0, 0.65, 0.0, 0.0], "Next token"),  # an untrained head has more of the same word
+        (shares(0.48, 0.49, 0.03), "Content words"),  # 0.96, 1.23 and 0.3 times
+        (shares(0.5, 0.3, 0.2), "Punctuation"),  # 1, 0.75 and 2 times: the largest share is no preference
+        (shares(0.5, 0.4, 0.1), None),
+        (shares(0.54, 0.43, 0.03), None),  # 1.08 and 1.075 times
     ],
 )
-def test_name_of(scores: list[float], expected: str) -> None:
-    chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
-    question = checks.name_of("layer 1, head 1", np.array(scores), chance)
-    assert question is not None and right(question) == expected
-    assert "Broad" not in [option.text for option in question.options]
+def test_the_preferred_kind_has_most_beside_a_uniform_head(given: Values, expected: str | None) -> None:
+    question = checks.prefers((4, 10), given, EVEN)
+    assert (None if question is None else right(question)) == expected
 
 
-def test_a_name_that_nobody_could_see_is_not_asked_for() -> None:
-    chance = Chance(np.array([1, 0.1, 0.1, 0.1, 0.2, 0.8]), np.array([0.99, 0.2, 0.2, 0.7, 0.3, 0.85]))
-    assert checks.name_of("layer 1, head 1", np.array([0.99, 0.0, 0.0, 0.0, 0.61, 0.0]), chance) is None
+def test_a_share_is_told_from_a_preference() -> None:
+    heads = np.stack([shares(0.48, 0.49, 0.03), shares(0.5, 0.3, 0.2)])
+    question = checks.share_or_preference(2, heads, EVEN)
+    assert question is not None and right(question) == "Punctuation"
+    assert "Head 2 of layer 3 gives function words 50%" in question.prompt and "punctuation 20%" in question.prompt
+    assert "20% is 2.0 times 10%" in question.options[question.answer].why
+    assert checks.share_or_preference(2, heads[:1], EVEN) is None
 
 
-@pytest.mark.parametrize("causal", [False, True])
-def test_base_rate_is_what_a_uniform_head_gives(causal: bool) -> None:
-    even = uniform_attention(len(UPOS), causal)[0]
-    share = even[:, [2, 3, 6]].sum() / even.sum()
-    assert right(checks.base_rate(part("content_words", causal), len(UPOS), causal)) == f"{share:.0%}"
-    assert checks.base_rate(part("entities", causal), len(UPOS), causal) is None
+def job(score: float) -> Notable:
+    return Notable(HeadJob("obj:head", "finds the verb of an object"), 0.36, (Doing(2, 0, score),))
 
 
-@pytest.mark.parametrize("causal", [False, True])
-def test_corrected_value(causal: bool) -> None:
-    attention, even = random_attention(1, 1, len(UPOS), causal)[0], uniform_attention(len(UPOS), causal)[0]
-    expected = attention[:, [1, 4, 5]].sum() / even[:, [1, 4, 5]].sum()
-    assert right(checks.corrected_value("layer 1, head 1", part("function_words", causal))) == f"{expected:.2f}"
-    assert checks.corrected_value("layer 1, head 1", part("entities", causal)) is None
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [(0.36, "No more often"), (0.68, "More often, but"), (0.8, "More often, but"), (0.83, "In more than 80")],
+)
+def test_how_often_a_head_is_right(score: float, expected: str) -> None:
+    assert right(checks.beats_the_rule(job(score))).startswith(expected)
+
+
+@pytest.mark.parametrize(("many", "expected"), [(0, "None"), (1, "One"), (2, "2 to 2"), (3, "More than 2")])
+def test_heads_that_decide_are_counted(many: int, expected: str) -> None:
+    off = np.full((6, 4, 5), 0.9)
+    off[:4].reshape(4, -1)[:, :many] = 0.1  # in four of six sentences
+    off[:3, 3, 4] = 0.1  # in half of them: not most
+    question = checks.heads_that_decide([0.9] * 6, off)
+    assert right(question).startswith(expected)
+    assert checks.heads_that_decide([0.9] * 3 + [0.1] * 3, off) is None
+
+
+def test_a_rule_without_grammar_is_as_good() -> None:
+    """Table 1 of Clark et al. 2019, "nn": 70.4 by head 4-10, 70.2 by the offset of 1."""
+    question = checks.same_as_distance()
+    assert "70.4 of 100" in question.prompt and "in 70.2" in question.prompt
+    assert right(question) == "The head may only look at the next word"
+
+
+def test_only_a_change_shows_what_is_needed() -> None:
+    question = checks.what_shows_need(((4, 10), "finds the subject of a verb", 0.679))
+    assert "In 68 of 100 cases, layer 5, head 11 finds the subject of a verb" in question.prompt
+    assert right(question) == right(checks.what_shows_need(None)) == "Without the head, the model’s words change"
 
 
 def test_rim_of_radar_is_about_the_largest_head() -> None:
@@ -107,7 +115,7 @@ def test_rim_of_radar_is_about_the_largest_head() -> None:
         "More of its attention goes to each token itself than any other head of the layer gives them"
     )
     assert question is not None and "head 2 of layer 1" in question.prompt
-    assert any("3.20" in option.why for option in question.options)
+    assert any("3.20 times" in option.why for option in question.options)
     assert checks.rim_of_radar(0, SELF, (np.array([0.1, 1.0]), np.array([0.8, 8.0]))) is None
     assert checks.rim_of_radar(0, SELF, (np.array([0.4]), np.array([0.8]))) is None
 

@@ -1,0 +1,49 @@
+"""Which of two words a model prefers at a place, with all its heads and with each head switched off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.models import forward
+from lab.models.ablation import ablate_each_head
+from lab.models.memo import once
+from lab.models.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Preferred:
+    """How much the first of two words is preferred: its share of the probability of both.
+
+    before    with all heads
+    off       (L, H), with each head off, one at a time
+    """
+
+    before: float
+    off: NDArray[np.float64]
+
+
+@once
+@torch.inference_mode()
+def preferred(trace: Trace, place: int, words: tuple[int, int]) -> Preferred:
+    """The share of the first of two ``words`` (token ids) at ``place``, from 0, as :class:`Preferred`.
+
+    P(first) / (P(first) + P(second)) is the sigmoid of the difference of their logits, so no softmax is taken.
+
+    Raises
+    ------
+    ValueError
+        A model without a vocabulary head.
+    """
+    vocabulary, norm, config = trace.model.weights.vocabulary_head, trace.model.weights.final_norm, trace.model.config
+    if vocabulary is None:
+        raise ValueError(f"{trace.model.id} has no vocabulary head, so it prefers no word.")
+    last = ablate_each_head(trace)[:, :, place]
+    read = last if norm is None else forward.layer_norm(last, norm, config.norm_eps)
+    logits = forward.vocabulary_logits(read.flatten(0, 1), vocabulary, config)[:, list(words)].double()
+    off = (logits[:, 0] - logits[:, 1]).sigmoid().unflatten(0, read.shape[:2]).numpy()
+    first, second = trace.logits(place)[0][list(words)].double()
+    return Preferred(float((first - second).sigmoid()), off)

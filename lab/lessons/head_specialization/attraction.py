@@ -1,0 +1,58 @@
+"""The verb that a model prefers when a noun of the other number is nearer than the subject, without each head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.analysis.words.masking import hide, mask_of, unknown_of
+from lab.analysis.words.preferred import Preferred, preferred
+from lab.course.sentences.agreement import ATTRACTIONS, FORMS, Attraction
+from lab.evidence.pairs import before
+from lab.models.encoding import encode
+from lab.models.loading import LoadedModel
+from lab.models.memo import once
+from lab.models.trace import Trace, trace_encoding
+
+
+@dataclass(frozen=True, eq=False)
+class AskedVerb:
+    """A run that is asked for the verb at ``place``, from 0; ``forms`` are the ids of :data:`FORMS`."""
+
+    trace: Trace
+    place: int
+    forms: tuple[int, int]
+
+
+def asked_verb(model: LoadedModel, sentence: Attraction) -> AskedVerb | None:
+    """The sentence with its verb hidden, or for a causal model what is before it.
+
+    None where a form of the verb is not one token, or a word is unknown to the model.
+    """
+    good, bad = (encode(model.tokenizer, model.config, sentence.filled(form)) for form in FORMS)
+    both = list(zip(good.token_ids, bad.token_ids, strict=False))
+    places = [at for at, (one, other) in enumerate(both) if one != other]
+    if len(good) != len(bad) or len(places) != 1 or unknown_of(model.tokenizer) in good.token_ids:
+        return None
+    place, mask = places[0], mask_of(model.tokenizer)
+    if model.config.causal:
+        return AskedVerb(trace_encoding(model, before(good, place)), place - 1, both[place])
+    return None if mask is None else AskedVerb(trace_encoding(model, hide(good, [place], mask)), place, both[place])
+
+
+@once
+def attractions(model: LoadedModel) -> tuple[Preferred, ...] | None:
+    """The share of “were” beside “was” in each of :data:`ATTRACTIONS`, with all heads and without each of them.
+
+    None where the model does not read one of the sentences. Raises ValueError for one without a vocabulary head.
+    """
+    asked = [asked_verb(model, sentence) for sentence in ATTRACTIONS]
+    read = [each for each in asked if each is not None]
+    if len(read) < len(asked):
+        return None
+    return tuple(preferred(each.trace, each.place, each.forms) for each in read)
+
+
+@once
+def first_verb(model: LoadedModel) -> AskedVerb | None:
+    """The first of the sentences, as the model reads it; None where it does not."""
+    return asked_verb(model, ATTRACTIONS[0])

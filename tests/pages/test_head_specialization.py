@@ -168,6 +168,10 @@ def test_the_grammar_map_shares_out_what_goes_to_other_words(model: str) -> None
         assert found.given[word] == pytest.approx(given, abs=1e-6)
         if sum(given):
             assert found.shares[word] == pytest.approx(np.array(given) / sum(given), abs=1e-5)
+            for row in rows:  # the arcs of the sentence
+                arcs = np.zeros(len(trace))
+                arcs[[keys[0] for keys in members]] = np.array(given) / sum(given)
+                assert found.of_tokens[row] == pytest.approx(arcs, abs=1e-5)
 
 
 def test_the_outlined_cell_of_the_grammar_map_is_the_word_that_the_head_names() -> None:

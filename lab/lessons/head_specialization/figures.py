@@ -60,6 +60,13 @@ class ToOthers:
         sums = self.given.sum(axis=1, keepdims=True)
         return np.divide(self.given, sums, out=np.zeros_like(self.given), where=sums > 0)
 
+    @property
+    def of_tokens(self) -> NDArray[np.float32]:
+        """The shares between the tokens of the text, (n, n): those to a word are at its first token, all others 0."""
+        firsts = np.array([at >= 0 and at not in self.of_token[:i] for i, at in enumerate(self.of_token)])
+        inside = np.outer(self.of_token >= 0, firsts)
+        return np.where(inside, self.shares[np.ix_(self.of_token, self.of_token)], 0).astype(np.float32)
+
 
 def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
     """What each word of the text, of a pair the first, gives the other words. Raises PipelineUnavailable."""

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
-from lab.course.heads import head_name
+from lab.course.heads import head_name, percent, resting_place
 from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted
 from lab.evidence.grammar import accuracy
@@ -63,7 +63,7 @@ def show_grammar(view: OneHead) -> None:
     query = view.query if TOKEN.chosen() or shown is None else shown.query
     show_with_grammar(view, query, (doing.layer, doing.head))
     say_language(view.trace)
-    st.markdown(_the_claim(each, shown))
+    st.markdown(_the_claim(view, each, shown))
     if predict(LESSON, checks.beats_the_rule(each)):
         draw(figures.jobs(found, at), "jobs")
         st.caption(
@@ -127,20 +127,29 @@ def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | No
     return max(here, key=lambda case: (case.right, float(weights[case.query, case.key])), default=None)
 
 
-def _the_claim(each: Notable, case: Case | None) -> str:
+def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
     """What is asked of the head, on a pair of this sentence where there is one."""
     relation, end = each.job.id.split(":")
     told = "Green arcs below the words are the grammar of your sentence. "
     if case is not None:
         dependent, head = (case.asked, case.sought) if end == "head" else (case.sought, case.asked)
         pair = _IN_WORDS[relation].format(dependent=quoted(dependent), head=quoted(head))
-        told += f"For example, {pair}. "
+        told += f"For example, {pair}. {_not_counted(view, each, case)}"
     doing = each.heads[0]
     return (
         f"{told}Is there a head that **{each.job.does}**, in any sentence? People have marked the grammar of thousands "
         f"of sentences, so one can count. The best candidate is {head_name((doing.layer, doing.head))}. A rule that "
         f"always takes the word at the same distance is right in {meanings.in_100(each.chance or 0.0)} cases."
     )
+
+
+def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
+    """How much of the attention of a pair's first word goes where it does not count."""
+    doing = each.heads[0]
+    found = figures.to_others(view.trace, doing.layer, doing.head)
+    left = 1 - float(found.given[found.of_token[case.query]].sum())
+    where = f"{resting_place(view.trace)} and to the word itself" if any(view.trace.encoding.special) else "itself"
+    return f"The arcs above leave out what {quoted(case.asked)} gives to {where}, {percent(left)} in this head. "
 
 
 def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:

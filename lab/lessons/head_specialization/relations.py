@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lab.charts.components.sentence import Relation
 from lab.figures.sentence import sentence
+from lab.lessons.head_specialization.figures import to_others
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
@@ -15,7 +16,10 @@ from lab.ui import runs
 from lab.ui.sentence import show_row
 from lab.ui.shared.one_head import OneHead
 
-_HINT = "Above the words: where the head looks from the orange one. Below them, in green: the grammar. Click a word."
+_HINT = (
+    "Above the words: how the head shares its attention among the other words, from the orange one. Below, in green: "
+    "the grammar. Click a word."
+)
 # The name, below the sentence, of a relation of Universal Dependencies. Other relations are not drawn.
 _NAMES: Mapping[str, str] = {
     "nsubj": "subject",
@@ -49,14 +53,17 @@ def relations(trace: Trace) -> list[Relation]:
 
 
 def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
-    """Draw the sentence: the arcs of head ``of`` from ``query`` above it and, where there is a parser, its arcs below.
+    """Draw the sentence: above it how head ``of`` shares its attention among the words, from ``query``; below, grammar.
 
-    Layer, head and query count from 0.
+    Where there is no parser, the arcs above are all weights, and none are below. Layer, head and query count from 0.
     """
+    row = sentence(view.trace, query, view.key if query == view.query else None, of=of)
     try:
         runs.load_tagger()
         below = relations(view.trace)
+        inside = sentence(view.trace, query, of=of, relations=below)
+        seen = slice(row.first, row.first + len(row.labels))
+        row = replace(inside, other=row.other, weights=to_others(view.trace, *of).of_tokens[seen, seen], hint=_HINT)
     except PipelineUnavailable:
-        below = []  # the step below says why
-    row = sentence(view.trace, query, view.key if query == view.query else None, of=of, relations=below)
-    show_row(replace(row, hint=_HINT) if below else row)
+        pass  # the step below says why
+    show_row(row)

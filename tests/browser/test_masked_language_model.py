@@ -13,7 +13,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import PHONE, wait_idle
 
 TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
-MASKED = ("Hide words", "From vector to word", "Softmax", "Logit lens", "Without the mask", "Check")
+MASKED = ("Hide words", "From vector to word", "Layer by layer", "Every place", "Check")
 
 
 def open_page(lab: Lab, page: Page, query: str = f"text={TEXT}") -> None:
@@ -83,7 +83,7 @@ def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: 
 
 
 def test_one_logit_moves_and_every_probability_with_it(lab: Lab, page: Page) -> None:
-    open_page(lab, page, f"text={TEXT}&masked=7&step=Softmax")
+    open_page(lab, page, f"text={TEXT}&masked=7&step=From+vector+to+word")
     skip_the_prediction(page)
     model = library.load_model(DEFAULT_MODEL)
     logits = library.trace(model, TEXT.replace("+", " ").replace("mat", "[MASK]")).logits(6)[0].double()
@@ -123,7 +123,8 @@ def test_on_a_telephone_the_lens_shows_the_blank_without_scrolling_and_a_click_o
     lab: Lab, page: Page
 ) -> None:
     open_page(lab, page, f"text={TEXT}&step=Logit+lens")
-    skip_the_prediction(page)
+    page.get_by_text("At several tokens").click()
+    wait_idle(page)
     cells = page.locator(".st-key-lens-grid svg path[aria-label*='MASK']")
     assert cells.count()
     assert cells.evaluate_all("nodes => Math.max(...nodes.map(node => node.getBoundingClientRect().right))") <= 390

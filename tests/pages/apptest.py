@@ -144,6 +144,15 @@ def reveal(at: AppTest) -> AppTest:
     return at
 
 
+def unfold(at: AppTest, *folds: str) -> AppTest:
+    """Open the folds of these keys."""
+    for fold in folds:
+        at.session_state[fold] = True
+    at.run()
+    assert not at.exception, at.exception[0].stack_trace
+    return at
+
+
 def worked(at: AppTest) -> AppTest:
     """Wait until the work that goes on in the background is over, and draw the page again."""
     for thread in threading.enumerate():
@@ -199,9 +208,9 @@ def walk(at: AppTest, steps: Iterable[str] = ()) -> Iterator[str]:
         yield step
 
 
-def check_answers(at: AppTest) -> None:
-    """The step with the checks has three at least, and the first one answers."""
+def check_answers(at: AppTest, least: int = 3) -> None:
+    """The step with the checks has so many at least, and the first one answers."""
     radios = [radio for radio in at.radio if str(radio.key).startswith("_check.")]
-    assert len(radios) >= 3
+    assert len(radios) >= least
     radios[0].set_value(0).run()
     assert len(at.success) + len(at.error) + len(at.warning) == 1

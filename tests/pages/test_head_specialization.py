@@ -30,7 +30,7 @@ from lab.models.twin import random_twin
 from lab.text.tags import pipeline
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, tagged
 from lab.ui import runs
-from tests.pages.apptest import Offer, check_answers, go, looks, reveal, visit, walk, words, worked
+from tests.pages.apptest import Offer, check_answers, go, looks, reveal, unfold, visit, walk, words, worked
 
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
@@ -50,15 +50,6 @@ OWN = "The dog ran home.\n\nShe met Anna in London.\nIs it late?"
 
 def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
-
-
-def unfold(at: AppTest, *folds: str) -> AppTest:
-    """Open the folds of these keys."""
-    for fold in folds:
-        at.session_state[fold] = True
-    at.run()
-    assert not at.exception, at.exception[0].stack_trace
-    return at
 
 
 def read(at: AppTest) -> AppTest:

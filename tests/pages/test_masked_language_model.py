@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import follows, head_steps
-from lab.course.words import percent
+from lab.course.words import percent, share
 from lab.figures.sentence import DRAWN
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.reference import reference
@@ -30,6 +30,8 @@ from tests.pages.apptest import (
     row_of,
     sentence_of,
     step_of,
+    turn_to,
+    unfold,
     visit,
     walk,
     words,
@@ -38,9 +40,9 @@ from tests.pages.apptest import (
 PAGE = "9_Masked_language_model.py"
 TEXT = "The cat sat on the mat because it was tired."
 # Steps that ask about one place, and those that take the text as it stands.
-MASKED = ("hide-words", "from-vector-to-word", "softmax", "logit-lens", "without-the-mask", "check")
+MASKED = ("hide-words", "from-vector-to-word", "logit-lens", "check")
 WHOLE = ("every-place", "likelihood", "next-sentence")
-NEXT = ("next-token", "from-vector-to-word", "softmax", "logit-lens", "check")
+NEXT = ("next-token", "from-vector-to-word", "logit-lens", "every-place", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -125,8 +127,6 @@ def test_a_typed_mask_counts_as_hidden() -> None:
     assert "at token 6" in words(at)
     click_token(at, 5)  # what was typed stays
     assert blanks(at) == [5]
-    at = open_step("without-the-mask", text="The king and the [MASK] lived in a castle.")
-    assert "no word to put back" in words(at)
 
 
 # Beside what every lesson must bear (test_matrix.py).
@@ -165,34 +165,30 @@ def test_shown_numbers_are_the_models() -> None:
     mat = lab.trace(model, TEXT).token_ids[6]
     rank = 1 + int((probabilities > probabilities[mat]).sum())
     at = open_step("hide-words", text=TEXT, masked="7")
-    assert f"rank **{rank:,}**" in words(at)
-    at = open_step("softmax", text=TEXT, masked="7")
+    assert f"is number {rank:,} of" in words(at)
+    at = open_step("from-vector-to-word", text=TEXT, masked="7")
     at.session_state["_candidate"] = mat
-    at.run()
+    unfold(at, "_sum")
     assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
     (played,) = [each for each in components(at) if each.key == "_softmax"]
     header, arrays = unpack(played.proto.bytes)
     powers = np.exp([*arrays["logits"], header["rest"]], dtype=np.float64)
     best = probabilities.sort(descending=True).values[: len(arrays["logits"]) - 1].numpy()
     np.testing.assert_allclose((powers / powers.sum())[: len(best)], best, rtol=1e-4)
-    at = open_step("without-the-mask", text=TEXT, masked="7")
-    in_sight = lab.trace(model, TEXT).logits(6)[0].double().softmax(0)[mat].item()
-    chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
-    assert chart["value"].tolist() == pytest.approx([probabilities[mat].item(), in_sight], rel=1e-3)
 
 
-def test_logits_are_counted_for_the_place_that_is_asked() -> None:
-    at = open_step("from-vector-to-word", text=TEXT)
-    config = lab.load_model(DEFAULT_MODEL).config
-    assert [metric.value for metric in at.metric] == [f"{config.vocabulary:,}", f"{13 * config.vocabulary:,}"]
-    assert not at.code
-    at.session_state["head-steps.table"] = True  # opens the figure's button
-    at.run()
-    assert "def vocabulary_logits" in at.code[0].value
+def test_seeing_a_word_is_told_from_guessing_it() -> None:
+    """The word that the course hides in this text, hidden and in plain sight, against logits computed here."""
+    model = lab.load_model(DEFAULT_MODEL)
+    seen, hidden = lab.trace(model, TEXT), lab.trace(model, TEXT.replace("tired", "[MASK]"))
+    before, after = (each.logits(10)[0].double().softmax(0)[seen.token_ids[10]].item() for each in (hidden, seen))
+    said = words(open_step("every-place"))
+    assert f"It goes from {share(before)} to {share(after)}." in said
+    assert f"from {share(before)} to **{share(after)}**" in said
 
 
 def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
-    at = open_step("from-vector-to-word", text=TEXT)
+    at = unfold(open_step("from-vector-to-word", text=TEXT), "_vectors")
     steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), (10,)), 10)
     chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
     values = chart["value"].to_numpy().reshape(4, -1)
@@ -223,10 +219,11 @@ def test_the_sentence_shows_tokens_to_the_letter(offer: Offer) -> None:
 
 def test_temperature_divides_the_logits(offer: Offer) -> None:
     name = offer("gpt2")
-    at = open_step("softmax", model=name, text="The cat sat on", temperature="0.5")
+    at = unfold(open_step("from-vector-to-word", model=name, text="The cat sat on", temperature="0.5"), "_sum")
     logits = lab.trace(lab.load_model(runs.local_models()[name]), "The cat sat on").logits(-1)[0].double()
     best = (logits / 0.5).softmax(0).max().item()
     assert f"= {best:.4g}" in at.latex[0].value
+    reveal(turn_to(at, "next-token"))
     assert at.slider(key="temperature").value == 0.5
 
 
@@ -330,7 +327,7 @@ def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
         out = reference(loaded)(input_ids=ids)
     logits = (out.logits if "logits" in out else out.prediction_logits)[0, 4].double().numpy()
     order = np.argsort(-logits, kind="stable")
-    at = open_step("every-place", model=model)
+    at = unfold(open_step("every-place", model=model), "_every_sum")
     at.session_state["every-place-0"] = {"selection": {"cell": [{"q": 4, "k": 2}]}}
     at.run()
     assert not at.exception

@@ -58,9 +58,3 @@ def test_no_hint_is_for_nothing() -> None:
     sources = "".join(path.read_text() for path in Path("lab").rglob("*.py") if path.name != "hints.py")
     made = {"toy-shared", "toy-alone"}  # by a name that is put together
     assert [id for id in HINTS if f'"{id.removesuffix("-")}' not in sources and id not in made] == []
-
-
-def test_a_hint_does_not_count_options_that_it_does_not_know() -> None:
-    """The question has up to four words to choose from, whatever the sentence."""
-    hint = hint_of(asked(4, "other-sentence"))
-    assert hint is not None and "both" not in hint

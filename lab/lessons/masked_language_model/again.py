@@ -31,8 +31,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
         yield checks.next_best_word(before, best, model.config.vocabulary)
     else:
         yield checks.best_word(prompt, best[:4], truth, model.config.vocabulary)
-    yield checks.odds(best[0], best[1])
-    yield checks.quotient(best[1], prediction)
+    yield checks.others_fall(prediction, best[:3])
     if truth is not None:
         yield checks.shown_word(truth, candidate(prediction_at(trace, place, None), truth.token_id, model.tokenizer))
     yield checks.shifted(best[3])

@@ -8,15 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lab.analysis.words.predictions import Candidate, Prediction, Restored
+import numpy as np
+
+from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.words import quoted, share
 from lab.questions.kinds import Quantity, numeric, rises_or_falls, which_holds
-from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
 _LEAD = 1.1
-# What a quotient or a probability can be: an option of exactly 0 would give itself away.
-_POSITIVE = (math.ulp(0.0), math.inf)
+_RAISED, _SEEN = 2, 0.005  # of a logit, and of a probability with two digits
+# What a probability can be: an option of exactly 0 would give itself away.
 _PROBABILITY = (math.ulp(0.0), 1.0)
 
 
@@ -53,26 +55,39 @@ def next_best_word(before: str, best: Sequence[Candidate], vocabulary: int) -> Q
     return shuffled("next-best-word", prompt, list(options.values())) if len(options) > 1 else None
 
 
-def odds(first: Candidate, second: Candidate, temperature: float = 1.0) -> Question | None:
-    """From the difference of two logits to the quotient of their probabilities: e to the difference."""
-    gap = (first.logit - second.logit) / temperature
-    ratio = math.exp(gap) if gap < 20 else math.inf
-    if gap < MARGIN or math.isinf(ratio):
+def others_fall(prediction: Prediction, best: Sequence[Candidate]) -> Question | None:
+    """What happens to the third word when the logit of the second one grows by 2?
+
+    Asked where the change can be seen. ``best`` are the first three words of ``prediction``.
+    """
+    if len(best) < 3:
         return None
-    wrong = {
-        gap: "This is the difference itself; the softmax raises e to each logit first.",
-        2**gap: f"2 to the power of {gap:.3f}; the softmax uses e = 2.718 …",
-        first.logit / second.logit if second.logit else 0.0: "This divides the logits; the softmax divides their "
-        "exponentials.",
-        math.exp(2 * gap): f"This is e to the power of 2 × {gap:.3f}.",
-    }
-    why = f"e^{gap:.3f} ≈ {ratio:.3g}: {share(first.probability)} against {share(second.probability)}."
-    heat = "" if temperature == 1 else f", divided by the temperature {temperature:g},"
-    prompt = (
-        f"The logit of {quoted(first.word)}{heat} is {gap:.3f} larger than that of {quoted(second.word)}. How many "
-        f"times as probable is {quoted(first.word)}?"
+    raised, watched = best[1], best[2]
+    logits = prediction.scaled.copy()
+    before = float(prediction.probabilities[watched.token_id])
+    logits[raised.token_id] += _RAISED / prediction.temperature
+    powers = np.exp(logits - logits.max())
+    after = float(powers[watched.token_id] / powers.sum())
+    if before - after < _SEEN:
+        return None
+    numbers = f"It goes from {share(before)} to {share(after)}"
+    return shuffled(
+        "others-fall",
+        f"Suppose that the logit of {quoted(raised.word)} grows by {_RAISED}, and all other logits stay. What happens "
+        f"to the probability of {quoted(watched.word)}?",
+        (
+            Option(
+                "It falls",
+                f"{numbers}: its own number stays, but the sum that it is divided by has grown.",
+                correct=True,
+            ),
+            Option(
+                "It stays, because its own logit stays",
+                f"You looked at one word alone. {numbers}: all words share one sum.",
+            ),
+            Option("It rises, too", f"{numbers}. All probabilities together make 1, so what one wins the others lose."),
+        ),
     )
-    return numeric("odds", prompt, (ratio, why), wrong, Quantity("{:.3g} times".format, within=_POSITIVE))
 
 
 def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
@@ -86,23 +101,6 @@ def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
         "itself. What happens to its probability at this place?"
     )
     return which_holds("shown-word", prompt, numbers, rises_or_falls(change))
-
-
-def quotient(chosen: Candidate, prediction: Prediction) -> Question | None:
-    """From e^(z − max) and the sum to the probability."""
-    total, shown = prediction.total, f"{chosen.exponential:.4g}"
-    wrong = {
-        chosen.exponential: "This is the exponential itself; it still has to be divided by the sum.",
-        1 / total: f"1 ÷ {total:.4g} is the probability of the best word, whose exponential is 1.",
-        chosen.exponential / (1 + chosen.exponential): "This shares between two words only; the softmax shares "
-        "between all of them.",
-    }
-    why = f"{shown} ÷ {total:.4g} = {share(chosen.probability)}."
-    prompt = (
-        f"For {quoted(chosen.word)}, e^(z − max) is {shown}. Over all {len(prediction.logits):,} words these numbers "
-        f"add up to {total:.4g}. What is the probability of {quoted(chosen.word)}?"
-    )
-    return numeric("quotient", prompt, (chosen.probability, why), wrong, Quantity(share, within=_PROBABILITY))
 
 
 def shifted(chosen: Candidate) -> Question | None:
@@ -136,22 +134,3 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
         "is its probability at temperature 0.5? Try it in the first step."
     )
     return numeric("tempered", prompt, (after, why), wrong, Quantity(share, within=_PROBABILITY))
-
-
-def easiest_word(asked: str, found: Sequence[Restored]) -> Question | None:
-    """Which of these words does the model restore best? Words that come too close to the best are left out."""
-    ordered = sorted(found, key=lambda each: -each.probability)
-    kept = ordered[:1] + [each for each in ordered[1:] if ordered[0].probability - each.probability >= MARGIN]
-    if clear_winner([each.probability for each in kept]) is None:
-        return None
-    names = [f"{quoted(each.word)} (token {each.place + 1})" for each in kept]
-    options = [
-        Option(
-            name,
-            f"It gets {share(each.probability)}, rank {each.rank:,}"
-            + (", the most of these." if at == 0 else f"; {names[0]} gets {share(kept[0].probability)}."),
-            correct=at == 0,
-        )
-        for at, (name, each) in enumerate(zip(names, kept, strict=True))
-    ]
-    return shuffled("easiest-word", asked, options)

@@ -8,26 +8,61 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words import predictions
-from lab.analysis.words.predictions import candidates, likeliest
+from lab.analysis.words.masking import mask_of, masked_run, place_to_start, unknown_of
+from lab.analysis.words.predictions import Candidate, candidate, candidates, likeliest, prediction_at
 from lab.course.words import named, percent, quoted
 from lab.figures.sentence import sentence
-from lab.lessons.masked_language_model import figures, meanings
+from lab.lessons.masked_language_model import LESSON, checks, figures, meanings
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw_cells
 from lab.ui.frame.script import meaning
+from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row
 
 _ROWS = 24  # of a figure that is shown whole; a longer one scrolls in a box
 _BOX = 860  # pixels
+_WHY_HIDE = (
+    "Of 10 words that BERT is asked about in training, 8 are hidden, 1 is replaced by a random word, and 1 stays: the "
+    "texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are hidden, never a special token, so "
+    "read nothing into the rows of [CLS] and [SEP]."
+)
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 
 
 def show_every_place(trace: Trace) -> Trace:
-    """A row for each token of the text as it stands: its five likeliest words, or what is expected after it."""
+    """What seeing a word does to its probability; then the likeliest words of every token, with nothing hidden."""
     causal = trace.model.config.causal
+    both = None if causal else hidden_and_seen(trace)
     if causal:
-        st.markdown("This model reads from left to right: each row shows what it expects **after** its token.")
+        st.markdown(
+            "What does the model expect after each token? It reads from left to right, so it has not seen the next one."
+        )
+    else:
+        st.markdown("Does it matter that a word is hidden? Leave all words in plain sight, and ask about them again.")
+    if both is not None and not predict(LESSON, checks.shown_word(*both)):
+        return trace
+    rows = _show_grid(trace)
+    if rows.stop - rows.start < len(trace):
+        st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
+    found = likeliest(trace, figures.ranks(trace))
+    told = meanings.copied(trace, found.ids[:, 0].tolist())
+    meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
+    if not causal:
+        st.caption(
+            "A model that is asked only about words that it sees can answer by copying, without any grammar. So BERT "
+            "learns from hidden words."
+        )
+        with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:
+            if why.open:
+                st.markdown(_WHY_HIDE)
+    _write_out(trace, *_cell(trace))
+    code(likeliest, predictions.Prediction)
+    return trace
+
+
+def _show_grid(trace: Trace) -> slice:
+    """The sentence and the grid, in both of which a click chooses; returns the places that are drawn."""
     place, rank = _cell(trace)
     row = replace(sentence(trace, place), hint="Click a word to look at its place in the figure.")
     show_row(row, lambda place, _: st.session_state.update({_CELL: (place, rank)}))
@@ -39,15 +74,21 @@ def show_every_place(trace: Trace) -> Trace:
         st.session_state[_CLICKED] = clicked, rows.start
         st.session_state[_CELL] = clicked[0] + rows.start, clicked[1]
         st.rerun()
-    if rows.stop - rows.start < len(trace):
-        st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {len(trace)}, around the chosen one.")
-    found = likeliest(trace, figures.ranks(trace))
-    meaning(meanings.copied(trace, found.ids[:, 0].tolist()))
-    if not causal and any(trace.encoding.special):
-        st.caption("In training only words are hidden, never a special token. So read nothing into the rows of those.")
-    _write_out(trace, place, rank)
-    code(likeliest, predictions.Prediction)
-    return trace
+    return rows
+
+
+def hidden_and_seen(trace: Trace) -> tuple[Candidate, Candidate] | None:
+    """The word that the course hides in this text, with its probability when it is hidden and in plain sight.
+
+    None for a text without such a word.
+    """
+    mask, tokenizer = mask_of(trace.model.tokenizer), trace.model.tokenizer
+    places = () if mask is None else place_to_start(trace.encoding, mask[1])
+    if not places or trace.token_ids[places[0]] == unknown_of(tokenizer):
+        return None
+    place, word = places[0], trace.token_ids[places[0]]
+    hidden = prediction_at(masked_run(trace, (place,)), place, None)
+    return candidate(hidden, word, tokenizer), candidate(prediction_at(trace, place, None), word, tokenizer)
 
 
 def _cell(trace: Trace) -> tuple[int, int]:
@@ -61,10 +102,17 @@ def _cell(trace: Trace) -> tuple[int, int]:
 
 
 def _write_out(trace: Trace, place: int, rank: int) -> None:
-    """One word's probability: its logit, the exponential, the sum, the share."""
-    found = predictions.prediction_at(trace, place, None)
+    """Fold one word's probability: its logit, the exponential, the sum, the share."""
+    with st.expander(
+        "One probability, written out", icon=":material/function:", on_change="rerun", key="_every_sum"
+    ) as x:
+        if x.open:
+            _show_sum(trace, place, rank)
+
+
+def _show_sum(trace: Trace, place: int, rank: int) -> None:
+    found = prediction_at(trace, place, None)
     shown = candidates(found, figures.ranks(trace), trace.model.tokenizer)
-    st.header("From logits to a share")
     words = [f"{each.rank} · {each.word}" for each in shown]
 
     def take() -> None:

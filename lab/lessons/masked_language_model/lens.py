@@ -13,7 +13,7 @@ from lab.analysis.words.predictions import word_of
 from lab.course.pages import experiment_of
 from lab.course.words import escaped, quoted
 from lab.figures.choices import FITTED
-from lab.lessons.masked_language_model import LESSON, figures, meanings, tries
+from lab.lessons.masked_language_model import LESSON, figures, meanings
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
 from lab.ui import selection
@@ -30,14 +30,28 @@ _TOP = 5
 
 
 def show_lens(view: PredictionView) -> None:
-    """A word that forms at the place asked about; the same at several tokens as a grid, and one cell of it in full."""
-    said = st.container()
+    """A word that forms at the place asked about; behind clicks several tokens as a grid, and how far to trust it."""
     record = _of_its_own(view)
-    fitted = record is not None and READ_WITH.choose("Read with") == FITTED
-    with said:
-        _say_what(view, fitted)
+    fitted = record is not None and READ_WITH.chosen() == FITTED
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
-    st.header("At several tokens")
+    found = lens_at(view, (view.place,), fitted)
+    meaning(meanings.arrived(view.trace, view.place, found.truths[0], fitted=fitted))
+    st.caption("The lens shows what can be read after a layer, not what the model uses there.")
+    if record is not None:
+        READ_WITH.choose("Read with")
+        st.caption(_what(view, fitted))
+    with st.expander("At several tokens", icon=":material/grid_on:", on_change="rerun", key="_lens_tokens") as several:
+        if several.open:
+            _show_grid(view, fitted)
+    with st.expander("How far to trust the lens", on_change="rerun", key="_lens_limits") as limits:
+        if limits.open:
+            _show_limits(view, found, record, fitted)
+    way_to("The experiment", experiment_of("patching"))
+    code(lens.lens_rows, lens.lens_prediction, *([FittedLens.guess] if fitted else []))
+
+
+def _show_grid(view: PredictionView, fitted: bool) -> None:
+    """The same reading at several tokens, and one cell of it in full."""
     places = _window(view)
     shown = LENS.choose("Cells")
     found = lens_at(view, places, fitted)
@@ -48,46 +62,41 @@ def show_lens(view: PredictionView) -> None:
     if clicked is not None and clicked != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
-    meaning(meanings.arrived(view.trace, places[at], found.truths[at], fitted=fitted))
-    if found.truths[at] is not None:
-        tries.ranks()
-    _say_limits(view, found, record if fitted else None)
+    if view.causal:
+        st.caption("A column shows what would be predicted to come after its token.")
     _show_cell(view, found, (layer, column), fitted)
+
+
+def _show_limits(view: PredictionView, found: Lens, record: MeasuredLens | None, fitted: bool) -> None:
+    """What the last row is, what the rows before it can say, and how often the lens names the model's own word."""
+    _say_limits(view, found, record if fitted else None)
     if record is not None:
         st.markdown(meanings.agreed(record, view.causal))
         draw(partial(figures.lens_agreement, view.trace), "lens-agreement")
-    st.markdown(
-        "The lens shows what can be read where. Which vector the answer hangs on shows only when it is changed:"
-    )
-    way_to("The experiment", experiment_of("patching"))
-    code(lens.lens_rows, lens.lens_prediction, *([FittedLens.guess] if fitted else []))
 
 
 def _of_its_own(view: PredictionView) -> MeasuredLens | None:
-    """What was measured of the lens that was fitted for the model; where there is none, a sentence says so."""
+    """What was measured of the lens that was fitted for the model; None where there is none."""
     try:
         if fitted_lens(view.model) is not None:
             return measured(view.model)
     except CheckpointError as error:
         st.warning(f"{escaped(str(error))} You see the plain lens instead.", icon=":material/broken_image:")
         return None
-    st.markdown("This model has no fitted lens, so you see the plain one.")
     return None
 
 
-def _say_what(view: PredictionView, fitted: bool) -> None:
-    through, predictions = ("output embeddings", "read") if view.causal else ("vocabulary head", "reads")
+def _what(view: PredictionView, fitted: bool) -> str:
+    """What the chosen lens does with the vector of a layer."""
+    through = "output embeddings" if view.causal else "vocabulary head"
     if view.trace.model.weights.final_norm is not None:
-        through, predictions = f"final LayerNorm and {through}", "read"
+        through = f"final LayerNorm and {through}"
     if fitted:
-        told = (
-            "The fitted lens has a map for each layer. From the hidden state after the layer, the map guesses the last "
-            f"hidden state, and the {through} of the model {predictions} the guess."
+        return (
+            "The fitted lens has a map for each layer. The map guesses the last vector from the vector after the "
+            f"layer, and the model’s own {through} turns the guess into a word."
         )
-    else:
-        told = f"Here the {through} of the model {predictions} the hidden state after each layer."
-    after = " A column shows what would be predicted to come after its token." if view.causal else ""
-    st.markdown(f"{told}{after}")
+    return f"The plain lens gives the vector after each layer, as it is, to the model’s own {through}."
 
 
 def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:

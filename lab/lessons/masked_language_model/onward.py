@@ -24,32 +24,6 @@ ONWARD = (
 )
 
 
-def on_the_way(trace: Trace, asked: int) -> str:
-    """What became of the last vectors: the shapes from layer to words, for the model on screen.
-
-    ``asked`` counts the places at which it was asked for a word.
-    """
-    config, n = trace.model.config, len(trace)
-    words = f"{config.vocabulary:,}"
-    places = "one token" if asked == 1 else f"{asked} tokens"
-    norm = "a last LayerNorm, then " if trace.model.weights.final_norm is not None else ""
-    head = "the table of embeddings" if config.causal else "the vocabulary head"
-    end = (
-        "The word that is drawn from them is appended to the text, and all of it runs again."
-        if config.causal
-        else "The likeliest word fills the blank. There the way of your text ends."
-    )
-    return (
-        f":material/arrow_downward: **On the way.** The {_layers(config.layers)} over {n} × {config.width:,} numbers. "
-        f"At {places}, {norm}{head} turns the {config.width:,} numbers into {words} logits, one for each word of the "
-        f"vocabulary. Softmax turns these into {words} probabilities. {end}"
-    )
-
-
-def _layers(count: int) -> str:
-    return "layer hands" if count == 1 else f"{count} layers hand"
-
-
 def uses(trace: Trace) -> str:
     """What the last vectors are used for, by the kind of model: one that fills blanks, or one that writes on."""
     return _WRITES if trace.model.config.causal else _FILLS

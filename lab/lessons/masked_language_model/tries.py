@@ -9,18 +9,16 @@ from typing import Any
 import streamlit as st
 
 from lab.analysis.words.masking import mask_of, maskable, whole_words
-from lab.course.pages import step_name
 from lab.course.sentences.blanks import Blank
 from lab.course.telling import telling
 from lab.course.words import quoted
-from lab.lessons.masked_language_model import LESSON
 from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.frame.script import try_this
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.parameters import LENS, MASKED, MODE, PAIR, PLACE, RANK, STEP, TEMPERATURE, TEXT, TOY
+from lab.ui.parameters import MASKED, MODE, PAIR, PLACE, STEP, TEXT, TOY
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.sidebar import use_texts
@@ -92,24 +90,6 @@ def another_place(view: PredictionView) -> None:
     try_this(f"Hide {word} instead: another vector, other words.", f"Hide token {longest + 1}", changes)
 
 
-def colder(view: PredictionView) -> None:
-    """A lower temperature for a model that draws; another place for one that fills blanks."""
-    if view.causal:
-        why = "At temperature 0.5 every lead counts double. What becomes of the first word?"
-        try_this(why, "Temperature 0.5", {TEMPERATURE: 0.5})
-    else:
-        another_place(view)
-
-
-def nothing_hidden(view: PredictionView) -> None:
-    """The table of every place; the toy, which has none, hides another letter."""
-    if view.page.selection[MODE] == TOY:
-        another_place(view)
-    else:
-        there = step_name(LESSON, "every-place")
-        try_this("Look at every place at once, with nothing hidden.", there, {STEP: there})
-
-
 def two_words_swapped(trace: Trace) -> None:
     """Two neighbouring words change places: the longest two, so that no name or article is all that moves."""
     encoding, text = trace.encoding, trace.text
@@ -127,8 +107,3 @@ def two_words_swapped(trace: Trace) -> None:
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """A token’s span without the space that some tokenizers put before a word."""
     return end - len(text[start:end].lstrip()), end
-
-
-def ranks() -> None:
-    """The lens with the ranks of the true word."""
-    try_this("See how far down the true one begins, and when it climbs.", "Rank of the true one", {LENS: RANK})

@@ -97,35 +97,3 @@ def other_subject(run: Run, model: LoadedModel, blank: Blank) -> Question | None
         f"{new}. What happens to that probability?"
     )
     return which_holds("other-subject", prompt, told, rises_or_falls(change))
-
-
-def other_sentence(run: Run, model: LoadedModel, blank: Blank) -> Question | None:
-    """Which of the four words offered for another sentence does the model find most probable?"""
-    prediction = blank_of(run, model, blank.text)
-    if prediction is None:
-        return None
-    each = {word: in_blank(model, prediction, word) for word in blank.offered}
-    found = sorted(((c.probability, word) for word, c in each.items() if c is not None), reverse=True)
-    if len(found) < 3 or found[0][0] < _LEAD * found[1][0]:
-        return None
-    first, causal = quoted(found[0][1]), model.config.causal
-    options = [
-        Option(
-            quoted(_in_place(blank.text, word, causal)),
-            f"It gets {share(p)}{f'; {first} gets {share(found[0][0])}.' if at else ', the most of these.'}",
-            correct=not at,
-        )
-        for at, (p, word) in enumerate(found)
-    ]
-    prompt = (
-        f"Another sentence: {_read(blank.text, causal)}. Which of these does this model find most probable "
-        f"{'there' if causal else 'in the blank'}?"
-    )
-    return shuffled("other-sentence", prompt, options)
-
-
-def _in_place(text: str, word: str, causal: bool) -> str:
-    """A word between its neighbours: "… cabinet was on …"; a causal model reads none after it."""
-    before, _, after = text.partition(BLANK)
-    following = "" if causal or not after.strip(" .") else f" {after.split()[0]} …"
-    return f"… {before.split()[-1]} {word}{following}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lab
 from lab.analysis.words.masking import masked_run
-from lab.analysis.words.predictions import Candidate, Prediction, Restored, candidates, prediction_at
+from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import checks
 from lab.questions.question import Option, Question
@@ -88,20 +88,22 @@ def test_markup_in_a_word_stays_a_word() -> None:
     assert "“\u2068\\<b\\>\u2069”" in texts(question)
 
 
-@given(st.floats(0.06, 6), st.sampled_from([0.5, 1.0, 2.0]))
-def test_odds_are_e_to_the_difference(gap: float, temperature: float) -> None:
-    logits = np.array([4.0, 4.0 - gap * temperature, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    first, second = of(0, logits, temperature), of(1, logits, temperature)
-    question = checks.odds(first, second, temperature)
+@given(st.lists(st.floats(-3, 3, width=32), min_size=8, max_size=8), st.sampled_from([0.5, 1.0, 2.0]))
+def test_a_probability_falls_when_another_logit_grows(values: list[float], temperature: float) -> None:
+    """By hand: the second word's logit grows by 2, and the third word is watched."""
+    logits = np.array(values)
+    prediction = Prediction(0, None, logits, temperature=temperature)
+    ranked = [of(i, logits, temperature) for i in prediction.best(3)]
+    question = checks.others_fall(prediction, ranked)
+    grown = logits.copy()
+    grown[ranked[1].token_id] += 2
+    before, after = (
+        float(np.exp(x / temperature)[ranked[2].token_id] / np.exp(x / temperature).sum()) for x in (logits, grown)
+    )
+    assert (question is not None) == (before - after >= 0.005)
     if question is not None:
-        assert answer(question).text == f"{first.probability / second.probability:.3g} times"
-        assert ("temperature" in question.prompt) == (temperature != 1)
-
-
-def test_odds_need_a_difference() -> None:
-    assert checks.odds(of(0), of(0)) is None
-    huge = np.array([90.0, 0.0])
-    assert checks.odds(of(0, huge), of(1, huge)) is None
+        assert answer(question).text == "It falls"
+        assert f"from {share(before)} to {share(after)}" in answer(question).why
 
 
 @pytest.mark.parametrize(
@@ -119,14 +121,6 @@ def test_shown_word_goes_the_way_the_numbers_go(hidden: float, visible: float, t
     assert (None if question is None else answer(question).text) == text
 
 
-def test_quotient_divides_by_the_sum() -> None:
-    prediction, chosen = Prediction(0, None, LOGITS), of(1)
-    question = checks.quotient(chosen, prediction)
-    total = math.fsum(math.exp(value - 3.0) for value in LOGITS)
-    assert answer(question).text == f"{math.exp(-1.0) / total:.3f}"
-    assert {f"{math.exp(-1.0):.3f}", f"{1 / total:.3f}"} < texts(question)
-
-
 def test_shifted_logits_leave_the_probability() -> None:
     before, after = of(2), of(2, LOGITS + 1)
     question = checks.shifted(before)
@@ -140,21 +134,6 @@ def test_tempered_squares_and_renormalises() -> None:
     assert answer(question).text == f"{squares[0] / math.fsum(squares):.3f}"
 
 
-def test_easiest_word_leaves_out_what_is_too_close() -> None:
-    found = [
-        Restored(3, "was", 0.80, 1),
-        Restored(1, "the", 0.78, 1),
-        Restored(5, "the", 0.1, 2),
-        Restored(7, "mat", 0.0, 9),
-    ]
-    question = checks.easiest_word("Which?", found)
-    assert answer(question).text == "“\u2068was\u2069” (token 4)"
-    assert not any("token 2" in text for text in texts(question))
-    assert len(texts(question)) == 3
-    assert checks.easiest_word("Which?", found[:2]) is None
-    assert checks.easiest_word("Which?", []) is None
-
-
 @given(st.lists(st.floats(-8, 8, width=32), min_size=8, max_size=8), st.integers(0, 7))
 def test_any_logits_give_sound_questions_or_none(values: list[float], truth: int) -> None:
     logits = np.array(values)
@@ -162,9 +141,8 @@ def test_any_logits_give_sound_questions_or_none(values: list[float], truth: int
     ranked = [of(i, logits) for i in prediction.best(8)]
     questions = [
         checks.best_word("Which?", ranked[:4], of(truth, logits), 8),
-        checks.odds(ranked[0], ranked[1]),
+        checks.others_fall(prediction, ranked[:3]),
         checks.tempered(prediction, ranked[0]),
-        *(checks.quotient(each, prediction) for each in ranked),
         *(checks.shifted(each) for each in ranked),
     ]
     for question in questions:

@@ -32,49 +32,6 @@ def test_the_least_probable_token_surprises_most() -> None:
     assert likelihood_checks.most_surprising(Likelihood(True, 4, FOUND.scores[:1]), NAMES) is None
 
 
-def test_perplexity_is_one_over_the_geometric_mean() -> None:
-    question = likelihood_checks.perplexity(FOUND)
-    assert answer(question).text == f"{math.prod(PROBABILITIES) ** (-1 / 4):.3g}"
-    assert question is not None
-    assert "pseudo-perplexity" in question.prompt
-
-
-@pytest.mark.parametrize(
-    ("words", "row"),
-    [
-        ("abcd", "Layer 3"),
-        ("dddd", "The embeddings"),
-        ("dadd", "Layer 2"),
-        ("abdd", "Layer 2"),
-        ("dd", "The embeddings"),
-    ],
-)
-def test_settled_is_the_first_row_after_which_nothing_changes(words: str, row: str) -> None:
-    question = likelihood_checks.settled(words, "token 3")
-    assert answer(question).text == row
-    assert question is not None
-    assert len(question.options) == min(len(words), 4)
-
-
-def test_a_word_that_comes_back_is_explained() -> None:
-    question = likelihood_checks.settled("dadd", "token 3")
-    assert question is not None
-    assert "but layer 1 reads “\u2068a\u2069”" in question.options[0].why
-    assert likelihood_checks.settled("d", "token 3") is None
-
-
-def test_least_certain_is_the_largest_entropy() -> None:
-    assert answer(likelihood_checks.least_certain([0.1, 0.4, 0.8, 0.2], NAMES)).text == NAMES[2]
-    assert likelihood_checks.least_certain([0.4, 0.42], NAMES) is None
-
-
-@pytest.mark.parametrize(("top_p", "kept"), [(0.5, 2), (0.7, 3), (0.78, 4), (0.2, None), (0.999, None), (0.75, None)])
-def test_nucleus_counts_until_the_sum_is_reached(top_p: float, kept: int | None) -> None:
-    found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_p=top_p))
-    question = likelihood_checks.nucleus(found, top_p)
-    assert (None if question is None else answer(question).text) == (None if kept is None else str(kept))
-
-
 @pytest.mark.parametrize(("top_k", "top_p"), [(None, 0.9), (8, 0.7), (5, 1.0)])
 def test_kept_tokens_are_counted(top_k: int | None, top_p: float) -> None:
     found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_k=top_k, top_p=top_p))
@@ -89,13 +46,6 @@ def test_kept_tokens_are_counted(top_k: int | None, top_p: float) -> None:
 def test_the_band_of_a_probability(p: float, text: str | None) -> None:
     question = likelihood_checks.follows_band(p)
     assert (None if question is None else answer(question).text) == text
-
-
-def test_two_logits_make_a_probability() -> None:
-    yes, no = 1.2, 0.4
-    p = math.exp(yes) / (math.exp(yes) + math.exp(no))
-    found = NextSentence(p, 0.5, (yes, no), (0.0, 0.0))
-    assert answer(likelihood_checks.pair_softmax(found)).text == f"{p:.3f}"
 
 
 @pytest.mark.parametrize(

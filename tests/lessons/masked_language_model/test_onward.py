@@ -5,7 +5,7 @@ import re
 import pytest
 
 import lab
-from lab.lessons.masked_language_model.onward import ONWARD, on_the_way, uses
+from lab.lessons.masked_language_model.onward import ONWARD, uses
 from tests.pages.apptest import reveal, visit, words
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -30,15 +30,3 @@ def test_the_ending_is_about_the_family_on_screen(model: str) -> None:
     assert ("[CLS]" in told) == ("[CLS]" in trace.tokens)
     assert len(told.split()) <= 70 and re.search(r"\b20\d\d\b", told)
     assert told in words(reveal(visit(PAGE, step="Check", model=model)))
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_on_the_way_has_the_shapes_of_the_run(model: str) -> None:
-    trace = run(model)
-    told = on_the_way(trace, 1)
-    n, width = trace.hidden_states[-1].shape
-    logits = trace.logits(0)
-    assert f"{trace.model.config.layers} layers hand over {n} × {width:,} numbers" in told
-    assert f"into {logits.shape[-1]:,} logits" in told and f"{logits.shape[-1]:,} probabilities" in told
-    assert ("appended" in told) == trace.model.config.causal
-    assert "**On the way.**" in words(reveal(visit(PAGE, step="From vector to word", model=model)))

@@ -115,6 +115,7 @@ def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) ->
     expect(page.get_by_test_id("stMain").get_by_role("button", name="Stop")).to_be_visible()
     expect(page.get_by_text("Partial:")).to_have_count(0, timeout=120_000)
     wait_idle(page)
+    page.get_by_text("The sum, written out").click()
     expect(page.get_by_text("Mean of 176 tokens, nats")).to_be_visible()
 
 

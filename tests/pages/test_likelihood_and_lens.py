@@ -92,7 +92,7 @@ def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: st
     model = lab.load_model(name)
     ids = list(lab.trace(model, TEXT).token_ids)
     logs = scores(model, ids)
-    at = open_step("likelihood", model=name)
+    at = unfold(open_step("likelihood", model=name), "_sum_of_logs", "_scores")
     total, mean, perplexity = (float(metric.value.replace(",", "").replace("−", "-")) for metric in at.metric)
     assert total == pytest.approx(sum(logs), abs=0.006)
     assert mean == pytest.approx(sum(logs) / len(logs), abs=0.0006)
@@ -116,7 +116,7 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
     done = len(scoring.latest.scores)
     assert 0 < done < count
     at.run()
-    reveal(at)
+    reveal(unfold(at, "_sum_of_logs"))
     assert f"Partial: {done} of {count} tokens are scored" in words(at)
     assert at.metric[1].label == f"Mean of {done} tokens, nats"
     label = f"Go on: {done} of {count} tokens are scored"
@@ -242,7 +242,7 @@ def test_both_orders_of_a_pair_are_their_probabilities() -> None:
         scored = theirs(model, list(read.token_ids), token_type_ids=segments).seq_relationship_logits[0]
         expected.append(scored.double().softmax(0)[0].item())
         logits.append(scored.tolist())
-    at = open_step("next-sentence", text=PAIR[0], pair=PAIR[1])
+    at = unfold(open_step("next-sentence", text=PAIR[0], pair=PAIR[1]), "_pair_logits")
     (table,) = tables(at)
     assert table["P(follows)"].tolist() == pytest.approx(expected, abs=1e-5)
     assert table.iloc[:, 1:3].to_numpy() == pytest.approx(np.array(logits), abs=1e-4)
@@ -258,7 +258,7 @@ def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None
     read = lab.trace(model, *FOLLOWING[0])
     scored = theirs(model, list(read.token_ids), token_type_ids=torch.tensor([read.segment_ids]))
     expected = scored.seq_relationship_logits[0].double().softmax(0)[0].item()
-    at = open_step("next-sentence")
+    at = unfold(open_step("next-sentence"), "_pair_logits")
     assert at.info[0].value.startswith("**An example pair**")
     assert tables(at)[0]["P(follows)"].iloc[0] == pytest.approx(expected, abs=1e-5)
     assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (TEXT, "")  # theirs stays theirs
@@ -271,7 +271,7 @@ def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None
     read = lab.trace(model, TEXT)
     assert read.tokens[-2:] == ("Ġtired", ".")
     for step in ("next-token", "sampling"):
-        at = open_step(step, model="lab-gpt2")
+        at = unfold(open_step(step, model="lab-gpt2"), "_removed")
         assert looks(at)[0] == len(read) - 3
         assert "inside your text, before its last whole word" in words(at)
     expected = theirs(model, list(read.token_ids)).logits[0, -3].double().softmax(0)
@@ -292,15 +292,8 @@ def test_without_a_head_or_training_a_sentence_says_so(offer: Offer) -> None:
 def test_the_draw_on_screen_is_the_naive_draw() -> None:
     model = lab.load_model("lab-gpt2")
     ids = list(lab.trace(model, "The cat sat on the").token_ids)
-    at = open_step(
-        "sampling",
-        model="lab-gpt2",
-        text="The cat sat on the",
-        temperature="0.5",
-        top_k="20",
-        top_p="0.8",
-        draw_seed="7",
-    )
+    params = {"text": "The cat sat on the", "temperature": "0.5", "top_k": "20", "top_p": "0.8", "draw_seed": "7"}
+    at = unfold(open_step("sampling", model="lab-gpt2", **params), "_removed")
     shares = (theirs(model, ids).logits[0, -1].double() / 0.5).softmax(0)
     best, order = shares.sort(descending=True)
     best = best[:20]

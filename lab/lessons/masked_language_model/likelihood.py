@@ -22,7 +22,7 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 
 UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
-_UNIT = "Logarithms are natural ones in this lab (ln), so their unit is the **nat**: ln P = −1 means P = 1/e ≈ 0.37."
+_UNIT = "The nearer a logarithm is to 0, the more probable the token; ln P = −1 means P ≈ 0.37."
 _ROWS = 24  # of a table that is shown whole; a longer one scrolls
 
 
@@ -44,26 +44,38 @@ def _show_likelihood(trace: Trace) -> None:
     question = likelihood_checks.most_surprising(found, [_named(trace, score) for score in found.scores])
     if not predict(LESSON, question):
         return
-    _show_sum(found)
+    if not found.finished:
+        n = len(found.scores)
+        st.warning(
+            f"Partial: {n} of {found.wanted} tokens are scored, from the left. All numbers below are those of the {n}.",
+            icon=":material/hourglass_top:",
+        )
+    _draw_tokens(trace, found)
     meaning(meanings.unsure(found, trace.model.config.causal))
-    tries.two_words_swapped(trace)
-    _show_tokens(trace, found)
     _show_limits(trace, found)
+    tries.two_words_swapped(trace)
+    SCORE.choose("Bars")
+    with st.expander("The sum, written out", icon=":material/function:", on_change="rerun", key="_sum_of_logs") as sums:
+        if sums.open:
+            _show_sum(found)
+    with st.expander("Every token", icon=":material/table_rows:", on_change="rerun", key="_scores") as scores:
+        if scores.open:
+            _table(trace, found)
     code(likelihood.likelihood, Likelihood)
 
 
 def _what(trace: Trace, count: int) -> str:
+    """What is added up, by a model that reads from left to right or in both directions."""
     name = quoted(trace.model.id)
     if trace.model.config.causal:
         return (
-            f"{name} gives every token but the first a probability, from the tokens before it. Multiplied, they are "
-            "the probability of the text given its first token; their logarithms add up to the **log-likelihood**. "
-            f"One pass gives all of them. {_UNIT}"
+            f"How probable does {name} find your text? It gives every token but the first a probability, from the "
+            f"tokens before it. Their logarithms add up to the **log-likelihood**. {_UNIT}"
         )
     return (
-        f"{name} reads in both directions, so no single pass gives the probability of a text. The "
-        "**pseudo-log-likelihood** hides each token in turn and adds up the logarithm of the probability that the "
-        f"hidden one gets, with all others in sight: {count:,} masked copies of this text. {_UNIT}"
+        f"How probable does {name} find your text? It reads in both directions, so you hide each token in turn, in "
+        f"{count:,} copies of the text, and ask for it. The logarithms of these probabilities add up to the "
+        f"**pseudo-log-likelihood**. {_UNIT}"
     )
 
 
@@ -115,11 +127,6 @@ def _show_sum(found: Likelihood) -> None:
     kind = "Pseudo-log-likelihood" if found.pseudo else "Log-likelihood"
     perplexity = "pseudo-perplexity" if found.pseudo else "perplexity"
     n = len(found.scores)
-    if not found.finished:
-        st.warning(
-            f"Partial: {n} of {found.wanted} tokens are scored, from the left. All numbers below are those of the {n}.",
-            icon=":material/hourglass_top:",
-        )
     left, middle, right = st.columns(3)
     left.metric(f"{kind}, nats", signed(found.total), border=True)
     middle.metric(f"Mean of {n} tokens, nats", signed(found.mean, 3), border=True)
@@ -132,18 +139,21 @@ def _show_sum(found: Likelihood) -> None:
     )
 
 
-def _show_tokens(trace: Trace, found: Likelihood) -> None:
-    by_share = SCORE.choose("Bars") == PROBABILITY
+def _draw_tokens(trace: Trace, found: Likelihood) -> None:
+    """What each token adds, and the one with the smallest probability."""
+    by_share = SCORE.chosen() == PROBABILITY
     count = None if found.finished else len(found.scores)
     draw(partial(figures.token_scores, trace, by_share, count), "token-scores")
     worst = min(found.scores, key=lambda score: score.log_probability)
     first = word_of(trace.model.tokenizer, worst.best)
-    st.markdown(
-        f"{_named(trace, worst)} has the smallest probability: {share(worst.probability)}, rank **{worst.rank:,}** of "
-        f"{trace.model.config.vocabulary:,}. "
-        + ("It is the model’s first choice all the same." if worst.rank == 1 else f"First choice: {quoted(first)}.")
+    st.caption(
+        f"{_named(trace, worst)} has the smallest probability, {share(worst.probability)}. "
+        + (
+            "It is the model’s first choice all the same."
+            if worst.rank == 1
+            else f"The model expected {quoted(first)}."
+        )
     )
-    _table(trace, found)
 
 
 def _table(trace: Trace, found: Likelihood) -> None:
@@ -163,16 +173,15 @@ def _table(trace: Trace, found: Likelihood) -> None:
 
 
 def _show_limits(trace: Trace, found: Likelihood) -> None:
+    """What the number can be compared with, in one sentence or two."""
     if not found.pseudo:
+        vocabulary = f"{trace.model.config.vocabulary:,}"
         st.caption(
-            "The first token has nothing before it, so it is not scored. A model that gave all "
-            f"{trace.model.config.vocabulary:,} tokens the same probability would have the perplexity "
-            f"{trace.model.config.vocabulary:,}."
+            "The first token has nothing before it, so it is not scored. A model that knows nothing would have the "
+            f"perplexity {vocabulary}, the number of its tokens."
         )
         return
     st.caption(
-        "“Pseudo”: each token is scored with all the others in sight, so the product need not be the probability of "
-        "the text. A word that is cut into pieces looks too easy: each piece is scored with the others in sight. "
-        "Compare texts under one model. Do not compare this number with a perplexity from a model that reads from left "
-        "to right (Salazar et al. 2020)."
+        "Compare texts under one model only, never with a perplexity from a model that reads from left to right. A "
+        "word in several pieces looks too easy, because each piece sees the others (Salazar et al. 2020)."
     )

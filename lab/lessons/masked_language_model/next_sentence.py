@@ -34,9 +34,8 @@ def show_next_sentence(trace: Trace) -> Trace:
     Without a pair of the learner's it is an example's, and says so.
     """
     st.markdown(
-        "BERT was trained on pairs, too: half of the time B was the text that followed A in its source, otherwise a "
-        "random one. A **next-sentence head** of its own reads [CLS] and gives two logits (Devlin et al. 2019, §3.1, "
-        "task 2)."
+        "BERT was trained on pairs, too. Half of the time text B followed text A in its source; otherwise B was "
+        "random. A head of its own, the **next-sentence head**, reads the vector of [CLS] and says which it was."
     )
     if trace.model.weights.pair_head is None:
         st.info(
@@ -85,6 +84,16 @@ def _show(trace: Trace, found: NextSentence) -> None:
     left, right = st.columns(2)
     left.metric("P(B follows A)", share(found.follows), border=True)
     right.metric("Swapped: P(A follows B)", share(found.swapped), border=True)
+    meaning(meanings.both_orders(found))
+    _show_many(trace)
+    with st.expander("The two logits", icon=":material/function:", on_change="rerun", key="_pair_logits") as logits:
+        if logits.open:
+            _show_logits(found)
+    code(forward.pair_logits, follows)
+
+
+def _show_logits(found: NextSentence) -> None:
+    """The softmax over two logits, written out, and the logits of both orders."""
     st.latex(_written_out(found))
     table = pd.DataFrame(
         {
@@ -95,16 +104,13 @@ def _show(trace: Trace, found: NextSentence) -> None:
         }
     )
     numbers_table(table)
-    meaning(meanings.both_orders(found))
-    _show_many(trace)
-    code(forward.pair_logits, follows)
 
 
 def _show_many(trace: Trace) -> None:
     """Whether that is so of other pairs; each is run three times, so at a press."""
     st.markdown(
-        f"Is it so of other pairs? The lab has {len(FOLLOWING)} in which the second text follows the first. Each is "
-        "asked in order, swapped, and with the second text of another pair."
+        f"Is it so for other pairs? The lab has {len(FOLLOWING)} in which the second text follows the first. Ask the "
+        "model about each in order, swapped, and with the second text of another pair."
     )
     if st.button(f"Ask about {len(FOLLOWING)} pairs", icon=":material/play_arrow:", key="_many_pairs"):
         st.session_state[_MANY] = trace.model.id

@@ -15,13 +15,12 @@ from lab.analysis.words.sampling import Sampling, SamplingSettings
 from lab.charts.base.axes import Scale
 from lab.charts.marks.bars import bars
 from lab.course.words import escaped, quoted, share
-from lab.lessons.masked_language_model import LESSON, likelihood_checks, meanings
+from lab.lessons.masked_language_model import meanings
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TOP_K, TOP_P
-from lab.ui.quiz.predictions import predict
+from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TEMPERATURE, TOP_K, TOP_P
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
 
@@ -32,33 +31,39 @@ _DRAWN = "_drawn"
 
 
 def show_sampling(view: PredictionView) -> None:
-    """From the distribution after a token to one token drawn from it, and to a few more."""
-    trace, prediction, settings = view.trace, view.prediction, _settings()
-    found = sampling.sample(prediction, settings)
-    vocabulary = trace.model.config.vocabulary
-    question = likelihood_checks.kept_tokens(found, vocabulary, "tokens")
-    if not predict(LESSON, question):
-        return
-    _show_removed(trace, prediction, found, settings)
+    """The tokens that can be drawn after a place, and the one that is; then a text that goes on."""
+    trace, prediction, settings = view.trace, view.prediction, _chosen()
+    found, seed = sampling.sample(prediction, settings), DRAW_SEED.chosen()
+    _show_draw(trace, found, seed)
     meaning(meanings.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
+    _show_controls()
     why = "only the most probable tokens that hold one half together. How many are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
-    seed = _seed()
-    _show_draw(trace, found, seed)
     _show_continuation(view, settings, seed)
+    with st.expander("What each step removes", icon=":material/table:", on_change="rerun", key="_removed") as removed:
+        if removed.open:
+            _show_removed(trace, prediction, found, settings)
     code(sampling.sample, Sampling.drawn)
 
 
-def _settings() -> SamplingSettings:
-    """The three controls; all of them are in the URL."""
+def _chosen() -> SamplingSettings:
+    """The settings of the controls, which are all in the URL."""
+    words = TOP_K.chosen()
+    return SamplingSettings(TEMPERATURE.chosen(), None if words == EVERY_WORD else int(words), float(TOP_P.chosen()))
+
+
+def _show_controls() -> None:
     left, middle, right = st.columns(3)
     with left:
-        heat = temperature()
+        temperature()
     with middle:
-        words = TOP_K.choose("Top-k")
+        TOP_K.choose("Top-k")
     with right:
-        share_ = TOP_P.choose("Top-p")
-    return SamplingSettings(heat, None if words == EVERY_WORD else int(words), float(share_))
+        TOP_P.choose("Top-p")
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    with left:
+        DRAW_SEED.choose("Seed of the draw")
+    right.button("Next seed", icon=":material/casino:", on_click=_next_seed, key="_next_seed")
 
 
 def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, settings: SamplingSettings) -> None:
@@ -77,7 +82,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "share": found.shares[shown],
         }
     )
-    st.markdown("**What each step removes**: the most probable tokens, and those at the borders of top-p and top-k")
+    st.markdown("The most probable tokens, and those at the borders of top-p and top-k:")
     small = dict.fromkeys(("probability", f"at T = {settings.temperature:g}", "share"), "%.4g")
     numbers_table(table, rank="%d", **small)
     left = pd.DataFrame(
@@ -87,7 +92,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "probability they hold": [1.0, found.mass_by_top_k, found.mass_by_top_p],
         }
     )
-    st.markdown("**What is left of the whole vocabulary**")
+    st.markdown("What is left of the whole vocabulary:")
     numbers_table(left, **{"tokens left": "%d"})
     st.markdown(
         f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Divided by that, their "
@@ -100,14 +105,6 @@ def _telling_ranks(found: Sampling) -> list[int]:
     borders = (len(found.kept), int(found.by_top_k.sum()))
     ranks = {*range(1, _FIRST + 1), *borders, *(border + 1 for border in borders)}
     return sorted(rank for rank in ranks if rank <= len(found.order))
-
-
-def _seed() -> int:
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    with left:
-        seed = DRAW_SEED.choose("Seed of the draw")
-    right.button("Next seed", icon=":material/casino:", on_click=_next_seed, key="_next_seed")
-    return seed
 
 
 def _next_seed() -> None:
@@ -126,9 +123,8 @@ def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
     words, marked = [word_of(tokenizer, i) for i in shown], shown.index(token_id) if token_id in shown else None
     draw(bars(words, found.shares[shown], Scale("Share"), title=title, highlight=marked), "shares")
     st.markdown(
-        f"Seed {seed} gives the random number **{number:.4f}**. Lay the shares end to end, the largest first: "
-        f"{quoted(word_of(tokenizer, token_id))} reaches from {start:.4f} to {end:.4f}. The random number lies there, "
-        "so this token is drawn."
+        f"Lay the shares end to end, the largest first. {quoted(word_of(tokenizer, token_id))} reaches from "
+        f"{start:.4f} to {end:.4f}. Seed {seed} gives the random number **{number:.4f}**, so this token is drawn."
     )
 
 

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from lab.analysis.words.likelihood import Likelihood, TokenScore
-from lab.analysis.words.next_sentence import NextSentence
-from lab.analysis.words.predictions import Prediction
-from lab.analysis.words.sampling import SamplingSettings, sample
 from lab.lessons.masked_language_model import likelihood_checks
 from lab.questions.question import Option, Question
 
@@ -32,31 +29,9 @@ def test_the_least_probable_token_surprises_most() -> None:
     assert likelihood_checks.most_surprising(Likelihood(True, 4, FOUND.scores[:1]), NAMES) is None
 
 
-@pytest.mark.parametrize(("top_k", "top_p"), [(None, 0.9), (8, 0.7), (5, 1.0)])
-def test_kept_tokens_are_counted(top_k: int | None, top_p: float) -> None:
-    found = sample(Prediction(0, None, np.log(SHARES)), SamplingSettings(top_k=top_k, top_p=top_p))
-    first = SHARES[:top_k] / SHARES[:top_k].sum()
-    kept = next(i for i in range(1, len(first) + 1) if first[:i].sum() >= top_p - 1e-9)
-    assert answer(likelihood_checks.kept_tokens(found, len(SHARES), "tokens")).text == str(kept)
-
-
 @pytest.mark.parametrize(
     ("p", "text"), [(0.1, "Below 0.25"), (0.5, "Between 0.25 and 0.75"), (0.99, "Above 0.75"), (0.251, None)]
 )
 def test_the_band_of_a_probability(p: float, text: str | None) -> None:
     question = likelihood_checks.follows_band(p)
-    assert (None if question is None else answer(question).text) == text
-
-
-@pytest.mark.parametrize(
-    ("other", "text"),
-    [
-        (0.9, "It rises by more than 0.05"),
-        (0.6, "It stays within 0.05"),
-        (0.1, "It falls by more than 0.05"),
-        (0.65, None),
-    ],
-)
-def test_swapping_goes_the_way_the_numbers_go(other: float, text: str | None) -> None:
-    question = likelihood_checks.swapped(NextSentence(0.6, other, (0.0, 0.0), (0.0, 0.0)))
     assert (None if question is None else answer(question).text) == text

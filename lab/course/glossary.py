@@ -51,7 +51,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "tokenization": (
         ("token", "A piece of text that the model reads as one: a word, a part of a word, or a sign.",
          {"also": ("tokens",)}),
-        ("vocabulary", "The fixed list of all tokens that a model knows. Each has a number in it.",
+        ("vocabulary", "The fixed list of all tokens that a model knows. Each token has a number in this list.",
          {"formula": r"V"}),
         ("token id", "The number of a token in the vocabulary. It says nothing about meaning: 4 is not closer to 5 "
          "than to 900.", {"also": ("token ids", "id", "ids")}),
@@ -59,24 +59,25 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "several.", {"paper": "Sennrich et al. 2016", "also": ("subwords", "piece", "pieces")}),
         ("WordPiece", "BERT’s way to split a word: take the longest token that it begins with, then go on with the "
          "rest. *##* marks a piece that continues a word.", {"paper": "Wu et al. 2016", "also": ("##",)}),
-        ("byte-pair encoding", "GPT-2’s way to split a word: begin with single bytes, then join the neighbours that "
-         "stand highest in a learned list, again and again.",
+        ("byte-pair encoding", "GPT-2’s way to split a word: begin with single bytes, then join the two neighbours "
+         "that come first in a learned list, again and again.",
          {"paper": "Sennrich et al. 2016", "also": ("BPE", "byte-level BPE")}),
-        ("normalization", "What is done to a text before it is split. An uncased BERT: small letters, no accents.", {}),
-        ("pre-token", "What white space and punctuation cut a text into, before words are split into pieces.",
+        ("normalization", "Changes to a text before it is split. An uncased BERT turns capitals into small letters and "
+         "drops accents.", {}),
+        ("pre-token", "A part of a text between white space and punctuation, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
-        ("special token", "A token that stands for no text. The model adds it as a mark: [CLS] at the start, [SEP] at "
-         "the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT’s first token. Its last vector stands for the whole text when a text is to be classified.",
+        ("special token", "A token that is not part of the text. The model adds it as a mark: [CLS] at the start, "
+         "[SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
+        ("[CLS]", "BERT’s first token. Programs that sort texts read its last vector as that of the whole text.",
          {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
-        ("[MASK]", "The token that stands for a hidden word. The model is to say which word belongs there.",
+        ("[MASK]", "The token in place of a hidden word. The model says which word belongs there.",
          {"paper": _DEVLIN}),
     ),
     "embeddings": (
         ("vector", "A list of numbers, as long for one token as for any other. It holds what the model knows of a "
          "token.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
-        ("dimension", "One place in a vector. How many there are is the width of the model.",
+        ("dimension", "One place in a vector. The number of dimensions is the width of the model.",
          {"formula": r"d", "also": ("dimensions", "width")}),
         ("embedding", "The vector of a token, a position or a segment that the model looks up in a table before its "
          "first layer.", {"formula": r"E \in \mathbb{R}^{|V| \times d}", "also": ("embeddings",)}),
@@ -87,16 +88,16 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("sinusoids", "Position vectors made of sines and cosines of rising wavelength. Nothing about them is learned. "
          "BERT has learned ones instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
-        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then how "
-         "two compare depends on how far apart their tokens stand, and on which side.",
+        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then their "
+         "score depends on how far apart the two tokens are, and on which side.",
          {"paper": "Su et al. 2021", "also": ("rotary",)}),
         ("dot product", "Multiply two vectors number by number and add up. It is large where both are large and point "
          "the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
         ("cosine", "How much two vectors point the same way, whatever their lengths: 1 the same way, 0 at right "
          "angles, −1 opposite ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
         ("norm", "The length of a vector.", {"formula": r"\|x\| = \sqrt{\sum_i x_i^2}", "also": ("norms",)}),
-        ("LayerNorm", "It shifts and stretches the numbers of one vector to mean 0 and variance 1, then scales each "
-         "by a learned γ and adds a learned β.",
+        ("LayerNorm", "A step that shifts and stretches the numbers of a vector to mean 0 and variance 1, then scales "
+         "each by a learned γ and adds a learned β.",
          {"formula": r"\gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta", "paper": "Ba et al. 2016"}),
         ("layer", "Attention and then a feed-forward network. A model is a stack of layers; each reads what the one "
          "below it wrote.", {"formula": r"L", "also": ("layers",)}),
@@ -104,35 +105,37 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("parameters",)}),
         ("training", "Showing a model many texts and moving its parameters, a little each time, so that its "
          "predictions get better.", {}),
-        ("gradient", "For each parameter: how much the error changes if it is made a little larger. Training moves "
-         "every parameter against it.", {"also": ("gradients",)}),
+        ("gradient", "For each parameter, how much the error grows if the parameter grows a little. Training moves "
+         "every parameter the other way.", {"also": ("gradients",)}),
     ),
     "self-attention": (
-        ("attention", "How a token collects from all tokens, itself included. It gives each a share; what they offer "
-         "is mixed in these shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
+        ("attention", "The way in which a token collects from all tokens, itself included. It gives each a share, and "
+         "their values are mixed in these "
+         "shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
         ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
-        ("key", "A vector that says what a token has to offer to queries.",
+        ("key", "A vector that queries are compared with: it says what a token has to offer.",
          {"formula": r"k = x W_K + b_K", "paper": _VASWANI, "also": ("keys",)}),
-        ("value", "A vector that says what a token gives to those that attend to it.",
+        ("value", "The vector that a token gives to the tokens that attend to it.",
          {"formula": r"v = x W_V + b_V", "paper": _VASWANI, "also": ("values",)}),
-        ("score", "The dot product of a query and a key. The higher it is, the more the one attends to the other.",
+        ("score", "The dot product of a query and a key. The higher it is, the more the query attends to the key.",
          {"formula": r"q \cdot k", "also": ("scores",)}),
-        ("scaling", "Scores are divided by √d_k, so that their spread does not grow with the number of dimensions of "
-         "keys.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
-        ("softmax", "It turns any numbers into positive shares that add up to 1. The largest number gets the largest "
-         "share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
+        ("scaling", "The division of scores by √d_k. Without it they would spread more, the more dimensions a key "
+         "has.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
+        ("softmax", "A step that turns any numbers into positive shares that add up to 1. The largest number gets the "
+         "largest share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
         ("attention weight", "The share that a query gives to a key. All weights of a query add up to 1.",
          {"formula": r"A_{ij}", "also": ("attention weights",)}),
         ("attention map", "All weights of a head as a picture: each row is a query, each column a key.",
          {"formula": r"A \in \mathbb{R}^{n \times n}", "also": ("map", "maps", "attention maps")}),
-        ("attention mask", "What keeps a query from looking at some keys: at filling in a batch, or, in GPT-2, at "
-         "later tokens.", {"paper": _VASWANI, "also": ("causal mask",)}),
-        ("context", "What a query has collected: the values, mixed in the shares of its weights.",
+        ("attention mask", "A rule that keeps a query from looking at some keys: at padding in a batch, or, in GPT-2, "
+         "at later tokens.", {"paper": _VASWANI, "also": ("causal mask",)}),
+        ("context", "The vector that a query has collected: the values, mixed in the shares of its weights.",
          {"formula": r"\sum_j A_{ij} v_j", "also": ("contexts",)}),
     ),
     "multi-head-attention": (
-        ("head", "One of several attentions that a layer does side by side, with queries, keys and values of its own.",
+        ("head", "One of several ways of looking that a layer has side by side, each with its own queries, keys and "
+         "values.",
          {"formula": r"H", "paper": _VASWANI, "also": ("heads",)}),
         ("concatenation", "The contexts of all heads of a token, laid side by side into one vector.",
          {"formula": r"[\text{head}_1; \dots; \text{head}_H]"}),
@@ -140,28 +143,29 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "token.", {"formula": r"W_O", "paper": _VASWANI, "also": ("W_O",)}),
         ("residual stream", "The vector of a token on its way through the layers. Each sublayer reads it and adds to "
          "it.", {"formula": r"x + \text{sublayer}(x)", "paper": "Elhage et al. 2021"}),
-        ("ablation", "To switch a part off and look what changes. A map shows where a head looks; only this shows "
+        ("ablation", "Switching a part off to see what changes. A map shows where a head looks; only ablation shows "
          "whether anything depends on it.",
          {"paper": "Michel et al. 2019", "also": ("ablate", "switch off", "switched off")}),
-        ("attention sink", "A token that takes much attention whatever it says, as [SEP] does in BERT and the first "
+        ("attention sink", "A token that gets much attention whatever it says, such as [SEP] in BERT and the first "
          "token in GPT-2.", {"paper": "Xiao et al. 2024", "also": ("sink", "sinks", "parked")}),
-        ("divergence", "How different two heads spread their attention: 0 for the same maps.",
+        ("divergence", "A number that says how differently two heads spread their attention: 0 for equal maps.",
          {"paper": "Clark et al. 2019", "also": ("Jensen–Shannon divergence",)}),
     ),
     "attention-metrics": (
         ("metric", "A number that says one thing about a head’s map, so that heads can be sorted by it.",
          {"also": ("metrics",)}),
-        ("entropy", "How widely a row is spread. 0 if one key gets everything; largest if all keys get the same.",
+        ("entropy", "A number that says how widely a row is spread: 0 if one key gets everything, largest if all get "
+         "the same.",
          {"formula": r"-\sum_j A_{ij} \ln A_{ij}", "paper": "Clark et al. 2019", "called": ("Focus (entropy)",)}),
         ("nat", "The unit of an entropy or a logarithm with base e. One nat is 1.44 bits.", {"also": ("nats",)}),
         ("confidence", "The largest weight of a row, or of a map: how sure a head is of one key.",
          {"formula": r"\max_j A_{ij}", "paper": "Voita et al. 2019"}),
-        ("sparsity", "The share of a map’s weights that are next to nothing.",
+        ("sparsity", "The share of a map’s weights that are nearly 0.",
          {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
-        ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so others are "
+        ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so real heads are "
          "compared with it.", {}),
         ("standard deviation", "The typical distance of numbers from their mean.", {"called": ("Uniformity",)}),
-        ("median", "The middle one of numbers in order: half of them are smaller.",
+        ("median", "The number in the middle when numbers are put in order: half of them are smaller.",
          {"called": ("Distribution (median)",)}),
     ),
     "head-specialization": (
@@ -177,29 +181,31 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("punctuation", "Full stops, commas and the like.", {"called": ("Punctuation Focus",)}),
         ("long range", "Attention between tokens that are five or more places apart.",
          {"called": ("Long-Range Attention",)}),
-        ("base rate", "What a head without preference would score. A score means something only beside it.",
+        ("base rate", "The score of a uniform head, which prefers nothing. A score means something only beside it.",
          {"also": ("chance",)}),
-        ("corrected", "Divided by the base rate: 1 means no preference, 2 twice as much as without one.", {}),
+        ("corrected", "Divided by the base rate: 1 means no preference, and 2 means twice as much as a uniform head "
+         "gives.", {}),
         ("radar", "A chart with one axis a metric, around a centre. Here each axis runs from a layer’s smallest value "
          "to its largest.", {}),
-        ("pattern", "Something that a head does and that has a name: it looks at the token before, at delimiters, at "
+        ("pattern", "Something simple that a head does and that has a name, such as looking at the token before, or at "
          "the same word.", {"paper": "Kovaleva et al. 2019", "also": ("patterns",)}),
         ("delimiter", "A token that only marks where a text begins or ends: [CLS], [SEP].",
          {"paper": "Clark et al. 2019", "also": ("delimiters",)}),
-        ("untrained twin", "The same architecture with random numbers. What it shows, too, was not learned.",
+        ("untrained twin", "The same architecture with random numbers. If the twin shows something, too, training was "
+         "not the reason.",
          {"also": ("untrained head", "random weights", "twin")}),
-        ("induction head", "A head that looks for the last time this token came, and at what followed it. It copies "
-         "that.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
+        ("induction head", "A head that looks back to where the same token occurred before, and copies the token that "
+         "followed it there.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
     ),
     "inter-sentence-attention": (
         ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
          {"paper": _DEVLIN, "also": ("pair",)}),
-        ("mass", "Weights added up: how much of its attention one sentence gives to another.", {}),
-        ("length-corrected", "Divided by what an even spread over all tokens gives: 1 is what length alone "
-         "would do.", {}),
+        ("mass", "Weights added up: the share of its attention that one sentence gives to another.", {}),
+        ("length-corrected", "Divided by the share that an even spread over all tokens would give: 1 means that length "
+         "alone explains it.", {}),
         ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
          "sentences.", {}),
-        ("discourse", "How sentences follow from each other: a cause, a contrast, an example.", {}),
+        ("discourse", "The way in which sentences follow from each other: a cause, a contrast, an example.", {}),
     ),
     "feed-forward": (
         ("feed-forward network", "The second half of a layer. It works on each token alone: a matrix, an activation, "
@@ -207,20 +213,20 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
                              "also": ("feed-forward",)}),
         ("neuron", "One number inside the feed-forward network. It is large where the token’s vector fits the "
          "neuron’s own weights.", {"paper": "Geva et al. 2021", "also": ("neurons",)}),
-        ("activation", "What a neuron says after its curve, the network’s only step that is not linear.",
+        ("activation", "The number of a neuron after its curve, which is the network’s only step that is not linear.",
          {"also": ("activations",)}),
         ("GELU", "A curve that lets positive numbers through and holds negative ones back, smoothly.",
          {"formula": r"x\,\Phi(x)", "paper": "Hendrycks & Gimpel 2016"}),
         ("bias", "A learned vector that is added after a matrix.", {"formula": r"b", "also": ("biases",)}),
-        ("residual connection", "What a sublayer finds is added to what it read. So what was there stays in the sum.",
+        ("residual connection", "The output of a sublayer is added to its input. So the input stays in the sum.",
          {"formula": r"x + f(x)", "paper": "He et al. 2016", "also": ("residual",)}),
         ("sublayer", "One half of a layer: attention, or the feed-forward network.", {"also": ("sublayers",)}),
-        ("pre-norm", "LayerNorm stands before each sublayer, as in GPT-2. In BERT it stands after: post-norm.",
+        ("pre-norm", "LayerNorm comes before each sublayer, as in GPT-2. In BERT it comes after: post-norm.",
          {"paper": "Xiong et al. 2020", "also": ("post-norm",)}),
     ),
     "masked-language-model": (
         ("masked-language model", "A model that was trained to say which word is hidden, and sees the text on both "
-         "sides.", {"paper": _DEVLIN, "also": ("masked language model",)}),
+         "sides of it.", {"paper": _DEVLIN, "also": ("masked language model",)}),
         ("causal language model", "A model that was trained to say which token comes next, and sees only what came "
          "before.", {"paper": "Radford et al. 2019", "also": ("language model", "next token")}),
         ("hidden state", "The vector of a token after a layer.", {"formula": r"h \in \mathbb{R}^d",
@@ -229,27 +235,29 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"z \in \mathbb{R}^{|V|}", "also": ("logits",)}),
         ("probability", "How likely the model finds a word, from 0 to 1. Over the whole vocabulary they add up "
          "to 1.", {"also": ("probabilities",)}),
-        ("vocabulary head", "The last step: it compares a vector with that of every word and gives each a logit.",
+        ("vocabulary head", "The last step of a model: it compares a vector with the vector of every word and gives "
+         "each word a logit.",
          {"also": ("language-modelling head",)}),
         ("dense", "A name for a matrix and a bias that each vector goes through. BERT’s vocabulary head begins with "
          "one.", {}),
         ("log probability", "The logarithm of a probability. Multiplied probabilities become sums; 0 is certain, −7 is "
          "about one in a thousand.", {"formula": r"\ln p", "also": ("log-likelihood",)}),
-        ("pseudo-log-likelihood", "How likely BERT finds a text: each token is hidden in turn, and the logarithms of "
-         "their probabilities are added up.", {"paper": "Salazar et al. 2020"}),
-        ("perplexity", "Among how many equally likely words the model seems to choose, on average. Lower is better.",
+        ("pseudo-log-likelihood", "A number that says how likely BERT finds a text: each token is hidden in turn, and "
+         "the logarithms of their probabilities are added up.", {"paper": "Salazar et al. 2020"}),
+        ("perplexity", "The number of equally likely words among which the model seems to choose, on average. Lower is "
+         "better.",
          {"formula": r"e^{-\frac1n \sum_i \ln p_i}"}),
-        ("logit lens", "To ask the vocabulary head after each layer, as if it were the last: what would the model say "
-         "so far?", {"paper": "nostalgebraist 2020"}),
+        ("logit lens", "A way to ask the vocabulary head after each layer, as if it were the last: which word would "
+         "the model say so far?", {"paper": "nostalgebraist 2020"}),
         ("fitted lens", "A logit lens with a map before the vocabulary head, also called a tuned lens. The map of each "
          "layer was fitted to guess the last hidden state.", {"paper": "Belrose et al. 2023"}),
-        ("temperature", "What logits are divided by before a token is drawn. Low: the likeliest wins; high: all get a "
-         "chance.", {"formula": r"\text{softmax}(z / T)"}),
+        ("temperature", "The number by which logits are divided before a token is drawn. If it is low, the likeliest "
+         "wins; if it is high, all get a chance.", {"formula": r"\text{softmax}(z / T)"}),
         ("next-sentence prediction", "BERT’s second task in training: does the second text of a pair follow the first?",
          {"paper": _DEVLIN}),
-        ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and what chatbots run on are "
-         "transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
-        ("fine-tuning", "To go on training a trained model on a task of one’s own, often with few examples.",
+        ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and the models behind "
+         "chatbots are transformers.", {"paper": _VASWANI, "also": ("transformers",)}),
+        ("fine-tuning", "Training a trained model further on a task of your own, often with few examples.",
          {"paper": _DEVLIN}),
     ),
 }  # fmt: skip

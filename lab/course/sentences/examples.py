@@ -23,93 +23,95 @@ class Example:
 EXAMPLES = (
     Example(
         "A pronoun", "She gave her brother the book that he wanted.",
-        "Who is *he*? You know at once. Does any head look from *he* to the right word?",
+        "The sentence of the course. One head is followed in it, from lesson 3 on.",
         about="he",
     ),
     Example(
         "A pronoun with two candidates", "The cat sat on the mat because it was tired.",
-        "*It* may be the cat or the mat. Only *tired* tells. Does any head look at *cat* from *it*?",
+        "*It* may be the cat or the mat. Only *tired* tells you. Does a head look from *it* at *cat*?",
         about="it",
     ),
     Example(
         "Agreement", "The boys [MASK] playing in the garden.",
-        "The form of the verb depends on *boys*. Change it to *boy* and see what belongs in the blank.",
+        "The verb must fit *boys*. Change it to *boy*, and see which word fills the blank.",
     ),
     Example(
         "Agreement across a phrase", "The keys to the cabinet [MASK] on the table.",
-        "The verb agrees with *keys*, but *cabinet* stands nearer. A small model may fall for the nearer noun.",
+        "The verb must fit *keys*, but *cabinet* is nearer. Does the model fall for the nearer noun?",
         about="[MASK]",
     ),
     Example(
         "Two meanings of bank", "She sat on the bank of the river and counted her money for the bank.",
-        "The same token twice. At first only its place differs; see how far apart the layers take the two vectors.",
+        "One token occurs twice, with two meanings. At first only its place differs. How far do the layers move the "
+        "two apart?",
     ),
     Example(
         "Two meanings of bat", "The bat flew out of the cave while he held a wooden bat.",
-        "*Flew* and *wooden* decide which bat is meant. Compare the two tokens after each layer.",
+        "*Flew* and *wooden* say which bat is meant. Compare the vectors of the two tokens after each layer.",
     ),
     Example(
         "Negation", "A robin is not a [MASK].",
-        "One little word turns the meaning round. Take *not* away: does the model's answer change?",
+        "One little word turns the meaning round. Take *not* away. Does the model say another word?",
     ),
     Example(
         "A name", "Marie Curie was born in Warsaw and worked in Paris.",
-        "Names can be rare words. See into how many pieces they fall, and which heads find the places.",
+        "Names are often rare. How many pieces does the model cut them into?",
     ),
     Example(
         "A garden path", "The old man the boat.",
-        "*Man* is the verb here: old people man the boat. Most readers, and taggers, take it for a noun at first.",
+        "*Man* is the verb here: old people man the boat. Most readers take it for a noun at first, and so do taggers.",
     ),
     Example(
         "An idiom", "He kicked the bucket after a long illness.",
-        "Nobody kicks a bucket here. Does anything in the vectors of *kicked* and *bucket* tell?",
+        "Nobody kicks a bucket here. Do the vectors of *kicked* and *bucket* show it?",
     ),
     Example(
         "A rare word", "The unhappily overworked photographers rebuilt everything.",
-        "Long words fall into pieces. Which heads bring the pieces of a word together?",
+        "The model cuts long words into pieces. Which heads look from one piece at another?",
     ),
     Example(
         "Repeated words", "Whatever you do, do it well, and whatever you say, say it once.",
-        "Most words come back. A head that looks for the same word elsewhere shows here.",
+        "Many words occur twice. Is there a head that looks for the same word elsewhere?",
     ),
     Example(
         "A relative clause", "The dog that the children chased barked at the postman.",
-        "*Barked* has its subject five words before. Which head finds it, past *the children chased*?",
+        "The subject of *barked* is five words before it. Which head finds it, past *the children chased*?",
         about="barked",
     ),
     Example(
         "A hidden word", "He opened the door with his [MASK].",
-        "Several words fit. See how the model shares its trust among them.",
+        "Several words fit. How does the model share out the probability among them?",
     ),
     Example(
         "A pair that follows", "The children went to the park.",
-        "*They* in the second sentence means *the children* in the first. Look for attention across [SEP].",
+        "*They* in the second sentence means *the children* in the first. Which head looks from one sentence into the "
+        "other?",
         "They played until it was dark.",
     ),
     Example(
         "A pair that does not", "The children went to the park.",
-        "The second sentence has nothing to do with the first. Compare with the pair that follows.",
+        "The second sentence has nothing to do with the first. Compare it with “A pair that follows”.",
         "The price of oil fell again.",
     ),
     Example(
         "Three sentences", "The fox saw the grapes. They hung high on the wall. So it walked away.",
-        "Each sentence leans on the one before: *they* are the grapes, *it* is the fox.",
+        "*They* means the grapes, and *it* means the fox: two words point into an earlier sentence.",
     ),
     Example(
         "A pair of one form", "The rabbit quickly hopped.",
-        "Both sentences have one form: an animal, how, and what it did. Look for heads that stay inside a sentence, or "
-        "that tie *rabbit* to *hopped*.",
+        "Both sentences have the same form: an animal, how, and what it did. Which heads stay inside a sentence, and "
+        "which look from *rabbit* at *hopped*?",
         "The turtle slowly crawled.",
     ),
     Example(
         "A nearer noun", "The dog from down the street ran up to me and [MASK].",
-        "What comes next depends on *dog*, five words before *ran*; *street* stands right before it. Which of the two "
-        "does a head find from *ran*?",
+        "*Ran* belongs to *dog*, five words before it, but *street* is right before it. At which of the two does a "
+        "head look from *ran*?",
     ),
     Example(
         "Every letter", "The quick brown fox jumps over the lazy dog.",
-        "All letters of the alphabet, and two nouns, each after words of its own. Which heads look from *fox* at "
-        "*brown*, and from *dog* at *lazy*?",
+        "It has every letter of the alphabet, and two nouns. Which heads look from *fox* at *brown*, and from *dog* at "
+        "*lazy*?",
     ),
 )  # fmt: skip
 

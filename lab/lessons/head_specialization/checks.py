@@ -250,7 +250,7 @@ def same_as_distance() -> Question:
             ),
             Option(
                 "The model does not know which nouns belong together",
-                "You took one head for the model. What a model knows may be in other heads, or in its vectors.",
+                "You took one head for the model. Other heads may know it, or the vectors may hold it.",
             ),
         ),
     )
@@ -274,7 +274,7 @@ def what_shows_need(job: Job | None) -> Question:
                 correct=True,
             ),
             Option(
-                "Its weights are larger than those of other heads",
+                "Its weights are larger than the weights of other heads",
                 "You read a high weight as a reason. But what a head looks at may change nothing.",
             ),
             Option(

@@ -90,7 +90,7 @@ def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> He
         found.shares[rows, columns],
         (Axis(QUERY, found.words[rows], rows.start + 1), Axis(KEY, found.words[columns], columns.start + 1)),
         Scale("Share", (0.0, 1.0)),
-        title=f"What goes to other words, {place(layer, head)}",
+        title=f"Attention to other words, {place(layer, head)}",
         highlight=(cell[0] - rows.start, cell[1] - columns.start),
         causal=traced.model.config.causal and len(found.words) <= MAP_TOKENS,
     )
@@ -135,7 +135,7 @@ def verb_forms(traced: Trace, layer: int, head: int) -> Figure:
         np.stack([each.off.ravel() for each in found]),
         ([each.name for each in ATTRACTIONS], without),
         Scale("Share of “were” (the rest is “was”)", (0.0, 1.0), ".0%"),
-        title="What the model prefers without one head",
+        title="Preferred verb without one head",
         highlight=layer * config.heads + head,
         rule=0.5,
     )

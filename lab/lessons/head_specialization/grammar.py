@@ -206,7 +206,7 @@ def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
         st.markdown(said)
     draw(partial(figures.others_map, view.trace, doing.layer, doing.head, case.query, case.key), "grammar-map")
     special = "special tokens and to " if any(view.trace.encoding.special) else ""
-    st.caption(f"What a word gives to {special}itself is left out; each row is divided by what is left.")
+    st.caption(f"The attention of a word to {special}itself is left out, and each row is divided by its remaining sum.")
 
 
 def _show_table(found: tuple[Notable, ...]) -> None:
@@ -224,7 +224,7 @@ def _show_table(found: tuple[Notable, ...]) -> None:
     show_table(pd.DataFrame(rows), formats=dict.fromkeys(("right", "best fixed distance"), SHARE))
     st.caption(
         "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 of "
-        "layer 3. Of all fixed distances the best one is shown. Only heads that are at least 10 points above it are "
+        "layer 3. The best of all fixed distances is shown. Only heads that are at least 10 points above it are "
         f"listed, for relations with at least {FEW} cases. The experiment chooses heads on one half of the sentences "
         "and measures them on the other."
     )

@@ -1,4 +1,4 @@
-"""The screens over many sentences: what every head does on average, and heads that behave alike."""
+"""The screen about many sentences: the mean of every head's names and numbers."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from lab.text.tags.tokens import tagged as tagged_tokens
 from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
+from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.quiz.predictions import predict
@@ -60,7 +61,7 @@ class Surveyed:
     readings: tuple[SurveyedText, ...]
 
     def features(self, left_out: bool) -> tuple[Values, ...]:
-        """Of each sentence, (L, H, F): over all tokens, or without special tokens or first token."""
+        """The features of each sentence, (L, H, F): of all tokens, or without special tokens or the first token."""
         return tuple(each.others if left_out else each.features for each in self.readings)
 
     def mean(self, left_out: bool = False) -> Values:
@@ -69,13 +70,12 @@ class Surveyed:
 
 def show_many(view: OneHead) -> None:
     """Names and specialization, averaged over sentences."""
-    st.markdown("One sentence can mislead: every score here is a mean over many, each sentence counting the same.")
     found = survey_of(view)
     if found is None:
         return
     tagged = not np.isnan(found.mean()[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
     options = [_NAMES, *(axis_name(view.trace, each) for each in SPECIALIZATIONS)] if tagged else [_NAMES]
-    shown = str(st.selectbox("Show", options, key="_averaged", help="Specialization is corrected: 1 is no preference."))
+    shown = str(st.selectbox("Show", options, key="_averaged", help="A number of 1 means no preference."))
     if shown == _NAMES or shown not in options:
         _show_names(view, found)
     else:
@@ -90,22 +90,23 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     question = checks.same_names(int(np.count_nonzero(names == here)), names.size)
     if not predict(LESSON, question):
         return
-    show_best_heads(scores, chance)
-    st.caption(f"The untrained heads read one sentence in {TWIN_READS}, the others all.")
     layer, head = view.layer.index, view.head
-    drawn = names_map(names, layer, head, f"Named heads, mean of {len(found.readings)} sentences")
+    drawn = names_map(names, layer, head, f"Heads that have a name, mean of {len(found.readings)} sentences")
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
-    st.markdown(
+    meaning(
         f"**{changed} of {names.size}** heads have another name here than on your text alone. "
-        f"{view.place[0].upper()}{view.place[1:]}: {checks.pattern_name(str(names[layer, head]))} on average, "
-        f"{checks.pattern_name(str(here[layer, head]))} on your text."
+        f"{view.place[0].upper()}{view.place[1:]} is “{checks.pattern_name(str(names[layer, head]))}” on average and "
+        f"“{checks.pattern_name(str(here[layer, head]))}” on your text."
     )
+    with st.expander("The best head of each pattern", on_change="rerun", key="_best_averaged") as best:
+        if best.open:
+            show_best_heads(scores, chance)
+            st.caption(f"The untrained heads read one of {TWIN_READS} sentences, and the other heads read all.")
 
 
 def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     shown, count = SPECIALIZATIONS[place], len(found.readings)
-    choose_part(view)
     values, kept = (feature(found.mean(each), shown.id) for each in (left_out(view), False))
     name = axis_name(view.trace, shown)
     if shown.id == "cls" and left_out(view):
@@ -115,14 +116,15 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
         st.info("None of these sentences has anything of the kind.", icon=":material/info:")
         return
     title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
-    axes, scale = layers_and_heads(values), Scale("× no preference", format=".2f")
+    axes, scale = layers_and_heads(values), Scale("× uniform head", format=".2f")
     draw(heatmap(values, axes, scale, title=title, highlight=at), "averaged-specialization")
     high = np.unravel_index(int(values.argmax()), values.shape)
     st.markdown(
-        f"Highest: layer {high[0] + 1}, head {high[1] + 1}, **{values[high]:.2f}** times what a head without "
-        f"preference gives{_among(view)}. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1. "
+        f"Layer {high[0] + 1}, head {high[1] + 1} has the highest value: **{values[high]:.2f}** times the value of a "
+        f"uniform head{_among(view)}. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1. "
         + _changed_by(view, values, kept)
     )
+    choose_part(view)
 
 
 def _among(view: OneHead) -> str:
@@ -130,7 +132,7 @@ def _among(view: OneHead) -> str:
 
 
 def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
-    """What the tokens that are left out would do to the values, ``kept``, if they stayed."""
+    """How the values would change if the tokens that are left out stayed; then they would be ``kept``."""
     if not left_out(view):
         return f"{escaped(aside(view.trace)).capitalize()} take part: a head that looks there much has little left."
     crossed = (values > 1) != (kept > 1)
@@ -170,14 +172,14 @@ def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: Progress) 
 
 
 def _tagger_there(view: OneHead) -> bool:
-    """Whether the sentences can be tagged; if not for a reason that can be mended, it is said."""
+    """Whether the sentences can be tagged; if a tagger is missing, that is on screen."""
     if view.page.selection[MODE] == TOY:
         return False
     try:
         runs.load_tagger()
         st.caption(pipeline().description)
     except PipelineUnavailable:
-        st.caption("The tagger is not available, so what follows leaves out parts of speech and entities.")
+        st.caption("The tagger is not available, so parts of speech and entities are left out.")
         return False
     return True
 

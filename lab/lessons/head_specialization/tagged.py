@@ -85,7 +85,7 @@ def _counted(kinds: Sequence[str]) -> str:
 def _say_sinks(view: OneHead) -> None:
     """Say how much attention special tokens take, whether they are left out, and that one text was read."""
     others = "" if kept_others(view) is None else _taken(view)
-    st.caption(f"{others}This is one text. A preference would have to show in many.")
+    st.caption(f"{others}This is one text; look at many before you call it a preference.")
 
 
 def _taken(view: OneHead) -> str:

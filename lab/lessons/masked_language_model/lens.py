@@ -153,7 +153,9 @@ def _window(view: PredictionView) -> tuple[int, ...]:
     starts = places[: len(places) - count + 1]
     asked = FIRST_TOKEN.chosen() - 1
     if asked >= 0 and asked not in starts:
-        selection.note(f"{count} tokens of the lens cannot start at token {asked + 1}; they lie around the one asked.")
+        selection.note(
+            f"{count} tokens of the lens cannot start at token {asked + 1}, so they are around the token you ask about."
+        )
         FIRST_TOKEN.set(0)
     around = places.index(view.place) - count // 2 if view.place in places else 0
     first = asked if asked in starts else starts[min(max(around, 0), len(starts) - 1)]

@@ -47,7 +47,8 @@ def _show_likelihood(trace: Trace) -> None:
     if not found.finished:
         n = len(found.scores)
         st.warning(
-            f"Partial: {n} of {found.wanted} tokens are scored, from the left. All numbers below are those of the {n}.",
+            f"Partial: {n} of {found.wanted} tokens are scored, from the left. All numbers below are about these {n} "
+            "tokens.",
             icon=":material/hourglass_top:",
         )
     _draw_tokens(trace, found)

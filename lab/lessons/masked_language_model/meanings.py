@@ -207,7 +207,7 @@ def copied(trace: Trace, likeliest: Sequence[int]) -> str:
     most = "copies most words" if right > len(places) / 2 else "does not simply copy the words"
     how = "copies every word" if right == len(places) else most
     return (
-        f"At **{right}** of {len(places)} places the first choice is the word that stands there. With nothing hidden, "
+        f"At **{right}** of {len(places)} places the first choice is the word of the text. With nothing hidden, "
         f"the model {how}."
     )
 
@@ -273,9 +273,9 @@ def topic_or_order(tried: PairsTried) -> str:
         return f"{told}So this model tells which texts belong together, and in which order."
     if together >= least:
         return (
-            f"{told}So this model tells which texts belong together; that it tells their order does not show. Lan et "
+            f"{told}So this model tells which texts belong together, but not clearly in which order. Lan et "
             "al. 2020 (§3.1) conjecture the same of this task: a topic is easier to learn than an order."
         )
     if ordered >= least:
-        return f"{told}So this model tells the order of two texts; that it tells which belong together does not show."
+        return f"{told}So this model tells the order of two texts, but not clearly which texts belong together."
     return f"{told}By guessing, {least} of {count} would be rare. So these pairs show neither."

@@ -92,11 +92,11 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "probability they hold": [1.0, found.mass_by_top_k, found.mass_by_top_p],
         }
     )
-    st.markdown("What is left of the whole vocabulary:")
+    st.markdown("The rest of the vocabulary after each step:")
     numbers_table(left, **{"tokens left": "%d"})
     st.markdown(
-        f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Divided by that, their "
-        "probabilities are shares that add up to 1."
+        f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Their "
+        "probabilities are divided by that, so they add up to 1."
     )
 
 

@@ -48,9 +48,9 @@ def show_rule(page: LessonPage) -> None:
     """The sentences and their rule; validation and summary behind a click."""
     data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
     st.markdown(
-        f"{rule.description} Each letter is a word. Hide one, and the others tell which it was. "
-        "A model is not told the rule. It only reads sentences like these, each with one letter hidden, and must find "
-        "out."
+        f"{rule.description} Each letter is a word. Hide one, and the other letters tell which it was. "
+        "Nobody tells the model the rule. It only reads sentences like these, each with one letter hidden, and must "
+        "find the rule itself."
     )
     blank = [with_blank(words, len(words) - 1) for words in data.sentences]
     columns = {"sentence": [as_text(words) for words in data.sentences], "last letter hidden": blank}
@@ -70,9 +70,9 @@ def show_learning(page: LessonPage) -> None:
 
     live = LiveTraining(plan, f"The blank of **{with_blank(words, place)}**, while the toy learns:", stage)
     st.markdown(
-        f"The toy reads **{with_blank(words, place)}** and gives every word of its vocabulary a probability to stand "
-        "in the blank. It begins with random weights. After each batch of sentences, training changes the weights a "
-        "little, so that the letters that really stood there become more probable."
+        f"The toy reads **{with_blank(words, place)}** and gives every word of its vocabulary a probability for "
+        "the blank. It begins with random weights. After each batch of sentences, training changes the weights a "
+        "little, so that the letters that were hidden become more probable."
     )
     run = live.train_if_asked()
     question = missing_letter(rule_named(page.selection[TOY_RULE]), words, place)

@@ -20,7 +20,7 @@ def why_hidden(causal: bool) -> Question:
     """Why does BERT need the mask, or GPT-2 none?"""
     if causal:
         right = Option(
-            "It never sees what comes after the token it is asked about",
+            "It never sees the tokens after the one you ask about",
             "The causal mask hides the future, so the answer cannot be read off.",
             correct=True,
         )
@@ -28,7 +28,7 @@ def why_hidden(causal: bool) -> Question:
     else:
         right = Option(
             "It could read the word off its own place",
-            "It sees every token, the one it is asked about, too.",
+            "It sees every token, also the one you ask about.",
             correct=True,
         )
         prompt = "Why is a word hidden before you ask this model about it?"

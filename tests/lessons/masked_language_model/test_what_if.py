@@ -82,5 +82,5 @@ def test_one_more_hidden_word_costs_what_their_model_says() -> None:
 def test_why_nothing_or_something_is_hidden(causal: bool) -> None:
     question = what_if.why_hidden(causal)
     right = question.options[question.answer].text
-    assert ("never sees what comes after" in right) == causal
+    assert ("never sees the tokens after" in right) == causal
     assert ("read the word off" in right) != causal

@@ -68,7 +68,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("pre-tokens",)}),
         ("special token", "A token that is not part of the text. The model adds it as a mark: [CLS] at the start, "
          "[SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT’s first token. Programs that sort texts read its last vector as that of the whole text.",
+        ("[CLS]", "BERT’s first token. A program that sorts texts reads its last vector as the vector of the whole "
+         "text.",
          {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
         ("[MASK]", "The token in place of a hidden word. The model says which word belongs there.",
@@ -93,8 +94,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": "Su et al. 2021", "also": ("rotary",)}),
         ("dot product", "Multiply two vectors number by number and add up. It is large where both are large and point "
          "the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
-        ("cosine", "How much two vectors point the same way, whatever their lengths: 1 the same way, 0 at right "
-         "angles, −1 opposite ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
+        ("cosine", "A number that says how much two vectors point the same way, whatever their lengths: 1 the same "
+         "way, 0 at right angles, −1 opposite "
+         "ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
         ("norm", "The length of a vector.", {"formula": r"\|x\| = \sqrt{\sum_i x_i^2}", "also": ("norms",)}),
         ("LayerNorm", "A step that shifts and stretches the numbers of a vector to mean 0 and variance 1, then scales "
          "each by a learned γ and adds a learned β.",
@@ -233,8 +235,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
                                                                  "also": ("hidden states",)}),
         ("logit", "The score that the model gives to a word before softmax turns scores into probabilities.",
          {"formula": r"z \in \mathbb{R}^{|V|}", "also": ("logits",)}),
-        ("probability", "How likely the model finds a word, from 0 to 1. Over the whole vocabulary they add up "
-         "to 1.", {"also": ("probabilities",)}),
+        ("probability", "A number from 0 to 1 that says how likely the model finds a word. Over the whole vocabulary "
+         "they add up to 1.", {"also": ("probabilities",)}),
         ("vocabulary head", "The last step of a model: it compares a vector with the vector of every word and gives "
          "each word a logit.",
          {"also": ("language-modelling head",)}),

@@ -13,20 +13,20 @@ from lab.toy.tasks import Task
 _APART, _FEWEST = 0.03, 2
 # What query and key may be compared by, and where a head that does so looks.
 _COMPARED = {
-    "previous_token": ("Their positions: the key stands one place back", "Such a head looks one place back."),
+    "previous_token": ("Their positions: the key is one place back", "Such a head looks one place back."),
     "same_word": ("Their letters: both are the same", "Such a head looks at equal letters."),
     "broad": ("Nothing: every key gets the same score", "Such a head brings the mean of the whole sentence."),
     "induction": (
-        "The query’s letter, and the letter that stands before the key",
+        "The query’s letter, and the letter before the key",
         "Such a head looks one place after an earlier occurrence of its own letter.",
     ),
 }
 # Why that is, or is not, what the task needs.
 _NEEDS = {
-    "previous": "The answer stands one place back, whatever letter is there.",
-    "same": "The answer depends only on whether an equal letter stands at another place.",
-    "majority": "Every letter counts the same, wherever it stands, so the answer is in the mean of all.",
-    "induction": "The answer stands one place after an earlier occurrence. To find it, the key must know which letter "
+    "previous": "The answer is one place back, whatever letter is there.",
+    "same": "The answer depends only on whether an equal letter occurs elsewhere.",
+    "majority": "Every letter counts the same, wherever it is, so the answer is in the mean of all.",
+    "induction": "The answer is one place after an earlier occurrence. To find it, the key must know which letter "
     "came before it; an earlier layer has to bring that there.",
 }
 
@@ -81,13 +81,13 @@ def _compared_across() -> Question:
         prompt,
         [
             Option(
-                "The letters, and in which sentence they stand",
+                "The letters, and in which sentence they are",
                 "Equal letters and unlike sentences together give the largest score.",
                 correct=True,
             ),
             Option("The letters alone", "Then every token would look at itself, too: it has its own letter."),
             Option("The sentences alone", "Then all letters of the other sentence would get the same weight."),
-            Option("The positions", "Which place the letter has in the other sentence, nobody knows before."),
+            Option("The positions", "Nobody knows before at which place of the other sentence the letter is."),
         ],
     )
 
@@ -113,7 +113,7 @@ def _mass_across(found: int, letters: int) -> Question | None:
     """What the matrix has from sentence 1 to sentence 2; None where too few other numbers are far enough from it."""
     right = found / letters / 2
     why = (
-        f"In head 1, {found} of {letters} letters send everything to sentence 2, the others rest on [SEP]. Head 2 "
+        f"In head 1, {found} of {letters} letters send everything to sentence 2, and the others to [SEP]. Head 2 "
         f"sends nothing there. So the mean over both heads is half of {found}/{letters}."
     )
     prompt = (
@@ -129,12 +129,12 @@ def _mass_across(found: int, letters: int) -> Question | None:
 
 def _one_segment() -> Question:
     why = (
-        "In one segment no token stands in another sentence for this head, so only the letters are left to compare: "
-        "every token finds itself, and its equals wherever they stand."
+        "All tokens are in one segment now, so this head can compare letters alone: every token finds itself, and its "
+        "equals anywhere in the text."
     )
     prompt = "Both sentences are read as one text: one segment for all. Where does a token look in head 1 now?"
     options = {
-        "At its own letter wherever it stands, itself included": True,
+        "At its own letter anywhere, itself included": True,
         "At its own letter in the other sentence, as before": False,
         "At all letters alike": False,
     }

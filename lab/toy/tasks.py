@@ -93,7 +93,7 @@ TASKS = (
     ),
     Task(
         "same", "Does it occur again?", "occurs again",
-        "At each place, answer b if the same letter stands elsewhere in the sentence too, a if it does not.",
+        "At each place, answer b if the same letter occurs elsewhere in the sentence, too, and a if it does not.",
         "same_word", "strong cells where row and column hold the same letter", False, 1, 800, occurrences,
     ),
     Task(

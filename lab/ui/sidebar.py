@@ -95,7 +95,8 @@ def _model(opened: Lesson | Bench | None) -> None:
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
             "Weights",
-            help="Random: the same architecture before its first training step. What you still see was not learned.",
+            help="Random: the same architecture before its first training step. If you still see something, the model "
+            "has not learned it.",
         )
         if weights == parameters.RANDOM:
             parameters.TWIN_SEED.choose("Seed")

@@ -10,10 +10,10 @@ from lab.questions.toys import expected_pattern
 from lab.toy.tasks import IGNORED, TASKS, Task, task
 
 TEXTS = {
-    "Their positions: the key stands one place back": "previous",
+    "Their positions: the key is one place back": "previous",
     "Their letters: both are the same": "same",
     "Nothing: every key gets the same score": "majority",
-    "The query’s letter, and the letter that stands before the key": "induction",
+    "The query’s letter, and the letter before the key": "induction",
 }
 
 

@@ -35,7 +35,7 @@ def why_several(config: ModelConfig) -> Question | None:
             ),
             Option(
                 "Each head is responsible for its own part of the sentence",
-                "Every head works on every token, and what the heads bring to a token is added up.",
+                "Every head works on every token, and a token gets the sum of all heads.",
             ),
         ],
     )
@@ -59,7 +59,10 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
                 f"{right / lengths:.0%}; if all pointed the same way, 100%.",
                 correct=True,
             ),
-            Option("$W_O$ makes the vectors shorter", "These vectors are what comes out of $W_O$."),
+            Option(
+                "$W_O$ makes the vectors shorter",
+                "These vectors are the output of $W_O$, so they are measured after it.",
+            ),
             Option(
                 "Softmax makes the heads share a length of 1",
                 "Softmax shares out the weights of one row in one head. It does not connect the heads.",

@@ -49,7 +49,7 @@ def break_it(view: OneHead) -> Trace:
         st.info("Which one changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
     runs = break_run(trace, _changes(chosen, trace.model.config))
-    st.caption("The arcs above are still those of the model as it is.")
+    st.caption("The arcs above still show the model as it is.")
     _show_output(view, runs)
     _show_word(view, runs)
     _show_maps(view, runs)

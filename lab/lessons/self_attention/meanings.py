@@ -131,7 +131,7 @@ def brought(trace: Trace, layer: int, head: int, query: int) -> str:
     like = np.asarray([_cosine(row.context, value) for value in row.values])
     seen = np.isfinite(row.scaled)
     nearest = int(np.where(seen, like, -2.0).argmax())
-    told = f"What arrives is most like the value of {named(trace, nearest)}: cosine {signed(like[nearest])}."
+    told = f"The vector that arrives is most like the value of {named(trace, nearest)}: cosine {signed(like[nearest])}."
     if nearest != heaviest:
         return (
             f"{told} But the largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}. A "

@@ -46,7 +46,7 @@ def _choose(offered: Sequence[str], model: str) -> str:
     if before not in (None, model):
         parameters.CARD.set(model)
     elif asked and asked not in offered:
-        selection.note(f"There is no card of {quoted(asked[:40])}, so you see that of {escaped(model)}.")
+        selection.note(f"There is no card for {quoted(asked[:40])}, so you see the one for {escaped(model)}.")
     return parameters.CARD.buttons("Card of", offered, model)
 
 
@@ -98,8 +98,8 @@ def _show_jobs(found: Sequence[Notable]) -> None:
     st.header("What its heads do")
     st.markdown(
         "Measured on UD English EWT dev, sentences whose grammar people wrote down; copying on random tokens said "
-        "twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is what a head scores that "
-        "knows nothing of it: the best fixed distance for a relation, a uniform head for the others. A uniform "
+        "twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the score of a head that "
+        "knows nothing of the job: the best fixed distance for a relation, a uniform head for the others. A uniform "
         "head looks at all tokens alike, so there no chance is given. The best of many heads is chosen and measured on "
         "the same sentences, so its score is a little too high."
     )

@@ -94,9 +94,9 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
     options = tuple(
         Option(
             f"Map {letter}",
-            f"Map {letter} is that of {whose[which]}: its rows have on average {spreads[which]:.2f} of the largest "
-            f"possible entropy, those of the other map {spreads[1 - which]:.2f}. A row that attends to all tokens "
-            "alike has 1.",
+            f"Map {letter} belongs to {whose[which]}: its rows have on average {spreads[which]:.2f} of the largest "
+            f"possible entropy, and the rows of the other map {spreads[1 - which]:.2f}. A row that attends to all "
+            "tokens alike has 1.",
             correct=which == 0,
         )
         for letter, which in zip("AB", order, strict=True)

@@ -22,7 +22,7 @@ from lab.ui import parameters, runs
 from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import choose, progress, remember
 
-_NOT_KNOWN = "What you leave open counts as not known."
+_NOT_KNOWN = "A question that you leave open counts as not known."
 
 
 def offer_before(lesson: Lesson, ask: Returning) -> None:
@@ -40,7 +40,7 @@ def offer_before(lesson: Lesson, ask: Returning) -> None:
             return
         st.markdown(
             "Answer as well as you can. Two of the same kinds come back at the end of the lesson, about another "
-            f"sentence. Then you see what was right, and what the lesson gave you. {_NOT_KNOWN}"
+            f"sentence. Then you see which answers were right, and how much you learned. {_NOT_KNOWN}"
         )
         _form(lesson, both[0], "before")
 
@@ -70,7 +70,8 @@ def said(of: Gain) -> str:
         return f"{counts} Nothing was missing before."
     if of.after < of.before:
         return f"{counts} That is less than before."
-    return f"{counts} Gain g = {of.g:.2f}: the part of what was missing that is there now (Hake 1998)."
+    share = "of the answers that were missing before, you now have this share"
+    return f"{counts} Gain g = {of.g:.2f}: {share} (Hake 1998)."
 
 
 def overall() -> None:

@@ -21,7 +21,7 @@ def offer_file() -> None:
     told = chosen_file()
     st.caption(
         f"A file downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on this computer. "
-        "Where both have an answer, yours from this computer stays."
+        "If both have an answer, the one from this computer stays."
     )
     match told:
         case [str(choice), int(size), str(text)] if choice != st.session_state.get(_TAKEN):

@@ -79,8 +79,8 @@ def choose_sinks(otherwise: str | None = None) -> None:
     """The switch. ``otherwise`` says why it does nothing here, where it does nothing."""
     SINKS.choose(
         "Special tokens or first token",
-        help="Left out: rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
-        "removed, and each row is divided by what is left of it.",
+        help="Left out: the rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
+        "removed, and each row is divided by its remaining sum.",
     )
     if otherwise is not None:
         st.caption(otherwise)

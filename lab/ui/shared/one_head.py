@@ -76,8 +76,8 @@ def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: b
     n = len(traced)
     if rows != slice(0, n):
         st.caption(
-            f"The map is {n} × {n}. Drawn are queries {rows.start + 1} to {rows.stop} and keys {columns.start + 1} to "
-            f"{columns.stop}, around the chosen pair."
+            f"The map is {n} × {n}. The figure has queries {rows.start + 1} to {rows.stop} and keys "
+            f"{columns.start + 1} to {columns.stop}, around the chosen pair."
         )
     return None if clicked is None else (clicked[0] + rows.start, clicked[1] + columns.start)
 

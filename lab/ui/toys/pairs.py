@@ -66,7 +66,7 @@ def _show_heads(page: LessonPage) -> None:
             draw(heatmap(weights, axes, WEIGHT, title=f"Head {head + 1}, {what}"), f"pair-map-{head + 1}")
     rules = "\n".join(f"- Head {number} was written to {rule}." for number, rule in enumerate(PAIR_RULES, start=1))
     st.markdown(
-        f"{rules}\n\nThe first sentence stands between [CLS] and the first [SEP], the second one before the last. No "
+        f"{rules}\n\nThe first sentence is between [CLS] and the first [SEP], the second one before the last [SEP]. No "
         "head looks at positions: letters and segments are all that their queries ask for."
     )
 

@@ -75,7 +75,7 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
     kind = (
         "BERT-shaped: every token sees all"
         if not task.causal
-        else "GPT-2-shaped: each token sees itself and what came before"
+        else "GPT-2-shaped: each token sees itself and the tokens before it"
     )
     st.markdown(
         f"**{task.name}** · {task.description} The toy is {kind}. It has {plan.layers} "
@@ -146,14 +146,14 @@ def _show_scores(run: TrainingRun, task: Task) -> None:
             table[f"{_NAMES[pattern]}, {stage}"] = toy_scores(model, run.plan, pattern).ravel()
     frame = pd.DataFrame(table)
     st.markdown(
-        f"How much of the pattern “{_NAMES[task.pattern]}” does each head have? 0 is none, 1 is all: the mean over "
-        f"{SCORED} other sentences."
+        f"How much of the pattern “{_NAMES[task.pattern]}” does each head show? 0 means nothing of it and 1 means all, "
+        f"as a mean over {SCORED} other sentences."
     )
     numbers = dict.fromkeys(frame.columns[1:], "%.2f")
     show_table(frame, formats=numbers)
     best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
     name = str(best["head"])
     st.markdown(
-        f"{name[:1].upper()}{name[1:]} has most of it: {best.iloc[-2]:.2f} before training, **{best.iloc[-1]:.2f}** "
+        f"{name[:1].upper()}{name[1:]} shows most of it: {best.iloc[-2]:.2f} before training, **{best.iloc[-1]:.2f}** "
         "now."
     )

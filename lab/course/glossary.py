@@ -195,8 +195,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
          {"paper": _DEVLIN, "also": ("pair",)}),
         ("mass", "Weights added up: how much of its attention one sentence gives to another.", {}),
-        ("length-corrected", "Divided by what an even spread over all tokens gives: 1 is what length alone "
-         "would do.", {}),
+        ("length-corrected", "Divided by what a uniform head gives: 1 is what the length of a sentence alone "
+         "brings.", {}),
         ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
          "sentences.", {}),
         ("discourse", "How sentences follow from each other: a cause, a contrast, an example.", {}),

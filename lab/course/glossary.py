@@ -203,7 +203,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
          {"paper": _DEVLIN, "also": ("pair",)}),
         ("mass", "Weights added up: the share of its attention that one sentence gives to another.", {}),
-        ("length-corrected", "Divided by the share that an even spread over all tokens would give: 1 means that length "
+        ("length-corrected", "Divided by the share that a uniform head would give: 1 means that length "
          "alone explains it.", {}),
         ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
          "sentences.", {}),

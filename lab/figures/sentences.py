@@ -17,22 +17,22 @@ from lab.analysis.sentences.attention import (
     SentenceCells,
     cells,
     inter_sentence,
-    largest_cells,
     mean_between,
 )
 from lab.analysis.sentences.split import Sentences, as_one, aside, crossing, split
 from lab.charts.base.axes import Axis, Scale
-from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.heatmap import Heatmap, heatmap, large_heatmap
 from lab.figures.axes import KEY, QUERY
 from lab.models.trace import Trace
 
 # A side of a block's map; a longer one is shown around its largest weight.
 TOKENS = 48
 FROM, TO, SHARE = "From (queries)", "To (keys)", "Share of attention"
+_PERCENT = ".0%"
 # Measure -> (field of InterSentence, its unit).
 MEASURES = {
     MASS: ("mass", SHARE),
-    RELATIVE: ("relative", "× even spread"),
+    RELATIVE: ("relative", "× uniform head"),
     MAXIMUM: ("maximum", "Weight"),
 }
 _LABEL = 40  # characters of a sentence that a label keeps
@@ -89,6 +89,13 @@ def between(traced: Trace, left_out: bool = False) -> Between:
     return Between(traced, sentences, read(traced, sentences, left_out))
 
 
+def sentence_map(traced: Trace, cell: tuple[int, int], left_out: bool = False) -> Heatmap:
+    """Draw which share of its attention each sentence gives to each, as wide as the page; else see :func:`matrix`."""
+    found, scale = between(traced, left_out), Scale(SHARE, None, _PERCENT)
+    title = "How much each sentence looks at each"
+    return large_heatmap(found.values(MASS), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
+
+
 def matrix(
     traced: Trace,
     measure: str,
@@ -97,38 +104,37 @@ def matrix(
     top: float | None = None,
     left_out: bool = False,
 ) -> Heatmap:
-    """The sentences as a heatmap; the ``cell`` from a sentence to a sentence (from 0) is outlined.
+    """Draw the sentences as a heatmap; the ``cell`` from a sentence to a sentence (from 0) is outlined.
 
-    What a causal model cannot see is grey. ``top`` is the end of the colours where two are compared;
-    ``left_out`` is that of :func:`read`.
+    What a causal model cannot see is grey. ``top`` is the end of the colours where two maps are compared; for
+    ``left_out`` see :func:`read`.
     """
     found, high = between(traced, left_out), 1.0 if measure == MAXIMUM else top
-    scale = Scale(MEASURES[measure][1], (0.0, high) if high else None, ".2f")
+    scale = Scale(MEASURES[measure][1], (0.0, high) if high else None, _PERCENT if measure == MASS else ".2f")
     title = title or f"{measure}, sentence to sentence"
     return heatmap(found.values(measure), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
 
 
 def block(traced: Trace, a: int, b: int, heads: str | tuple[int, int] = AVERAGE, left_out: bool = False) -> Heatmap:
-    """The tokens behind one cell, the largest outlined: those of one head (layer and head from 0), or of all.
+    """Draw the tokens behind one cell, the largest weight outlined.
 
-    Of all, a cell is their mean (:data:`AVERAGE`) or the largest of their weights (``LARGEST``).
+    ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads.
     """
     found = between(traced, left_out)
     tokens = behind(traced, found.sentences, a, b, heads, left_out)
     if isinstance(heads, str):
-        return _tokens(found, tokens, (a, b), heads.lower(), None if heads == AVERAGE else (0.0, 1.0))
+        return _tokens(found, tokens, (a, b), heads.lower(), None)
     return _tokens(found, tokens, (a, b), f"layer {heads[0] + 1}, head {heads[1] + 1}", (0.0, 1.0))
 
 
 def behind(
     traced: Trace, sentences: Sentences, a: int, b: int, heads: str | tuple[int, int], left_out: bool
 ) -> SentenceCells:
-    """The weights that :func:`block` draws."""
-    if heads == AVERAGE:
+    """Return the weights that :func:`block` draws."""
+    if isinstance(heads, str):
         sentence_of, renormalise = read_as(traced, sentences, left_out)
         return mean_between(traced, sentence_of, a, b, renormalise=renormalise)
-    found = read(traced, sentences, left_out)
-    return largest_cells(traced, found, a, b) if isinstance(heads, str) else cells(traced, found, *heads, a, b)
+    return cells(traced, read(traced, sentences, left_out), *heads, a, b)
 
 
 def _tokens(
@@ -146,30 +152,30 @@ def _tokens(
 
 
 def apart(traced: Trace, sentences: Sentences) -> InterSentence:
-    """All attention as the model has it, that to special tokens (or to the first one) counted as removed."""
+    """Read all attention as the model has it; what goes to special tokens (or to the first one) counts as removed."""
     return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)
 
 
 def everywhere(traced: Trace, a: int) -> Heatmap:
-    """Where each sentence's attention goes; in the last column what could be left out, outlined for ``a``."""
+    """Draw where each sentence's attention goes; the last column is what can be left out, outlined for ``a``."""
     sentences = split(traced)
     found, special = Between(traced, sentences, apart(traced, sentences)), any(traced.encoding.special)
     more = found.sentences.blanks or found.sentences.left_out
     others = "Others" if more else "Special tokens" if special else "First token"
     shares, outlined = np.column_stack([found.found.mass, found.found.removed]), (a, len(found.sentences))
-    axes, scale = found.axes(others), Scale(SHARE, (0.0, 1.0), ".2f")
-    return heatmap(shares, axes, scale, title="Where each sentence’s attention goes", highlight=outlined)
+    axes, scale = found.axes(others), Scale(SHARE, (0.0, 1.0), _PERCENT)
+    return large_heatmap(shares, axes, scale, title="Where each sentence’s attention goes", highlight=outlined)
 
 
 def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = False) -> Heatmap:
-    """The mean mass between the two texts of a pair, read as the pair it is or, with ``as_one``, as one text.
+    """Draw the mean mass between the two texts of a pair, read as the pair it is or, with ``as_one``, as one text.
 
     ``top`` is the end of the colours; ``left_out`` is that of :func:`read`. Raises ValueError for a trace without a
     second text.
     """
     values = crossing(_of_texts(traced, as_one, left_out), split(traced).in_pair)
-    axes, title = (Axis(FROM, TEXTS), Axis(TO, TEXTS)), f"Mean mass in {'one segment' if as_one else 'a pair'}"
-    return heatmap(values, axes, Scale(SHARE, (0.0, top)), title=title, causal=is_causal(traced))
+    axes, title = (Axis(FROM, TEXTS), Axis(TO, TEXTS)), f"Read as {'one text' if as_one else 'a pair'}"
+    return heatmap(values, axes, Scale(SHARE, (0.0, top), _PERCENT), title=title, causal=is_causal(traced))
 
 
 def _of_texts(traced: Trace, joined: bool, left_out: bool) -> InterSentence:

@@ -1,4 +1,4 @@
-"""The kinds of question: which outcome holds, which count or number it is, which of many is the largest."""
+"""The kinds of question: which outcome holds, which number it is, which of many is the largest."""
 
 from __future__ import annotations
 
@@ -29,14 +29,6 @@ def rises_or_falls(change: float) -> dict[str, bool]:
     rises, falls = change > MARGIN, change < -MARGIN
     same = not (rises or falls)
     return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
-
-
-def how_many(id: str, prompt: str, answer: tuple[int, str], wrong: Mapping[int, str]) -> Question | None:
-    """Which count is it? ``answer`` and ``wrong`` pair each with its explanation. None with fewer than two wrong."""
-    options = {answer[0]: Option(f"{answer[0]:,}", answer[1], correct=True)}
-    for value, why in wrong.items():
-        options.setdefault(value, Option(f"{value:,}", why))
-    return shuffled(id, prompt, list(options.values())) if len(options) >= 3 else None
 
 
 def ranked(

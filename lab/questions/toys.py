@@ -9,8 +9,6 @@ from lab.toy.data import as_text, letter
 from lab.toy.rules import LETTERS, Rule
 from lab.toy.tasks import Task
 
-# Numbers to choose from differ by more than this, and there are so many wrong ones at least.
-_APART, _FEWEST = 0.03, 2
 # What query and key may be compared by, and where a head that does so looks.
 _COMPARED = {
     "previous_token": ("Their positions: the key is one place back", "Such a head looks one place back."),
@@ -69,7 +67,6 @@ def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question |
         _compared_across(),
         None if shared is None else _looks("shared", shared, present=True),
         None if alone is None else _looks("alone", alone, present=False),
-        _mass_across(sum(letter in second for letter in first), len(first)),
         _one_segment(),
     )
 
@@ -107,24 +104,6 @@ def _looks(id: str, letter: str, *, present: bool) -> Question:
         "At all letters of sentence 2 alike": False,
     }
     return shuffled(f"toy-{id}", prompt, [Option(text, why, correct=right) for text, right in options.items()])
-
-
-def _mass_across(found: int, letters: int) -> Question | None:
-    """What the matrix has from sentence 1 to sentence 2; None where too few other numbers are far enough from it."""
-    right = found / letters / 2
-    why = (
-        f"In head 1, {found} of {letters} letters send everything to sentence 2, and the others to [SEP]. Head 2 "
-        f"sends nothing there. So the mean over both heads is half of {found}/{letters}."
-    )
-    prompt = (
-        f"{found} of the {letters} letters of sentence 1 are in sentence 2, too. The matrix shows the mean mass over "
-        "both heads, every token counted. About how much goes from sentence 1 to sentence 2?"
-    )
-    wrong = {f"{value:.2f}" for value in (found / letters, 0.5, 1.0, 0.0) if abs(value - right) > _APART}
-    if len(wrong) < _FEWEST:
-        return None
-    options = [Option(f"{right:.2f}", why, correct=True), *(Option(text, why) for text in sorted(wrong))]
-    return shuffled("toy-mass", prompt, options)
 
 
 def _one_segment() -> Question:

@@ -12,7 +12,7 @@ from lab.analysis.heads import variants
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
-from lab.analysis.sentences.attention import AVERAGE, LARGEST, MASS, MAXIMUM, RELATIVE
+from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE
 from lab.figures.choices import (
     BEST_WORD,
     CHANGE_COSINE,
@@ -163,7 +163,7 @@ TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 # Which heads the tokens behind a cell of that matrix are seen in.
-BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, LARGEST, ONE_HEAD))
+BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is where a LayerNorm stands, by the name that its layer has for it.
 NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
@@ -261,4 +261,5 @@ _NAMES_BEFORE = {
 RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE),
     VARIANT.name: {name: label for label, name in VARIANTS.items()},
+    BEHIND.name: {"All heads, largest": STRONGEST},
 }

@@ -37,6 +37,7 @@ TO_READ = {
     ("5_Attention_metrics.py", "two-heads"),
     ("6_Head_specialization.py", "seven-metrics"),
     ("8_Feed-forward_and_LayerNorm.py", "excited-by"),
+    ("8_Feed-forward_and_LayerNorm.py", "residual"),
 }
 # What stands on every step of a page: its name, the way to others, and the proof's list of steps.
 # The lesson's question, and what a check was asked about, stand there whatever the answer is.

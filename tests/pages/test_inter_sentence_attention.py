@@ -18,11 +18,24 @@ from tests.pages.apptest import Offer, click_token, go, looks, reveal, sentence_
 PAGE = "7_Inter-sentence_attention.py"
 ONE = "The sleepy cat sat on the mat."
 TEXT = "The dog ran to the park. It found a ball there. The children laughed."
-STEPS = ("sentences", "matrix", "special-tokens", "pair-or-not", "check")
+STEPS = ("sentences", "matrix", "behind-a-cell", "special-tokens", "pair-or-not", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
     return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+
+
+def unfold(at: AppTest, key: str) -> AppTest:
+    """Open what is behind a click."""
+    at.session_state[key] = True
+    at.run()
+    assert not at.exception
+    return at
+
+
+def gives(at: AppTest, a: int, b: int, share: float) -> bool:
+    """Whether the page says that sentence ``a`` gives ``share`` to sentence ``b``, both from 1."""
+    return f"Sentence {a} gives {share:.0%} to {'itself' if a == b else f'sentence {b}'}" in words(at)
 
 
 @pytest.mark.parametrize("measure", ["Maximum", "Length-corrected"])  # the third is the one it opens on
@@ -71,7 +84,8 @@ def test_the_arcs_are_the_weights_behind_the_chosen_cell_and_a_click_chooses_sen
     a, b = ([i for i, sentence in enumerate(of_token) if sentence == n] for n in (2, 0))
     right = np.zeros_like(weights)
     right[np.ix_(a, b)] = weights[np.ix_(a, b)]
-    at = open_step("matrix", sentence="3", other_sentence="1", sinks="Kept")
+    assert not sentence_of(visit(PAGE, step="behind-a-cell"))[0]["arcs"], "a question about them is open"
+    at = open_step("behind-a-cell", sentence="3", other_sentence="1", sinks="Kept")
     header, arrays = sentence_of(at)
     assert header["across"] and looks(at) == (a[0], b[0])
     np.testing.assert_allclose(arrays["weights"], right, atol=1e-6)
@@ -79,7 +93,7 @@ def test_the_arcs_are_the_weights_behind_the_chosen_cell_and_a_click_chooses_sen
     assert (at.session_state["sentence"], at.session_state["other_sentence"]) == (2, 3)
     click_token(at, 0)  # [CLS] is in no sentence
     assert (at.session_state["sentence"], at.session_state["other_sentence"]) == (2, 3)
-    assert not sentence_of(go(at, "check"))[0]["arcs"], "questions about them follow"
+    assert not sentence_of(go(at, "matrix"))[0]["arcs"], "the next step asks about them"
 
 
 def test_the_way_back_is_told_beside_the_way_there() -> None:
@@ -88,8 +102,10 @@ def test_the_way_back_is_told_beside_the_way_there() -> None:
     weights = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
     back = weights[np.ix_(members[0], members[2])].sum(axis=-1).mean()
     at = open_step("matrix", sentence="3", other_sentence="1", sinks="Kept")
-    assert f"The other way, from 1 to 3: {back:.3f}" in words(at)
-    assert "The other way" not in words(open_step("matrix", sentence="3", other_sentence="1", model="lab-gpt2"))
+    assert f"The other way, sentence 1 gives {back:.0%} to sentence 3" in words(at)
+    assert "The other way there is nothing" in words(
+        open_step("matrix", sentence="3", other_sentence="1", model="lab-gpt2")
+    )
 
 
 def test_an_old_link_to_the_step_direction_leads_to_the_matrix() -> None:
@@ -102,10 +118,12 @@ def test_a_pair_is_compared_with_one_segment() -> None:
     assert "1 special token more between the texts, and another segment vector" in words(at)
 
 
-def test_mean_mass_comes_first() -> None:
-    """Also in the bench that shares the parameter; old links name their measure, and are understood."""
+def test_the_map_is_of_shares_and_other_measures_are_behind_a_click() -> None:
+    """Old links name their measure, and open it; the bench that shares the parameter begins with shares, too."""
     at = go(visit(PAGE, text=TEXT), "matrix")
-    assert at.segmented_control(key="measure").value == at.segmented_control(key="measure").options[0] == "Mean mass"
+    assert all(control.key != "measure" for control in at.segmented_control)
+    assert unfold(at, "_otherwise").segmented_control(key="measure").options == ["Length-corrected", "Maximum"]
+    assert open_step("matrix", measure="Maximum").segmented_control(key="measure").value == "Maximum"
     assert (
         visit("15_Compare.py", figure="Sentence to sentence", text=TEXT, other_text=TEXT)
         .segmented_control(key="measure")
@@ -162,10 +180,7 @@ def test_the_numbers_of_the_example_are_of_its_own_trace() -> None:
     attention /= attention.sum(axis=-1, keepdims=True)
     rows, columns = ([inside.index(i) for i in members[n]] for n in (1, 0))
     mass = attention[np.ix_(rows, columns)].sum(axis=-1).mean()
-    said = words(open_step("matrix", text="The cat sat."))
-    assert f"From sentence 2 to sentence 1: **{mass:.3f}**" in said
-    whole = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
-    assert f"{1 - whole[np.ix_(inside, inside)].sum(axis=-1).mean():.0%} goes to" in said  # left out before
+    assert gives(open_step("matrix", text="The cat sat."), 2, 1, mass)
 
 
 def test_the_lesson_begins_where_a_pronoun_looks_back_to_what_it_means() -> None:
@@ -178,15 +193,22 @@ def test_the_lesson_begins_where_a_pronoun_looks_back_to_what_it_means() -> None
     for pronoun, meant in (("she", "girl"), ("it", "dog")):
         row = weights[trace.labels.index(pronoun), first]
         assert trace.labels[first[int(row.argmax())]] == meant
-    at = reveal(go(at, "matrix"))
+    at = reveal(go(at, "behind-a-cell"))
+    assert re.search(
+        "“\u2068she\u2069” looks most at “\u2068girl\u2069”.* and “\u2068it\u2069” at “\u2068dog\u2069”", words(at)
+    )
+    queries = [trace.labels.index(pronoun) for pronoun in ("she", "girl")]
+    heads = trace.attention.numpy()[:, :, queries[0], queries[1]]
+    layer, head = (int(at) for at in np.unravel_index(int(heads.argmax()), heads.shape))
     reveal(at.button(key="_try").click().run())
-    assert at.segmented_control(key="measure").value == "Maximum"
+    assert at.segmented_control(key="behind").value == "One head"
+    assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
 
 
 def test_a_button_makes_a_pair_of_the_sentences() -> None:
     at = open_step("pair-or-not")
     assert not at.text_input(key="pair").value and "The model ran twice" in words(at) and "What this means" in words(at)
-    next(button for button in at.button if button.label.startswith("Keep it so")).click().run()
+    next(button for button in at.button if button.label.startswith("Make a pair")).click().run()
     reveal(at)
     assert at.text_input(key="pair").value == "It found a ball there. The children laughed."
     assert "The model ran twice" in words(at)
@@ -201,8 +223,8 @@ def test_gpt2_looks_back_only(pair: str, offer: Offer) -> None:
     assert "You see the other direction" not in words(go(at, "matrix"))
     assert (at.selectbox(key="sentence").value, at.selectbox(key="other_sentence").value) == (2, 1)
     at = visit(PAGE, model=name, text=TEXT, pair=pair, sentence="1", other_sentence="3", step="matrix")
-    assert "no token of sentence 1 can attend to sentence 3. You see the other direction" in words(at)
-    assert "From sentence 3 to sentence 1: **" in words(reveal(at))
+    assert "no token of sentence 1 can look at sentence 3. You see the other direction" in words(at)
+    assert re.search(r"Sentence 3 gives \d+% to sentence 1", words(reveal(at)))
 
 
 def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said() -> None:
@@ -213,16 +235,12 @@ def test_the_first_token_of_a_causal_model_is_left_out_and_what_it_takes_is_said
     whole = attention[:, :, second][..., first].sum(axis=-1).mean()
     others = attention.mean(axis=(0, 1))[second, 1:]
     without = (others[:, [i - 1 for i in first[1:]]].sum(axis=-1) / others.sum(axis=-1)).mean()
-    said = words(open_step("special-tokens", model="lab-gpt2"))
-    assert f"Of the attention of sentence 2, **{taken:.2f}** goes to the first token" in said
-    assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in said
-    assert "Xiao et al. 2024" in said and "no-op" not in said and "nothing to leave out" not in said
-    said = words(open_step("matrix", model="lab-gpt2"))
-    assert f"From sentence 2 to sentence 1: **{without:.3f}**" in said
-    assert f"With it, the cell from 2 to 1 is {whole:.3f}" in said
-    said = words(open_step("matrix", model="lab-gpt2", sinks="Kept"))
-    assert f"From sentence 2 to sentence 1: **{whole:.3f}**" in said
-    assert f"the cell from 2 to 1 is {without:.3f}" in said
+    at = open_step("special-tokens", model="lab-gpt2")
+    assert re.search(rf"From sentence 2, the first token .* {taken:.0%}. A uniform head", words(at))
+    assert "Xiao et al. 2024" in words(at) and "no-op" not in words(at) and "nothing to leave out" not in words(at)
+    assert f"{whole:.3f} with all tokens, **{without:.3f}** with the first token" in words(unfold(at, "_both_maps"))
+    assert gives(open_step("matrix", model="lab-gpt2"), 2, 1, without)
+    assert gives(open_step("matrix", model="lab-gpt2", sinks="Kept"), 2, 1, whole)
 
 
 def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained() -> None:
@@ -230,30 +248,27 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
     kept, left_out = (inter_sentence(trace, split(trace).of_token, renormalise=each) for each in (False, True))
     assert (kept.relative < 1).all()  # what an expert objected to: less than even, also within a sentence
     assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
-    said = words(open_step("matrix", measure="Length-corrected"))
-    counted = sum(len(own) for own in left_out.members)
-    assert f"**{left_out.relative[1, 0]:.3f}**" in said
-    assert f"spreads its attention evenly over the {counted} tokens that stay" in said
-    said = words(open_step("matrix", measure="Length-corrected", sinks="Kept"))
-    assert f"evenly over all {len(trace)} tokens (with \\[CLS\\] and \\[SEP\\])" in said
+    for sinks, found in (("Left out", left_out), ("Kept", kept)):
+        at = open_step("matrix", measure="Length-corrected", sinks=sinks)
+        assert f"**{found.relative[1, 0]:.3f}**" in words(at) and "1 is what the length alone brings" in words(at)
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
     at = visit(PAGE, model="lab-gpt2", text="a", pair="The dog ran.", step="matrix")
-    assert "nothing is left out" in words(reveal(at))
+    assert "nothing is left out" in words(unfold(reveal(at), "_otherwise"))
     assert "Write a longer one" in words(go(at, "special-tokens"))
     assert len(tuple(walk(at))) == len(STEPS)
 
 
 def test_a_long_text_shows_its_first_sentences() -> None:
     said = words(visit(PAGE, text="The word is here again. " * 200))
-    assert "you see the first 12" in said and "more sentences come after them" in said
+    assert "and you see the first 12" in said and "more sentences come after these tokens" in said
 
 
 def test_what_is_in_no_sentence_on_screen_is_not_called_special() -> None:
     """Of fifteen sentences twelve are shown: the rest of the attention is not [CLS]'s and [SEP]'s alone."""
     said = words(open_step("matrix", text="The dog ran. " * 15))
-    assert "and the sentences that are not shown is left out here" in said
+    assert "without \\[CLS\\] and \\[SEP\\] and the sentences that are not shown" in said
 
 
 def test_the_toy_reads_two_sentences_and_every_step_works_on_it() -> None:
@@ -271,49 +286,31 @@ def test_what_crosses_in_the_toy_differs_by_direction() -> None:
     for a, b, share in ((1, 2, 1 / 7), (2, 1, 1 / 3)):
         at.selectbox(key="sentence").set_value(a).run()
         at.selectbox(key="other_sentence").set_value(b).run()
-        found = re.search(rf"From sentence {a} to sentence {b}: \*\*([\d.]+)\*\*", words(at))
-        assert found is not None and float(found[1]) == pytest.approx(share / 2, abs=0.002)
+        found = re.search(rf"Sentence {a} gives (\d+)% to sentence {b}", words(at))
+        assert found is not None and float(found[1]) / 100 == pytest.approx(share / 2, abs=0.0051)
 
 
 def test_the_toy_s_second_sentence_is_brought_inside() -> None:
     assert "There are 4 sentences" in words(visit(PAGE, mode="Toy", toy_count="4", toy_other="9"))
 
 
-def test_the_matrix_names_head_and_tokens_of_the_maximum() -> None:
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
-    members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
-    attention = np.stack([np.asarray(trace.layer(i).attention) for i in range(trace.model.config.layers)])
-    block = attention[:, :, members[2]][..., members[0]]
-    layer, head, query, key = np.unravel_index(int(block.argmax()), block.shape)
-    at = open_step("matrix", sentence="3", other_sentence="1", measure="Maximum", sinks="Kept")
-    assert f"From sentence 3 to sentence 1: **{block.max():.3f}**" in words(at)
-    assert f"`trace.layer({layer}).attention[{head}, {members[2][query]}, {members[0][key]}]`" in words(at)
-
-
-def test_the_tokens_behind_a_number_are_seen_in_any_head() -> None:
-    """The mean over all, the strongest head, the largest of all heads, or one head that the learner chooses."""
+def test_the_words_behind_a_number_are_seen_in_any_head() -> None:
+    """The mean over all, the head with the largest weight, or one head that the learner chooses."""
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     members = [[i for i, s in enumerate(split(trace).of_token) if s == n] for n in range(3)]
     block = trace.attention.numpy().astype(np.float64)[:, :, members[1]][..., members[0]]
-    layer, head = (int(place) for place in np.unravel_index(int(block.argmax()), block.shape)[:2])
-    at = open_step("matrix", sentence="2", other_sentence="1", sinks="Kept")
+    layer, head, query, key = (int(place) for place in np.unravel_index(int(block.argmax()), block.shape))
+    at = open_step("behind-a-cell", sentence="2", other_sentence="1", sinks="Kept")
     assert at.segmented_control(key="behind").value == "All heads, mean"
-    assert f"the mean mass is the mean of these sums, **{block.sum(-1).mean():.3f}**" in words(at)
+    assert f"Of the {block.sum(-1).mean():.0%} that goes there" in words(at)
     at.segmented_control(key="behind").set_value("Strongest head").run()
-    assert f"In layer {layer + 1}, head {head + 1}, " in words(at) and f"**{block.max():.3f}**: no head" in words(at)
-    at.segmented_control(key="behind").set_value("All heads, largest").run()
-    assert f"**{block.max():.3f}**: no head of any layer has a larger weight" in words(at)
+    assert f"in layer {layer + 1}, head {head + 1}, " in words(at) and f"{block.max():.3f}. In Python" in words(at)
+    assert f"`trace.layer({layer}).attention[{head}, {members[1][query]}, {members[0][key]}]`" in words(at)
     at.segmented_control(key="behind").set_value("One head").run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (layer + 1, head + 1)
     at.selectbox(key="layer").set_value(2).run()
     at.selectbox(key="head").set_value(3).run()
-    assert f"The mean of these sums is **{block[1, 2].sum(-1).mean():.3f}**" in words(at)
-    assert f"The largest weight, {block[1, 2].max():.3f}, is from" in words(at)
-
-
-def test_a_maximum_has_no_mean_behind_it() -> None:
-    at = open_step("matrix", measure="Maximum")
-    assert at.segmented_control(key="behind").options == ["Strongest head", "All heads, largest", "One head"]
+    assert f"Of the {block[1, 2].sum(-1).mean():.0%} that goes there" in words(at)
 
 
 def test_a_click_on_the_matrix_chooses_two_sentences() -> None:

@@ -28,12 +28,16 @@ TRIED = 64
 
 @dataclass(frozen=True)
 class NeuronOff:
-    """A neuron, its activation at the place, and the probability of the word there with it and without it."""
+    """A neuron, its activation at the place, and the probability of the best word there with it and without it.
+
+    ``then`` is the id of the word that is the most probable one without the neuron.
+    """
 
     neuron: int
     activation: float
     before: float
     after: float
+    then: int
 
     @property
     def change(self) -> float:
@@ -71,7 +75,7 @@ def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int
 
 @once
 def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
-    """Each of the neurons of :func:`adds_most` off, alone: what becomes of the best word; the largest change first.
+    """Switch off each neuron of :func:`adds_most` alone, and follow the best word; the largest change first.
 
     Raises ValueError for a model without a vocabulary head, and for a run that carries interventions.
     """
@@ -81,7 +85,7 @@ def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
 
 @once
 def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
-    """What changes at a place without one neuron, whichever it is."""
+    """Follow the best word at a place without one neuron, whichever it is."""
     return _each(trace, place, layer, (neuron,))[0]
 
 
@@ -89,7 +93,9 @@ def _each(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> tup
     word, before = best_word(trace, place), prediction_at(trace, place, None).probabilities
     after, active = _without(trace, place, layer, neurons), trace.layer(layer).ffn_activation[place]
     return tuple(
-        NeuronOff(neuron, float(active[neuron]), float(before[word]), float(probabilities[word]))
+        NeuronOff(
+            neuron, float(active[neuron]), float(before[word]), float(probabilities[word]), int(probabilities.argmax())
+        )
         for neuron, probabilities in zip(neurons, after, strict=True)
     )
 

@@ -20,8 +20,8 @@ Places = NDArray[np.intp]
 
 # What can stand for two sentences: an array of InterSentence, as it is called on screen.
 MASS, RELATIVE, MAXIMUM = "Mean mass", "Length-corrected", "Maximum"
-# What can stand for all heads where two tokens meet: mean_cells or largest_cells.
-AVERAGE, LARGEST = "All heads, mean", "All heads, largest"
+# What stands for all heads where two tokens meet: mean_cells.
+AVERAGE = "All heads, mean"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,19 +197,6 @@ def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCe
     if found.renormalised:
         rows = _shared_out(rows, rows[:, np.concatenate(found.members)].sum(axis=1))
     return SentenceCells(queries, found.members[b], rows[:, found.members[b]].astype(np.float32))
-
-
-def largest_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The weights behind a cell: for each pair of tokens the largest of any head of any layer, as the model has it.
-
-    The largest of them is ``found.maximum[a, b]``. Raises IndexError for a sentence that does not exist.
-    """
-    _check(found, a, b)
-    queries, keys = found.members[a], found.members[b]
-    largest = np.zeros((len(queries), len(keys)), dtype=np.float32)
-    for weights in layers(trace):
-        np.maximum(largest, weights.max(axis=0)[queries[:, None], keys], out=largest)
-    return SentenceCells(queries, keys, largest)
 
 
 @once

@@ -49,6 +49,7 @@ class Grid:
     texts: Texts | None = None
     shift: int = 0  # of a masked grid: how many rows its first row lies below its first column's diagonal
     window: int | None = None  # of a local layer: how many places to either side a query sees
+    large: bool = False  # a few cells that are the figure of a page: twice as high, with larger numbers
 
     @property
     def hides(self) -> bool:
@@ -83,9 +84,9 @@ def widest(columns: int) -> int:
     return 96 * columns + 110
 
 
-def _heights(rows: int) -> tuple[int, int]:
+def _heights(rows: int, large: bool) -> tuple[int, int]:
     """The least and the greatest height of `rows` in pixels: with the words around them they fit on a screen."""
-    return min(20 * rows, 160), min(48 * rows, max(480, 5 * rows))
+    return min(20 * rows, 160), min((110 if large else 48) * rows, max(480, 5 * rows))
 
 
 def flat(values: NDArray[np.float32]) -> pd.DataFrame:
@@ -96,7 +97,7 @@ def flat(values: NDArray[np.float32]) -> pd.DataFrame:
 def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     """The Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
     rows, columns = grid.shape
-    least, most = _heights(rows)
+    least, most = _heights(rows, grid.large)
     height = most if grid.cell_height is None else grid.cell_height * rows
     spec = base(grid.title, height, canvas=grid.longest > CANVAS_ABOVE)
     spec["params"] += [names(name, axis.names) for name, axis in zip(_PARAMETERS, grid.axes, strict=True)]
@@ -222,7 +223,7 @@ def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
         "orient": "bottom",
         "direction": "horizontal",
         "values": [limits[0], sum(limits) / 2, limits[1]],
-        "format": ".3~g",
+        "format": ".0%" if scale.format.endswith("%") else ".3~g",
         "titleColor": colour.SOFT_INK,
         "labelColor": colour.SOFT_INK,
         "offset": 10,
@@ -265,7 +266,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
     mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}
     if grid.texts is None:
         shown = written(grid.scale.format)
-        mark |= {"fontSize": {"expr": "clamp(bandwidth('x') / 3.4, 8, 13)"}}
+        mark |= {"fontSize": {"expr": f"clamp(bandwidth('x') / 3.4, 8, {18 if grid.large else 13})"}}
     else:
         shown, mark = _TEXT, mark | {"limit": {"expr": "bandwidth('x') - 2"}}
         mark["fontSize"] = {"expr": "clamp(bandwidth('x') / 3.4, 9, 12)"}

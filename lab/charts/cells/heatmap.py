@@ -73,6 +73,21 @@ def heatmap(
     return drawn(grid, matrix, highlight, of="heatmap", width=widest(matrix.shape[1]))
 
 
+def large_heatmap(
+    values: ArrayLike,
+    axes: tuple[Axis, Axis],
+    scale: Scale,
+    *,
+    title: str,
+    highlight: Chosen = (None, None),
+    causal: bool = False,
+) -> Heatmap:
+    """Draw a few `values` as wide as the page, with larger numbers; else see :func:`heatmap`."""
+    matrix = _matrix(values, causal=causal)
+    grid = Grid(title, axes, scale, scale.limits(matrix), causal=causal, large=True)
+    return drawn(grid, matrix, highlight, of="heatmap", width="stretch")
+
+
 def drawn(
     grid: Grid,
     matrix: NDArray[np.float32],

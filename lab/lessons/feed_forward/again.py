@@ -6,20 +6,21 @@ from collections.abc import Iterator
 
 from lab.analysis.layers.feed_forward import most_active
 from lab.analysis.layers.sublayers import sublayer_changes
+from lab.course.words import quoted
 from lab.lessons.feed_forward import blank_checks, checks, residual_figures
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """What the network reads, what LayerNorm takes away, and which sublayer adds more."""
+    """Ask what the network reads, what LayerNorm takes away, and what the sum keeps."""
     norms = residual_figures.norms(spot.trace, spot.layer, spot.query)
     yield checks.scaled_input(list(norms.values())[-1])
     yield blank_checks.another_word(spot.trace, spot.layer, spot.query)
-    yield checks.larger_change(spot.trace, sublayer_changes(spot.trace), spot.layer, spot.query)
+    yield checks.without_sum(quoted(spot.trace.labels[spot.query]))
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """What a class can be asked to pick from all tokens of another sentence."""
+    """Ask what a class can pick from all tokens of another sentence."""
     yield checks.most_changed(spot.trace, sublayer_changes(spot.trace), spot.layer)
     yield checks.most_exciting_token(spot.trace, spot.traced, most_active(spot.traced, spot.query, 1)[0])

@@ -1,4 +1,4 @@
-"""What a neuron does to the word in the blank: the screen on which it is switched off."""
+"""A neuron switched off, and the word in the blank then: a screen of the feed-forward lesson."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.neurons_off import NeuronOff, neurons_off
-from lab.lessons.feed_forward import blank_figures, meanings
+from lab.analysis.layers.neurons_off import NeuronOff, best_word, neurons_off
+from lab.course.sentences.looks import look_head
+from lab.course.words import quoted
+from lab.lessons.feed_forward import LESSON, blank_checks, blank_figures, meanings
 from lab.lessons.feed_forward.neurons import strongest_tokens, survey_of
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.ablation import ablate_each_neuron
+from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
-from lab.ui.parameters import NEURON
+from lab.ui.parameters import DEFAULT_TEXT, NEURON
+from lab.ui.quiz.predictions import predict
+from lab.ui.shared.keys import is_keys, keys_blank
 from lab.ui.shared.prediction import cannot_predict, look
 from lab.ui.tables import show_table
 
@@ -26,44 +31,62 @@ _COLUMNS = ["neuron", "excited most by", "activation in the blank", "change with
 
 
 def show_blank(view: FeedForwardView) -> Trace | None:
-    """One neuron set to 0 at every token: what becomes of the words in the blank."""
+    """Set one neuron to 0 at every token, and see the words in the blank change."""
     reason = cannot_predict(view.trace.model)
     if reason is not None:
         st.info(reason, icon=":material/info:")
         return None
-    blank = look(view.page, view.trace)
+    blank = keys_blank(view.page, view.trace.model) or look(view.page, view.trace)
     if blank is None:
         return None
-    trace, place, layer = blank.trace, blank.place, view.layer.index
-    found = neurons_off(trace, place, layer)
-    # One that is held back says little about what it answers to.
+    _show(view, blank.trace, blank.place)
+    return blank.trace
+
+
+def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
+    found, best = neurons_off(trace, place, view.layer.index), best_word(trace, place)
+    word = quoted(word_of(trace.model.tokenizer, best))
+    st.markdown(f"The model says {word} ({meanings.probability(found[0].before)}). Which neuron does it need for that?")
+    if not predict(LESSON, blank_checks.how_many_turn(found, best, word)):
+        return
+    # A neuron that is held back says little about what it responds to.
     active = (each for each in found if each.activation > 0)
     neuron = view.neuron if NEURON.chosen() else next(active, found[0]).neuron
+    shown = (trace, place, view.layer.index, neuron)
+    draw(partial(blank_figures.changes, *shown), "neurons-off")
+    st.caption("Each bar is one neuron that is taken away: its activation is 0 at every token.")
+    meaning(meanings.neuron_in_blank(*shown))
+    _say_head(view, trace, place)
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", neuron + 1, view.config.ffn_width)
-    draw(partial(blank_figures.words, trace, place, layer, neuron), "words-without")
-    st.caption("Full colour: with the neuron. Pale, “off”: without it.")
-    draw(partial(blank_figures.changes, trace, place, layer, neuron), "neurons-off")
-    meaning(meanings.neuron_in_blank(trace, place, layer, neuron))
-    told, how = meanings.words_aimed_at(trace, place, layer, neuron, blank_figures.WORDS)
-    st.markdown(told)
-    with st.expander("The numbers behind it", icon=":material/calculate:"):
-        st.markdown(how)
-    _table(view, found, neuron)
     _offer(found, neuron)
+    with st.expander("The words with this neuron and without it", on_change="rerun", key="_words") as words:
+        if words.open:
+            draw(partial(blank_figures.words, *shown), "words-without")
+            st.caption("Full colour: with the neuron. Pale, “off”: without it.")
+            st.markdown("\n\n".join(meanings.words_aimed_at(*shown, blank_figures.WORDS)))
+    with st.expander("What excites these neurons", on_change="rerun", key="_excited") as excited:
+        if excited.open:
+            _table(view, found, neuron)
     code(ablate_each_neuron)
-    return trace
+
+
+def _say_head(view: FeedForwardView, trace: Trace, place: int) -> None:
+    """Compare with the head that the course has followed, in the sentence in which lesson 4 took it away."""
+    if is_keys(trace):
+        head = look_head(view.page.run(trace.model.id, DEFAULT_TEXT, ""))
+        st.caption(meanings.beside_the_head(trace, place, head))
 
 
 def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> None:
-    """What excites the neurons that change the word most, and the chosen one."""
+    """List the tokens that excite the neurons that change the word most, and the chosen one."""
     shown = list(found[:_ROWS])
     shown += [each for each in found[_ROWS:] if each.neuron == neuron]
     survey = survey_of(view)
     tokens = ["" if survey is None else " · ".join(strongest_tokens(view, survey, each.neuron)) for each in shown]
     rows = [(each.neuron + 1, told, each.activation, each.change) for each, told in zip(shown, tokens, strict=True)]
     st.markdown(
-        "What excites these neurons most, in the short texts of the step before. Do not look for a pattern in every "
-        f"row: what a neuron answers to need not have a name.{_BELOW * any(each.activation < 0 for each in shown)}"
+        "These tokens excite the neurons most, in the short texts of the step before. Do not look for a pattern in "
+        f"every row: not every neuron has a name.{_BELOW * any(each.activation < 0 for each in shown)}"
     )
     numbers = dict.fromkeys(_COLUMNS[2:], "%.3f")
     table = pd.DataFrame(rows, columns=_COLUMNS)
@@ -71,12 +94,12 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
 
 
 def _offer(found: Sequence[NeuronOff], neuron: int) -> None:
-    """The neuron that changes the word most; from there the strongest that changes it the other way."""
+    """Offer the neuron that changes the word most; from there the strongest that changes it the other way."""
     against = next((each for each in found if each.change * found[0].change < 0), None)
     if found[0].neuron != neuron:
-        other, why = found[0], "the neuron that changes this word most. Can you tell what excites it?"
+        other, why = found[0], "the neuron that changes this word most. What excites it?"
     elif against is not None:
-        other, why = against, "of the neurons that change the word the other way, the strongest. What excites it?"
+        other, why = against, "the strongest neuron that changes the word the other way."
     else:
         return
     try_this(why, f"Take neuron {other.neuron + 1:,}", {NEURON: other.neuron + 1})

@@ -1,41 +1,40 @@
-"""Questions that are answered by doing it: a neuron taken away, another vector put in."""
+"""Questions that are answered by doing it: neurons taken away, another vector put in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lab.analysis.layers.feed_forward import reached_tokens
-from lab.analysis.layers.neurons_off import NeuronOff, best_word
-from lab.course.words import named, quoted
-from lab.models.encoding import word_of
+from lab.analysis.layers.neurons_off import NeuronOff
+from lab.course.words import named
 from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
-from lab.questions.question import MARGIN, Question
+from lab.questions.question import Option, Question
 
 
-def one_neuron_off(trace: Trace, place: int, layer: int, off: NeuronOff) -> Question | None:
-    """What becomes of the best word without the neuron that changes it most? ``off`` is that neuron, set to 0."""
-    word = quoted(word_of(trace.model.tokenizer, best_word(trace, place)))
-    gone = off.before / 2
-    if abs(off.before - gone) < MARGIN or abs(off.after - gone) < MARGIN / 2:
-        return None
-    why = (
-        f"It goes from {off.before:.2f} to {off.after:.2f}. Every other neuron and all heads still do their part."
-        if off.after > gone
-        else f"It goes from {off.before:.2f} to {off.after:.2f}: here one neuron carries much of it."
-    )
-    outcomes = {
-        "It loses more than half of its probability": off.after < gone,
-        "It keeps more than half of its probability": off.after >= gone,
+def how_many_turn(found: Sequence[NeuronOff], best: int, word: str) -> Question:
+    """Ask how many neurons, each taken away alone, change the best word; ``best`` is its id, ``word`` its name."""
+    turned = sum(each.then != best for each in found)
+    told = f"{turned or 'None'} of the {len(found)} {'does' if turned == 1 else 'do'}."
+    thoughts = {
+        "None of them": "You expected each neuron to do only a little.",
+        "A few: fewer than half": "You expected some neurons to decide, as one head did in lesson 4.",
+        "Half of them or more": "You expected the model to need each of its neurons.",
     }
+    holds = (turned == 0, 0 < turned < len(found) / 2, turned >= len(found) / 2)
+    options = [
+        Option(text, told if right else f"{thought} {told}", correct=right)
+        for (text, thought), right in zip(thoughts.items(), holds, strict=True)
+    ]
     prompt = (
-        f"Token {place + 1} is hidden. The model expects {word} there, with the probability {off.before:.2f}. Of the "
-        f"neurons that add most there in layer {layer + 1}, take away the one that changes this most. What becomes of "
-        f"{word}?"
+        f"Take away the {len(found)} neurons that add most at the blank in this layer, one at a time. How many of them "
+        f"make the model say another word than {word}?"
     )
-    return which_holds("one-neuron-off", prompt, why, outcomes)
+    return Question("how-many-turn", prompt, tuple(options))
 
 
 def another_word(trace: Trace, layer: int, token: int) -> Question | None:
-    """The network reads another vector at one token: at which tokens do activations change?
+    """Ask at which tokens activations change when the network reads another vector at one token.
 
     None for a text of fewer than three tokens, and where no activation changes, as in a silent layer.
     """
@@ -43,8 +42,8 @@ def another_word(trace: Trace, layer: int, token: int) -> Question | None:
     if n < 3 or not reached:
         return None
     why = (
-        f"Done here: activations change at {len(reached)} of {n} tokens. The network reads each token alone; what "
-        "stands elsewhere comes in through attention, before."
+        f"The lab has done it: activations change at {len(reached)} of {n} tokens. The network reads each token alone; "
+        "other tokens come in through attention, before."
     )
     outcomes = {
         "At this token alone": reached == (token,),

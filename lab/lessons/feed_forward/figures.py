@@ -29,7 +29,7 @@ def shown(traced: Trace, token: int) -> slice:
 
 
 def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
-    """What follows what in a layer, and how long the vector of ``token`` is after each step."""
+    """Draw the order of a layer, and how long the vector of ``token`` is after each step."""
     boxes = [
         Box(stage.name, float(stage.vectors[token].norm()), stage.residual) for stage in stages(traced.layer(layer))
     ]
@@ -37,7 +37,7 @@ def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
 
 
 def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0) -> Heatmap:
-    """The activations of the neurons ``first`` to before ``end`` of a layer; rows are tokens.
+    """Draw the activations of the neurons ``first`` to before ``end`` of a layer; rows are tokens.
 
     The row of ``token`` is outlined, and the cell of ``neuron`` in it where that is among them.
     """
@@ -50,7 +50,7 @@ def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neu
 
 
 def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) -> Heatmap:
-    """The output of the feed-forward network, dimensions ``first`` to before ``end``; rows are tokens.
+    """Draw the output of the feed-forward network, dimensions ``first`` to before ``end``; rows are tokens.
 
     The row of ``token`` is outlined. Colours end where 99 of 100 numbers of the layer do: a few, mostly of special
     tokens, are so large that nothing else would be seen beside them.
@@ -65,7 +65,7 @@ def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) 
 
 
 def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
-    """The non-linearity, and where on it each neuron of a layer lies at ``token``; ``neuron`` has a ring."""
+    """Draw the non-linearity with a point for each neuron of a layer at ``token``; ``neuron`` has a ring."""
     of, name = traced.layer(layer), traced.model.config.activation
     hidden, active = of.ffn_hidden[token].numpy(), feed_forward.bent(of, name, token)
     low, high = min(-4.0, float(hidden.min())), max(4.0, float(hidden.max()))
@@ -76,7 +76,7 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:
-    """The neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
+    """Draw the neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
     of = traced.layer(layer)
     best = feed_forward.most_active(of, token, MOST_ACTIVE)
     names, values = [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best]

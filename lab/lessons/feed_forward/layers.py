@@ -26,17 +26,18 @@ _DRAWN = 64
 
 
 def show_layers(view: FeedForwardView) -> None:
-    """A strip for each state of the chosen token, and a table of what it is like."""
+    """Draw a strip for each state of the chosen token, and a table of the words that it is like."""
     draw(partial(strips_of_states, view.trace, view.token), "states")
     drawn = min(_DRAWN, view.config.width)
-    st.caption(f"Drawn are the first {drawn} of {view.config.width} dimensions, each vector divided by its length.")
+    st.caption(
+        f"You see the first {drawn} of {view.config.width} dimensions, and each vector is divided by its length."
+    )
     found = states(view.trace, view.token)
     _table(view.trace, found)
     meaning(what_it_means(view.trace, view.token))
     st.markdown(
-        "A row of the token table is where a word begins, not where a model ends: the vectors of later layers may lie "
-        "far from all rows. The **logit lens** asks another question: which word would the model’s own **vocabulary "
-        "head** read here?"
+        "A word begins as a row of the token table, but it need not end near one. The **logit lens** asks another "
+        "question: which word would the model’s own **vocabulary head** read here?"
     )
     lens = lesson_of("masked-language-model")
     name = lens.step("logit-lens").name
@@ -46,7 +47,7 @@ def show_layers(view: FeedForwardView) -> None:
 
 
 def strips_of_states(traced: Trace, token: int) -> Heatmap:
-    """The states of ``token``, a row each, at length 1; of a wide model the first 64 dimensions."""
+    """Draw the states of ``token``, a row each, at length 1; of a wide model the first 64 dimensions."""
     vectors = states(traced, token).vectors
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, sizes, out=np.zeros_like(vectors), where=sizes > 0)
@@ -72,7 +73,7 @@ def _table(trace: Trace, found: States) -> None:
 
 
 def what_it_means(trace: Trace, token: int) -> str:
-    """Which layer turns the token most, and whether it is still most like its own word after the last."""
+    """Say which layer turns the token most, and whether it is still most like its own word after the last."""
     found, word = states(trace, token), quoted(trace.labels[token])
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]

@@ -1,4 +1,4 @@
-"""What the figures of the feed-forward lesson mean, in sentences that the learner’s numbers choose."""
+"""Sentences about the figures of the feed-forward lesson, chosen by the numbers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from itertools import permutations
 
 import numpy as np
 
+from lab.analysis.heads.ablation import head_off
 from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
-from lab.analysis.layers.neurons_off import aimed_at, best_word, neuron_off, neurons_off, words_without
+from lab.analysis.layers.neurons_off import NeuronOff, aimed_at, best_word, neuron_off, neurons_off, words_without
 from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
+from lab.course.heads import head_name
 from lab.course.words import named, quoted, share, signed
 from lab.models.encoding import word_of
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 
 # A sublayer adds much to a token when Δ is that many times as long as x.
 MUCH = 10.0
 # A cosine this near to 0 is nearly a right angle, this near to 1 nearly the same direction.
 _RIGHT_ANGLE = 0.2
-# Of a neuron's strongest tokens so many are the same token, or it has none in common.
+# From this share of equal tokens among its strongest on, a neuron is said to have a favourite token.
 _HALF = 0.5
-# Of the pairs of words so many must go as a neuron's vector points, for the vector to explain most of it.
+# Share of word pairs that must move the way the vector points before we say that it explains them.
 _MOST = 0.8
-# So many of the tokens that excite it are this token, or so many of these excite it: nearly all.
+# From this share on, we say that a neuron fires at nearly all of them.
 _NEARLY_ALL = 0.8
 # In the order of the analysis.
 _SUBLAYERS = ("attention", "the feed-forward network")
@@ -41,19 +44,19 @@ def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
     if len(trained) == 1:
         after = f"{trained[0]:.2f}"
     if untrained is None:
-        return f"What the feed-forward networks add to {name} is {after} times as long as what was there."
+        return f"The vectors that the feed-forward networks add to {name} are {after} times as long as the old ones."
     low, high = (f"{value:.2f}" for value in (untrained.min(), untrained.max()))
     before = low if low == high else f"{low} to {high}"
     return (
-        f"With random weights, what the feed-forward networks of this model add to {name} is {before} times as long as "
-        f"what was there. After training it is {after} times as long."
+        f"With random weights, the feed-forward networks of this model add to {name} a vector {before} times as long "
+        f"as the old one. After training it is {after} times as long."
     )
 
 
 def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | None:
-    """Which layers add far more than there was, where training made it so; None where no layer does.
+    """Name the layers that add far more than there was, if training made it so; None if no layer does.
 
-    ``cosine`` is that of x and x + Δ, (L,), see :class:`SublayerChanges`.
+    ``cosine`` (L,) compares x with x + Δ, see :class:`SublayerChanges`.
     """
     before = np.zeros(len(trained)) if untrained is None else untrained
     layers = [int(i) for i in np.flatnonzero((trained > MUCH) & (before < MUCH))]
@@ -69,7 +72,7 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
 
 
 def _turned(cosine: Array) -> str:
-    """How far the vector is turned where much is added to it."""
+    """Say how far the vector is turned where much is added to it."""
     low, high = (signed(float(value)) for value in (cosine.min(), cosine.max()))
     told = f"The cosine of x + Δ with x is {low}" + ("" if low == high else f" to {high}")
     if np.abs(cosine).max() < _RIGHT_ANGLE:
@@ -80,7 +83,7 @@ def _turned(cosine: Array) -> str:
 
 
 def silent_for_words(shares: Array) -> str | None:
-    """Which layers hardly answer to words; ``shares`` (L,): see :func:`active_on_words`."""
+    """Name the layers that hardly respond to words; for ``shares`` (L,) see :func:`active_on_words`."""
     found = nearly_silent(shares)
     if not found:
         return None
@@ -93,35 +96,36 @@ def silent_for_words(shares: Array) -> str | None:
 
 
 def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, token: str) -> str:
-    """What a neuron's strongest tokens allow to be said; ``share`` is at how many of all tokens it is above 0.
+    """Say what a neuron's strongest tokens allow to be said; ``share`` is at how many of all tokens it is above 0.
 
-    ``base`` is the same for the neurons of its layer, the mean over all of them.
+    ``base`` is the mean of this share over the neurons of its layer.
     """
     if found.repeats >= _HALF * found.strongest:
-        return (
-            f"{found.repeats} of these {found.strongest} tokens are {token}. In all, neuron {neuron + 1:,} is above 0 "
-            f"at {found.excited} tokens; {found.hits} of them are {token}, which stands {found.stands} times. "
-            f"{_pattern(found, token)}"
-        )
+        return _about_one(found, token)
     often = f"above 0 at {share:.1%} of all tokens (the mean over the layer’s neurons is {base:.1%})"
     if share > _OFTEN:
         return (
-            f"Neuron {neuron + 1:,} is {often}. So it answers to much of any text, and its {found.strongest} strongest "
-            "tokens say little about it."
+            f"Neuron {neuron + 1:,} responds to much of any text, so its {found.strongest} strongest tokens say little "
+            f"about it. It is {often}."
         )
     return (
-        f"Neuron {neuron + 1:,} is {often}. No token makes up half of its {found.strongest} strongest. Whether they "
-        "have something else in common is for you to judge."
+        f"Neuron {neuron + 1:,} has no favourite: no token makes up half of its {found.strongest} strongest. It is "
+        f"{often}."
     )
 
 
-def _pattern(found: Commonest, token: str) -> str:
-    """Whether a neuron answers to one token only, and to each of them."""
+def _about_one(found: Commonest, token: str) -> str:
+    """Say whether a neuron fires at one token only, and at each of them."""
+    silent = found.stands - found.hits
     if found.hits < _NEARLY_ALL * found.excited:
-        return "So it answers to other tokens, too: its strongest tokens show only a part of them."
+        return (
+            f"Its strongest tokens are {token}, but they are only a part: {found.hits} of the {found.excited} tokens "
+            f"that excite it are {token}."
+        )
+    fires = f"It fires at {token}: {found.hits} of the {found.excited} tokens that excite it."
     if found.hits < _NEARLY_ALL * found.stands:
-        return f"So it answers to hardly any other token, but not to every {token}. What stands around it counts, too."
-    return "So it answers to this token nearly everywhere, and to hardly any other."
+        return f"{fires} But at {silent} other {token} it stays silent, so the token alone is not enough."
+    return f"{fires} Of the {found.stands} {token} in the texts, it misses {silent or 'none'}."
 
 
 def _at(values: Array, layer: int) -> str:
@@ -133,8 +137,8 @@ def most_added(trace: Trace) -> str:
     relative = sublayer_changes(trace).relative
     layer, sublayer, token = np.unravel_index(int(relative.argmax()), relative.shape)
     return (
-        f"Of all cells, the largest addition is that of {_SUBLAYERS[sublayer]} to {named(trace, int(token))} in layer "
-        f"{layer + 1}: {relative.max():.1f} times as long as what was there."
+        f"The largest addition of all cells comes from {_SUBLAYERS[sublayer]}, at {named(trace, int(token))} in layer "
+        f"{layer + 1}: {relative.max():.1f} times as long as the old vector."
     )
 
 
@@ -145,21 +149,23 @@ def layers_named(layers: list[int]) -> str:
 
 
 def layer_order(trace: Trace, layer: int, token: int) -> str:
-    """How much the two halves of a layer add to a token, and whether the layer ends with a LayerNorm."""
+    """Compare the lengths of the vectors that the two halves of a layer add to a token."""
     name = quoted(trace.labels[token])
     attention, network = sublayer_changes(trace).relative[layer, :, token].tolist()
-    more = "the same length" if round(attention, 2) == round(network, 2) else "more" if network > attention else "less"
-    compared = "adds a vector of the same length" if more == "the same length" else f"adds {more} than attention"
+    if round(attention, 2) == round(network, 2):
+        compared = f"the feed-forward network adds to {name} a vector as long as attention does"
+    else:
+        longer = "longer" if network > attention else "shorter"
+        compared = f"the feed-forward network adds to {name} a {longer} vector than attention"
+    much = " That is much: the step **Residual and LayerNorm** looks at all layers." * (network > MUCH)
     return (
-        f"In layer {layer + 1}, the feed-forward network {compared} to {name}: {network:.2f} times the length of what "
-        f"was there, attention {attention:.2f} times."
-        + " That is much: the step **Residual** looks at all layers."
-        * (network > MUCH)
+        f"In layer {layer + 1}, {compared}: {network:.2f} times the length of the old vector, and attention "
+        f"{attention:.2f} times.{much}"
     )
 
 
 def active_neurons(trace: Trace, layer: int, token: int) -> str:
-    """How many neurons a token excites, and whether its most active one is that of other tokens, too."""
+    """Say how many neurons a token excites, and whether other tokens share its most active one."""
     active = trace.layer(layer).ffn_activation
     best = active.argmax(dim=1)
     neuron, others = int(best[token]), int((best == best[token]).sum()) - 1
@@ -182,42 +188,59 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
 
 
 def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
-    """What becomes of the best word without a neuron, and how many others of its layer do as much."""
+    """Say which word the model says without a neuron, and how many neurons of its layer change the best word."""
     found, every = neuron_off(trace, place, layer, neuron), neurons_off(trace, place, layer)
-    word = quoted(word_of(trace.model.tokenizer, best_word(trace, place)))
-    if abs(found.change) < _UNCHANGED:
-        told = f"the probability of {word} stays at {_probability(found.before)}"
-        so = f"In this sentence, the neuron hardly matters for {word}."
+    best, tokenizer = best_word(trace, place), trace.model.tokenizer
+    word = quoted(word_of(tokenizer, best))
+    before, after = probability(found.before), probability(found.after)
+    without = f"Without neuron {neuron + 1:,} of layer {layer + 1}, the model"
+    if found.then != best:
+        told = f"{without} says {quoted(word_of(tokenizer, found.then))}; {word} goes from {before} to {after}."
+    elif abs(found.change) < _UNCHANGED:
+        told = f"{without} still says {word}, and its probability stays at {before}."
     else:
-        verb = "falls" if found.change < 0 else "rises"
-        digits = 2 if abs(found.change) >= _MATTERS else 4
-        told = f"the probability of {word} {verb} from {found.before:.{digits}f} to {found.after:.{digits}f}"
-        so = f"So in this sentence, the neuron makes {word} {'more' if found.change < 0 else 'less'} probable."
-    moved = sum(abs(each.change) >= _MATTERS for each in every)
-    many = {0: "none changes", 1: "one changes"}.get(moved, f"{moved} change")
-    return (
-        f"Without neuron {neuron + 1:,} of layer {layer + 1}, {told}. {so} Of the {len(every)} neurons that add most "
-        f"at this place, {many} this probability by {_MATTERS} or more."
-    )
+        told = f"{without} still says {word}; its probability {_moves(found)}."
+    turned = sum(each.then != best for each in every)
+    many = f"{turned} of the {len(every)}" if turned else f"None of the {len(every)}"
+    return f"{told} {many} neurons that add most here {'change' if turned > 1 else 'changes'} the best word."
+
+
+def _moves(found: NeuronOff) -> str:
+    digits = 2 if abs(found.change) >= _MATTERS else 4
+    verb = "falls" if found.change < 0 else "rises"
+    return f"{verb} from {found.before:.{digits}f} to {found.after:.{digits}f}"
+
+
+def beside_the_head(trace: Trace, place: int, head: Head) -> str:
+    """Say what the model says without one head: what one head can do where no neuron can."""
+    logits = head_off(trace, *head, place).logits
+    assert logits is not None
+    best, tokenizer = best_word(trace, place), trace.model.tokenizer
+    then = int(logits.argmax())
+    without = f"Lesson 4 took a head away in this sentence: without {head_name(head)}, the model"
+    if then == best:
+        return f"{without} still says {quoted(word_of(tokenizer, best))}."
+    return f"{without} says {quoted(word_of(tokenizer, then))}."
 
 
 def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[str, str]:
-    """Why a neuron moves words differently: to which of the ``k`` likeliest its vector points, and how far that goes.
+    """Say whether the direction of a neuron's vector explains which of the ``k`` likeliest words it helps.
 
     The story, and the numbers behind it. Every pair of words is asked, so that none is picked because it fits.
     """
     words, aims = words_without(trace, place, layer, neuron, k), aimed_at(trace, place, layer, neuron, k)
     names = [quoted(each.word) for each in words]
+    products = [f"{name} {signed(aim)}" for name, aim in zip(names, aims.tolist(), strict=True)]
     most, least = int(aims.argmax()), int(aims.argmin())
     moved = max(words, key=lambda each: abs(each.after - each.before))
     told = (
-        f"Of these {len(words)} words, {quoted(moved.word)} changes most: {_probability(moved.before)} with the "
-        f"neuron, {_probability(moved.after)} without it. Why does it move some words more than others? The neuron "
-        "adds one vector at this place."
+        f"Of these {len(words)} words, {quoted(moved.word)} changes most: {probability(moved.before)} with the "
+        f"neuron, {probability(moved.after)} without it. The neuron adds one vector at this place. Does its direction "
+        "tell which words it helps?"
     )
     how = (
-        "The vector is the neuron’s row of W₂ times its activation. To compare it with a word: their dot product "
-        f"(lesson 9). {', '.join(f'{name} {signed(aim)}' for name, aim in zip(names, aims.tolist(), strict=True))}."
+        "The vector is the neuron’s row of W₂ times its activation; its direction is compared with a word by their dot "
+        f"product (lesson 9). {', '.join(products)}."
     )
     if aims[most] - aims[least] < SEEN:
         return f"{told} It points at none of the words more than at another.", how
@@ -225,27 +248,57 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
     gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
     pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= SEEN]
     fit = sum(bool(gains[i] > gains[j]) for i, j in pairs)
-    rest = "The neuron is off at every token, and the layers above change what it adds."
     verdict = (
-        f"So where the vector points explains most of it here. {rest}"
+        "Mostly, yes"
         if fit >= _MOST * len(pairs)
-        else f"So where the vector points does not explain it here. {rest}"
+        else "Surprisingly, no"
         if fit <= len(pairs) / 2
-        else f"So where the vector points explains only a part of it here. {rest}"
+        else "Only for a part of them"
     )
     return (
-        f"{told} Of the {len(words)} words it points most at {names[most]}, least at {names[least]}. If nothing came "
-        f"after it, the neuron would help a word against every word that it points at less. That is so in {fit} of "
-        f"{len(pairs)} pairs of these words. {verdict}"
+        f"{told} {verdict}: it points most at {names[most]} and least at {names[least]}, and of two words it helps the "
+        f"one at which it points more in {fit} of {len(pairs)} pairs. The neuron is off at every token, and the layers "
+        "above change what it adds."
     ), how
 
 
-def _probability(value: float) -> str:
+def probability(value: float) -> str:
+    """A probability with two digits, and with more where it is small."""
     return f"{value:.2f}" if value >= _MATTERS else share(value)
 
 
+def added_to(trace: Trace, token: int) -> str:
+    """Name the layer whose network adds the longest vector to a token; say how far it turns the old one."""
+    found = sublayer_changes(trace)
+    relative, cosines = found.relative[:, 1, token], found.cosine[:, 1, token]
+    layer, name = int(relative.argmax()), quoted(trace.labels[token])
+    cosine = float(cosines[layer])
+    left = f"(its cosine with the new one is {signed(cosine)})"
+    so = (
+        f"hardly anything of the old direction is left {left}"
+        if abs(cosine) < _RIGHT_ANGLE
+        else f"the direction hardly changes {left}"
+        if cosine > 1 - _RIGHT_ANGLE
+        else f"the old direction is turned {left}"
+    )
+    most = "adds" if len(relative) == 1 else "adds most"
+    return (
+        f"The network {most} to {name} in layer {layer + 1}, a vector {relative[layer]:.1f} times as long as the old "
+        f"one, and {so}."
+    )
+
+
+def one_scale(layer: int, where: str, steps: NormSteps) -> str:
+    """Say how a LayerNorm changes the length of a vector, before γ and β."""
+    first, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard))
+    return (
+        f"In layer {layer + 1}, the LayerNorm {where} brings the numbers to one scale: a vector of length "
+        f"{first:.2f} goes in, and one of length {last:.2f} comes out, before a learned scale and shift."
+    )
+
+
 def normalized(where: str, steps: NormSteps) -> str:
-    """What a LayerNorm makes of the length of one vector, before and after γ and β."""
+    """Say how the length of one vector changes in a LayerNorm, before and after γ and β."""
     first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     root = math.sqrt(len(steps.x))
     size = (
@@ -260,14 +313,17 @@ def normalized(where: str, steps: NormSteps) -> str:
     )
 
 
-def held_back(hidden: Array, active: Array) -> str:
-    """What the function does to the neurons of a token whose sum is below 0, and to the others; both (d_ff,)."""
+def held_back(name: str, hidden: Array, active: Array) -> str:
+    """Say how the function changes the sums below 0 of the token called ``name``, and the others; both (d_ff,)."""
     below = hidden < 0
     if not below.any():
-        return "No sum is below 0 at this token, so there is nothing that the function holds back."
+        return f"No sum is below 0 at {name}, so there is nothing that the function holds back."
     means = [
         signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active) if which.any()
     ]
-    told = f"On average, the {below.sum():,} sums below 0 go from {means[0]} to {means[1]}"
-    others = f"; the other {(~below).sum():,} go from {means[2]} to {means[3]}" if len(means) > 2 else ""
-    return f"The function holds back what is below 0. {told}{others}."
+    silent = "Most neurons stay silent" if below.mean() > _HALF else "Not all neurons fire"
+    others = f", and the other {(~below).sum():,} from {means[2]} to {means[3]}" if len(means) > 2 else ""
+    return (
+        f"{silent} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function takes "
+        f"these from {means[0]} to {means[1]}{others}."
+    )

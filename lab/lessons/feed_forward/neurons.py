@@ -1,4 +1,4 @@
-"""What a neuron stands for, as far as one can tell: the tokens that excite it, and what it writes."""
+"""The tokens that excite a neuron: what it responds to, as far as one can tell."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import streamlit as st
 
 from lab.analysis.layers.excitation import SELDOM, Excited, NeuronSurvey, neuron_survey
 from lab.analysis.layers.feed_forward import most_active
-from lab.course.words import quoted, signed
+from lab.course.words import escaped, quoted, signed
 from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron
 from lab.models.batches import Progress
-from lab.models.encoding import word_of
+from lab.models.encoding import Encoding, word_of
 from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
@@ -33,56 +33,87 @@ if TYPE_CHECKING:
 _FEW = 5  # tokens that a sentence names
 _CONTEXT = 60  # characters of a text on either side of a token
 _GEVA = (
-    "Geva et al. (2021, §3) asked people what the 25 texts have in common that excite a neuron most. They asked about "
-    "160 neurons of one language model with 16 layers. For each the people found at least one pattern, and the "
-    "patterns cover 65 to 80 % of these texts. They did not ask about the texts further down the list, nor about the "
-    "model here: a pattern that you see in the table is your own finding."
+    "Geva et al. (2021, §3) showed people the 25 texts that excite a neuron most, for 160 neurons of one language "
+    "model with 16 layers. The people found at least one pattern for each neuron, and the patterns cover 65 to 80 % of "
+    "these texts. Nobody asked about the texts further down the list, or about the model here: a pattern that you see "
+    "is your own finding."
 )
 
 
 def show_excited(view: FeedForwardView) -> None:
-    """The tokens of many texts that excite the chosen neuron most, and the most active neurons of the token."""
+    """The tokens of many texts that excite the chosen neuron most."""
     survey = survey_of(view)
     if survey is None:
         return
     view = _selective(view, survey)
-    choose_neuron(view)
-    found = survey.most_excited(view.layer.index, view.neuron)
-    common = survey.commonest(view.layer.index, view.neuron)
+    found, common = survey.most_excited(view.layer.index, view.neuron), survey.commonest(view.layer.index, view.neuron)
     if common is None:
         return
     often = survey.share_positive(view.layer.index, view.neuron)
     token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
+    st.markdown(f"**Neuron {view.neuron + 1:,} of {view.place}.** Which tokens make it fire? The strongest come first:")
+    st.markdown("\n".join(f"- {_marked(survey, each)}" for each in found))
+    alike = 2 * common.repeats >= common.strongest
     question = (
-        checks.only_there(common, view.neuron, token)
-        if 2 * common.repeats >= common.strongest
-        else checks.how_often(often, view.neuron, survey.tokens)
+        checks.fires_there(common, view.neuron, token) if alike else checks.how_often(often, view.neuron, survey.tokens)
     )
     if not predict(LESSON, question):
         return
-    st.markdown(f"**The tokens that excite neuron {view.neuron + 1:,} of {view.place} most**")
-    if view.neuron == survey.most_selective(view.layer.index):
-        st.markdown(
-            f"The step begins with this neuron because it is the most selective one of {view.place}: it is above 0 at "
-            f"no more than {SELDOM:.0%} of the tokens, and of all such neurons its strongest tokens are most alike."
-        )
-    columns = Column("activation", 75, "%.3f"), Column("token", 75), Column("in its text", 400)
-    show_table(_table(survey, found, view.trace.model.tokenizer), columns)
-    special = " Special tokens are left out." if any(any(e.special) for e in survey.encodings) else ""
+    meaning(meanings.about_its_tokens(view.neuron, often, survey.base_rate(view.layer.index), common, token))
+    special = ", special tokens left out" if any(any(e.special) for e in survey.encodings) else ""
     st.caption(
-        f"Out of {survey.tokens:,} tokens of {len(survey.encodings)} short texts.{special} Here, at {view.name}, this "
-        f"neuron’s activation is {signed(float(view.layer.ffn_activation[view.token, view.neuron]), 3)}."
+        f"One neuron, {survey.tokens:,} tokens of {len(survey.encodings)} short texts{special}: a hint, not a proof."
     )
-    base = survey.base_rate(view.layer.index)
-    meaning(meanings.about_its_tokens(view.neuron, often, base, common, token))
+    choose_neuron(view)
     _other_neuron(view, survey)
-    draw(view.figure(figures.most_active), "most-active")
-    st.markdown(_GEVA)
+    _show_more(view, survey, found)
     code(NeuronSurvey.most_excited)
 
 
+def _show_more(view: FeedForwardView, survey: NeuronSurvey, found: tuple[Excited, ...]) -> None:
+    """Behind clicks: the activations, the token's most active neurons, and how far the list may be trusted."""
+    with st.expander("The activations", icon=":material/table:", on_change="rerun", key="_activations") as activations:
+        if activations.open:
+            columns = Column("activation", 75, "%.3f"), Column("token", 75), Column("in its text", 400)
+            show_table(_table(survey, found, view.trace.model.tokenizer), columns)
+            here = signed(float(view.layer.ffn_activation[view.token, view.neuron]), 3)
+            st.caption(f"In your text, at {view.name}, the activation of this neuron is {here}.")
+    with st.expander(f"The most active neurons of {view.name}", on_change="rerun", key="_most_active") as active:
+        if active.open:
+            draw(view.figure(figures.most_active), "most-active")
+    with st.expander("Why this neuron, and how far to trust the list", on_change="rerun", key="_trust") as trust:
+        if trust.open:
+            if view.neuron == survey.most_selective(view.layer.index):
+                st.markdown(
+                    f"The step begins with this neuron because it is the most selective one of {view.place}: it is "
+                    f"above 0 at no more than {SELDOM:.0%} of the tokens, and of all such neurons its strongest tokens "
+                    "are most alike."
+                )
+            st.markdown(_GEVA)
+
+
+def _marked(survey: NeuronSurvey, found: Excited) -> str:
+    """A text around a token, with the token marked; safe in Markdown."""
+    encoding = survey.encodings[found.text]
+    before, token, after = _around(encoding, found.token)
+    return f"{_spaced(before)}:blue-background[{escaped(token)}]{_spaced(after)}"
+
+
+def _spaced(text: str) -> str:
+    """A part of a text, escaped, with the space at its ends."""
+    return f"{' ' if text[:1].isspace() else ''}{escaped(text)}{' ' if text.strip() and text[-1:].isspace() else ''}"
+
+
+def _around(encoding: Encoding, token: int) -> tuple[str, str, str]:
+    """A token, and the text on either side of it, cut where it is long."""
+    start, end = encoding.offsets[token]
+    text = encoding.text
+    before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
+    return ("…" * (start > _CONTEXT)) + before, text[start:end], after + ("…" * (len(text) > end + _CONTEXT))
+
+
 def strongest_tokens(view: FeedForwardView, survey: NeuronSurvey, neuron: int) -> list[str]:
-    """The tokens that excite a neuron most in the short texts, each once, the strongest first; a few of them."""
+    """Return a few tokens that excite a neuron most in the short texts, each once, the strongest first."""
     tokenizer = view.trace.model.tokenizer
     found = survey.most_excited(view.layer.index, neuron)
     words = [word_of(tokenizer, survey.encodings[each.text].token_ids[each.token]) for each in found if each.value > 0]
@@ -90,13 +121,13 @@ def strongest_tokens(view: FeedForwardView, survey: NeuronSurvey, neuron: int) -
 
 
 def _selective(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
-    """As long as nobody chose a neuron, the most selective one: a pattern is easiest seen there."""
+    """Choose the most selective neuron as long as nobody chose one: a pattern is easiest seen there."""
     best = None if view.page.selection[NEURON] else survey.most_selective(view.layer.index)
     return view if best is None else replace(view, neuron=best)
 
 
 def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
-    """The way from a selective neuron to the token's most active one, and back."""
+    """Offer the token's most active neuron, or from there the most selective one."""
     active, best = most_active(view.layer, view.token, 1)[0], survey.most_selective(view.layer.index)
     if active == best:
         return
@@ -111,12 +142,12 @@ def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
 
 
 def _texts(chosen: Selection) -> tuple[str, ...]:
-    """The bundled sentences; in toy mode the toy's own."""
+    """Return the bundled sentences; in toy mode the toy's own."""
     return toy_runs.texts(chosen) if chosen[MODE] == TOY else bundled_sentences()
 
 
 def survey_of(view: FeedForwardView) -> NeuronSurvey | None:
-    """What excites each neuron in the short texts; None while the model reads them, and the page says how far it is."""
+    """Return the survey of the short texts; None while the model reads them, and the page says how far it is."""
     model, texts = view.trace.model, _texts(view.page.selection)
     survey = neuron_survey(model, texts)
     if survey.finished:
@@ -135,15 +166,6 @@ def _table(survey: NeuronSurvey, found: tuple[Excited, ...], tokenizer: Tokenize
     rows = []
     for each in found:
         encoding = survey.encodings[each.text]
-        start, end = encoding.offsets[each.token]
-        text = encoding.text
-        before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
-        cut = ("…" if start > _CONTEXT else "", "…" if len(text) > end + _CONTEXT else "")
-        rows.append(
-            (
-                each.value,
-                word_of(tokenizer, encoding.token_ids[each.token]),
-                f"{cut[0]}{before}«{text[start:end]}»{after}{cut[1]}",
-            )
-        )
+        before, token, after = _around(encoding, each.token)
+        rows.append((each.value, word_of(tokenizer, encoding.token_ids[each.token]), f"{before}«{token}»{after}"))
     return pd.DataFrame(rows, columns=["activation", "token", "in its text"])

@@ -1,4 +1,4 @@
-"""Lesson 8: the steps of what a layer does after attention: feed-forward network, residual sum, LayerNorm."""
+"""Lesson 8: the steps of a layer after attention: feed-forward network, residual sum, LayerNorm."""
 
 from collections.abc import Callable
 
@@ -21,11 +21,9 @@ SCREENS: Screens[FeedForwardView] = Screens(
     steps={
         "order": screens.show_order,
         "neurons": screens.show_neurons,
-        "activation": screens.show_activation,
         "excited-by": neurons.show_excited,
         "in-the-blank": show_blank,
         "residual": residual.show_residual,
-        "layernorm": residual.show_norm,
         "check": show_checks,
         "through-the-layers": show_layers,
     },

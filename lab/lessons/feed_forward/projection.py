@@ -1,4 +1,4 @@
-"""The map of the projection: what the network makes of its neurons, a vector as wide as the model for each token."""
+"""The map of the projection: the network's output, a vector as wide as the model for each token."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from lab.ui.parameters import FIRST_DIMENSION
 
 
 def show_projection(view: FeedForwardView) -> None:
-    """The network's output, tokens × the first 48 dimensions, or others on demand."""
+    """Draw the network's output, tokens × the first 48 dimensions, or others on demand."""
     width = view.config.width
-    st.header(f"Back to {width:,} numbers")
     bias = " and adds a bias" if view.config.biases else ""
     st.markdown(
         f"The second matrix, $W_2$, is the **projection**: it multiplies the {view.config.ffn_width:,} activations of "
-        f"a token{bias}. The result has {width:,} numbers again. The network adds them to the token."
+        f"a token{bias}. The result has {width:,} numbers again, and they are added to the token’s vector."
     )
     first = _first(width)
     end = min(first + figures.PROJECTED, width)
@@ -35,7 +34,7 @@ def show_projection(view: FeedForwardView) -> None:
 
 
 def _first(width: int) -> int:
-    """The first dimension drawn, from 0, with the field that chooses it where not all are drawn."""
+    """Return the first dimension drawn, from 0; draw the field that chooses it where not all are drawn."""
     if width <= figures.PROJECTED:
         return 0
     asked = FIRST_DIMENSION.chosen()

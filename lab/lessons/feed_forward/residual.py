@@ -1,4 +1,4 @@
-"""The residual stream and LayerNorm on screen: what each sublayer changes, and one vector normalized."""
+"""The residual stream and LayerNorm on screen: the additions of each sublayer, and one vector normalized."""
 
 from __future__ import annotations
 
@@ -11,75 +11,76 @@ import streamlit as st
 from lab.analysis.layers.feed_forward import active_on_words
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, changes_untrained, sublayer_changes
 from lab.course.words import signed
-from lab.figures.choices import CHANGE_COSINE
+from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models import forward
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL, TWIN_SEED
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 
 
 def show_residual(view: FeedForwardView) -> None:
-    """How much attention and the feed-forward network change each token, beside the same with random weights."""
+    """Draw how much each sublayer adds to each token, and ask about LayerNorm, which gets the sum."""
+    st.markdown("A cell says how many times as long as x this Δ is.")
+    draw(partial(residual_figures.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
+    n, tokens = len(view.trace), shown(view.trace, view.token)
+    if n > TOKENS:
+        st.caption(f"The map has tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
+    st.markdown(
+        "A sum can get long. So **LayerNorm** takes the mean away from its numbers, and divides them by their spread, "
+        "the root of the variance."
+    )
+    where, steps = list(view.norms.items())[-1]
+    if not predict(LESSON, checks.scaled_input(steps)):
+        return
+    meaning(f"{meanings.added_to(view.trace, view.token)} {meanings.one_scale(view.layer.index, where, steps)}")
+    turned = RESIDUAL.chosen() != CHANGE_LENGTH
+    title = f"{view.name}, layer by layer"
+    with st.expander(title, expanded=turned, on_change="rerun", key="_by_layer") as by_layer:
+        if by_layer.open:
+            _show_by_layer(view)
+    with st.expander("LayerNorm, number by number", on_change="rerun", key="_normalized") as normalized:
+        if normalized.open:
+            _show_norm(view)
+    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
+
+
+def _show_by_layer(view: FeedForwardView) -> None:
+    """The additions to one token, by length or by angle, beside the same model with random weights."""
     changes, seed = sublayer_changes(view.trace), seed_of(view)
     before = None if seed is None else changes_untrained(view.trace, seed)
-    name = view.name
     after_network = changes.relative[:, 1, view.token]
     before_network = None if before is None else before.relative[:, 1, view.token]
     measure = RESIDUAL.choose("Measure")
-    st.markdown(
-        "x is the token’s vector as it comes to a sublayer: self-attention, or the feed-forward network. Δ is what is "
-        "added to it. "
-        + (
-            "The cosine is that of the angle between x and x + Δ: 1 where the direction stays, 0 at a right angle."
-            if measure == CHANGE_COSINE
-            else "At 1, Δ is as long as x. At 0.1 it is a tenth as long."
-        )
-    )
-    _draw_changes(view, measure)
+    if measure == CHANGE_COSINE:
+        st.markdown("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
+        draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes-cosine")
     if view.config.layers > 1:  # one layer is no line
         draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
-    meaning(meanings.beside_untrained(name, after_network, before_network))
     said = (
+        meanings.beside_untrained(view.name, after_network, before_network),
         meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
         meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         meanings.silent_for_words(active_on_words(view.trace)),
+        "Why does a sublayer add, and not replace? Training sends corrections back through the model, from the last "
+        "layer to the first. The sum lets a correction pass a sublayer as it is, so deep networks are easier to train "
+        "(He et al. 2016).",
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
-    st.markdown(
-        "Why add, and not replace? Training sends corrections back through the model, from the last layer to the "
-        "first. The sum lets a correction pass a sublayer as it is. Deep networks with such sums are easier to train "
-        "(He et al. 2016)."
-    )
-    if measure != CHANGE_COSINE:
-        try_this(
-            "the direction. Which additions turn the vector most?", "Measure the cosine", {RESIDUAL: CHANGE_COSINE}
-        )
     if before is not None:
         _table(changes, before, view.token)
-        st.caption(
-            "Random weights: a model of the same shape, its weights drawn at random, seed "
-            f"{view.page.selection[TWIN_SEED]}."
-        )
-    code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer)
+        seed_shown = view.page.selection[TWIN_SEED]
+        st.caption(f"Random weights: a model of the same shape, with weights drawn at random, seed {seed_shown}.")
 
 
 def seed_of(view: FeedForwardView) -> int | None:
     """The seed of the random weights to compare with; None for a toy, or where random weights are on screen."""
     return view.page.selection[TWIN_SEED] if view.trace.model.id in runs.model_ids() else None
-
-
-def _draw_changes(view: FeedForwardView, measure: str) -> None:
-    """Layers and sublayers down, tokens across."""
-    draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes")
-    n, tokens = len(view.trace), shown(view.trace, view.token)
-    if n > TOKENS:
-        st.caption(f"Drawn are tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
 
 
 def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
@@ -94,28 +95,20 @@ def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
     show_table(table, formats=numbers)
 
 
-def show_norm(view: FeedForwardView) -> None:
+def _show_norm(view: FeedForwardView) -> None:
     """One LayerNorm at one token: mean 0, variance 1, then γ and β."""
     norms = view.norms
     where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
-    question = checks.scaled_input(steps)
-    if not predict(LESSON, question):
-        return
     dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
-    meaning(meanings.normalized(where, steps))
-    others = [name for name in norms if name != where]
-    if others:
-        why = "the other LayerNorm of this layer. How long is the vector before it, and after?"
-        try_this(why, others[0].capitalize(), {NORM: others[0]})
+    st.markdown(meanings.normalized(where, steps))
     _show_gain(view, steps, where, dimension)
     st.markdown(
-        "Why normalize? What a layer reads keeps one scale, and training becomes stable (Ba et al. 2016). Where "
-        "LayerNorm stands before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
+        "Why normalize? A layer then gets numbers of one scale, and training becomes stable (Ba et al. 2016). If "
+        "LayerNorm comes before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
         "2020)."
     )
-    code(forward.layer_norm)
 
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:

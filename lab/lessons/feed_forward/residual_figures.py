@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 
 
 def changes(traced: Trace, measure: str, token: int) -> Heatmap:
-    """How much each sublayer changes each token, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
+    """Draw the changes by each sublayer, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
     found = sublayer_changes(traced)
     values = found.cosine if measure == CHANGE_COSINE else found.relative
     layers, _, n = values.shape
@@ -35,7 +35,7 @@ def changes(traced: Trace, measure: str, token: int) -> Heatmap:
 
 
 def changes_of_token(traced: Trace, measure: str, token: int, seed: int | None = None) -> Figure:
-    """How much both sublayers change one token, from layer to layer.
+    """Draw how much both sublayers change one token, from layer to layer.
 
     With a ``seed``, beside it what they change in :func:`lab.models.twin.random_twin`, the model with random weights.
     """
@@ -53,7 +53,7 @@ def changes_of_token(traced: Trace, measure: str, token: int, seed: int | None =
 
 
 def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
-    """The two LayerNorms of a layer at one token, written out, by where they stand: "after attention"."""
+    """Return the two LayerNorms of a layer at one token, written out, by their places: "after attention"."""
     return {
         where: norm_steps(vectors[token], norm, traced.model.config.norm_eps)
         for where, (vectors, norm) in layer_norms(traced.layer(layer)).items()

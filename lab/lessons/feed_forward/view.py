@@ -1,4 +1,4 @@
-"""What the feed-forward lesson looks at: one layer, one token, one neuron; and how they are chosen."""
+"""One layer, one token, one neuron: the view of the feed-forward lesson, and how they are chosen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Figure)
 
 @dataclass(frozen=True)
 class FeedForwardView(OneLayer):
-    """What the learner looks at. Token and neuron count from 0."""
+    """The layer, token and neuron on screen. Token and neuron count from 0."""
 
     token: int
     neuron: int
@@ -47,7 +47,7 @@ class FeedForwardView(OneLayer):
 
     @property
     def norms(self) -> dict[str, NormSteps]:
-        """The layer's two LayerNorms at the chosen token, written out, by where they stand."""
+        """Return the layer's two LayerNorms at the chosen token, written out, by their places."""
         return residual_figures.norms(self.trace, self.layer.index, self.token)
 
     def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
@@ -60,16 +60,16 @@ class FeedForwardView(OneLayer):
 
 
 def middle_layer(trace: Trace) -> tuple[int, int]:
-    """The first layer past the middle that answers to words, and head 1, from 0: what the lesson begins with.
+    """Return the first layer past the middle that responds to words, and head 1, both from 0: the lesson begins there.
 
-    Vectors have collected from their neighbours there, so its neurons can answer to more than the token itself.
+    Vectors have collected from their neighbours there, so its neurons can respond to more than the token itself.
     """
     layers, quiet = trace.model.config.layers, nearly_silent(active_on_words(trace))
     return next((layer for layer in range(layers // 2, layers) if layer not in quiet), 0), 0
 
 
 def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
-    """What is selected, brought inside this text and this model.
+    """Bring the selection inside this text and this model.
 
     As long as nobody chose a neuron, it is the token's most active one.
     """
@@ -80,7 +80,7 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
 
 
 def first_neuron(view: FeedForwardView, drawn: int) -> int:
-    """The first of ``drawn`` neurons, from 0; before anybody chose it, the block in which the chosen neuron lies."""
+    """Return the first of ``drawn`` neurons, from 0; before anybody chose it, the block that has the chosen neuron."""
     chosen = _within(FIRST_NEURON, view.trace)
     return chosen - 1 if chosen else view.neuron - view.neuron % drawn
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from lab.analysis.sentences.attention import InterSentence
+from lab.analysis.sentences.attention import InterSentence, SentenceCells
 from lab.course.words import quoted
-from lab.questions.kinds import Quantity, numeric, ranked, which_holds
+from lab.lessons.inter_sentence_attention.meanings import Link, is_word, percents
+from lab.models.trace import Trace
+from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# What a learner has seen of heads before the matrix: those of earlier lessons, and those of the toy.
+# The heads that a learner has met before the map: in earlier lessons, and in the toy.
 NEARBY = "You have seen heads that look at the word before or after."
 BOTH_HEADS = "You have seen one head that looks across and one that stays in its sentence."
 
 
 def sentence_name(sentence: int) -> str:
-    """A sentence by its number on screen."""
+    """Return a sentence by its number on screen."""
     return f"sentence {sentence + 1}"
 
 
@@ -28,19 +30,14 @@ def _capital(text: str) -> str:
 
 
 def counting(question: Question | None, what: str, left_out: bool) -> Question | None:
-    """The question, which says first whether its numbers count ``what``: special tokens, or the first token."""
+    """Make a question say whether its numbers count ``what``: special tokens, or the first token."""
     if question is None:
         return None
-    how = (
-        f"Left out here: {what}; what is left of a row is divided by its sum."
-        if left_out
-        else f"Counted here, too: {what}."
-    )
-    return replace(question, prompt=f"{how} {question.prompt}")
+    return replace(question, prompt=f"{question.prompt} ({'Without' if left_out else 'With'} {what}.)")
 
 
 def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Question | None:
-    """Which sentence gets most of a sentence's attention: itself, or another one? ``seen_before`` is what to go by."""
+    """Ask which sentence gets the largest share of a sentence's attention. ``seen_before`` says what to go by."""
     seen = [b for b in range(len(found.members)) if not math.isnan(found.maximum[a, b])]
     values = [float(found.mass[a, b]) for b in seen]
 
@@ -51,13 +48,37 @@ def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Q
         more = "" if place == best else f", and {values[best]:.3f} to {sentence_name(seen[best])}"
         return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
 
-    prompt = f"{seen_before} Take the mean over all heads: which sentence gets most of the attention of "
+    prompt = f"{seen_before} Now take all heads together: which sentence gets most from "
     prompt += f"{sentence_name(a)}?"
     return ranked("keeps-or-sends", prompt, values, name, why)
 
 
+def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence: str) -> Question | None:
+    """Ask which word of ``sentence`` gets the largest weight from a word; ``link`` is the strongest link."""
+    if link is None:
+        return None
+    row = found.weights[found.queries.tolist().index(link.query)].tolist()
+    # Of equal words the strongest counts: an option is known by its word.
+    best: dict[str, float] = {}
+    for place, value in zip(found.keys.tolist(), row, strict=True):
+        if is_word(trace, place) and place != link.query:
+            label = quoted(trace.labels[place])
+            best[label] = max(value, best.get(label, 0.0))
+    labels, weights = list(best), list(best.values())
+    if len(labels) < 2 or not any(weights):
+        return None
+
+    def why(at: int, most: int) -> str:
+        more = "" if at == most else f", {labels[at]} {weights[at]:.2f}"
+        return f"{labels[most]} gets {weights[most]:.2f}{more}."
+
+    prompt = f"All heads together: which word of {sentence} gets most from {quoted(trace.labels[link.query])}?"
+    shares = [value / sum(weights) for value in weights]  # the weights are small, as means over all heads
+    return ranked("word-behind", prompt, shares, lambda at: labels[at], why)
+
+
 def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
-    """What gets the largest share of a sentence's attention: a sentence, or what stands apart from them?"""
+    """Ask what gets the largest share of a sentence's attention: a sentence, or the tokens that are in none."""
     seen = [b for b in range(len(apart.members)) if not math.isnan(apart.maximum[a, b])]
     values = [*(float(apart.mass[a, b]) for b in seen), float(apart.removed[a])]
     names = [f"{sentence_name(b)}{' itself' if b == a else ''}" for b in seen] + [what]
@@ -69,26 +90,12 @@ def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
         more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
         return f"{values[place]:.3f} of it goes to {names[place]}{more}."
 
-    prompt = f"Take all attention of {sentence_name(a)}, the mean over its tokens and all heads. What gets most of it?"
+    prompt = f"Take all attention of {sentence_name(a)}. What gets most of it?"
     return ranked("where-it-goes", prompt, values, name, why)
 
 
-def left_out(kept: InterSentence, without: InterSentence, a: int, what: str) -> Question | None:
-    """What becomes of a sentence's attention to itself when special tokens, or the first one, are left out?"""
-    before, after = float(kept.relative[a, a]), float(without.relative[a, a])
-    if not math.isfinite(before + after) or abs(after - 1) < MARGIN or abs(after - before) < 0.2:
-        return None
-    why = f"It was {before:.2f} and becomes {after:.2f}. Above 1 is more than an even spread, below 1 is less."
-    outcomes = {"Above 1": after > 1, "Below 1": after < 1}
-    prompt = (
-        f"With every token counted, what {sentence_name(a)} sends to itself is {before:.2f} of an even spread. Leave "
-        f"{what} out, and let every row sum to 1 again. Where is the value then?"
-    )
-    return which_holds("left-out", prompt, why, outcomes)
-
-
 def into_the_future(found: InterSentence, causal: bool) -> Question | None:
-    """Why is half of a causal model's matrix empty?"""
+    """Ask why half of a causal model's map is empty."""
     if not causal or len(found.members) < 2:
         return None
     return shuffled(
@@ -97,82 +104,23 @@ def into_the_future(found: InterSentence, causal: bool) -> Question | None:
         [
             Option(
                 "Its tokens cannot see what comes after them",
-                "The model is causal: scores of later keys are −∞, so there is no weight to report, not even 0.",
+                "The model is causal: scores of later tokens are −∞, so there is no weight to report, not even 0.",
                 correct=True,
             ),
             Option(
                 "They could look there, but gave it nothing",
-                "A weight of 0 would be shown as 0. The mask takes those cells away before the softmax.",
+                "A weight of 0 would be shown as 0. The mask takes these cells away before the softmax.",
             ),
             Option(
                 "The two sentences are unrelated",
-                "The cell would be empty for any two sentences: it depends on the order alone.",
+                "The cell would be empty for any two sentences: it depends on their order alone.",
             ),
         ],
     )
 
 
-def even_share(found: InterSentence, n: int, even: float, a: int, b: int) -> Question | None:
-    """What would a head without preference send from a to b?"""
-    size, count = len(found.members[b]), len(found.members)
-    return numeric(
-        "even-share",
-        f"{_capital(sentence_name(b))} has {size} of the {n} tokens that are counted. What share of its attention "
-        f"would a token of {sentence_name(a)} send there if it spread it evenly over all it may see?",
-        (even, f"The share of the keys it may see that are in {sentence_name(b)}: {even:.3f}."),
-        {
-            1 / count: f"1/{count}: sentences are not equally long, so they do not have equal shares.",
-            1 / size: f"1/{size}: that is one token’s share within {sentence_name(b)}.",
-            1 / n: f"1/{n}: that is the share of one token of the text.",
-            1.0: "Everything: then nothing would be left for the other tokens.",
-        },
-        Quantity("{:.3f}".format),
-    )
-
-
-def corrected(found: InterSentence, even: float, a: int, b: int) -> Question | None:
-    """From mass and expectation to the length-corrected value."""
-    mass, value = float(found.mass[a, b]), float(found.relative[a, b])
-    if not math.isfinite(value) or even <= 0 or mass <= 0:
-        return None
-    return numeric(
-        "corrected",
-        f"A token of {sentence_name(a)} sends {sentence_name(b)} {mass:.3f} of its attention; spread evenly it would "
-        f"be {even:.3f}. What is the length-corrected value?",
-        (value, f"{mass:.3f} ÷ {even:.3f} = {value:.2f}: {'more' if value > 1 else 'less'} than an even spread sends."),
-        {
-            1 / value: "That is the quotient upside down.",
-            mass - even: "The difference; the corrected value is a quotient, 1 for an even spread.",
-            mass * even: "The product of the two; the corrected value is their quotient.",
-            mass: "That is the mass, before the correction.",
-        },
-        Quantity("{:.2f}".format, within=(0.0, math.inf)),
-    )
-
-
-def to_specials(found: InterSentence, a: int, what: str) -> Question | None:
-    """How much of a sentence's attention goes to no sentence?"""
-    removed = float(found.removed[a])
-    if not found.removed.any() or removed < MARGIN:
-        return None
-    row = [float(value) for value in found.mass[a]]
-    return numeric(
-        "to-specials",
-        f"Counted apart from {what}, the tokens of {sentence_name(a)} send the sentences "
-        f"{' + '.join(f'{value:.3f}' for value in row)} of their attention. How much goes to {what}?",
-        (removed, f"What is missing to 1: {removed:.3f}."),
-        {
-            0.0: "The numbers of the row do not add up to 1, so something goes elsewhere.",
-            sum(row): "That is what goes to sentences.",
-            row[a]: f"That stays in {sentence_name(a)}.",
-            1.0: "Then nothing would be left for the sentences.",
-        },
-        Quantity("{:.3f}".format),
-    )
-
-
 def one_weight(found: InterSentence) -> Question | None:
-    """A maximum is one weight; the mass is what a sentence sends. Asked where the two differ most."""
+    """Ask why one weight can be large and the share of the sentence small, where the two differ most."""
     gaps = np.where(np.isfinite(found.maximum), found.maximum - found.mass, -1.0)
     np.fill_diagonal(gaps, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
@@ -181,29 +129,31 @@ def one_weight(found: InterSentence) -> Question | None:
         return None
     return shuffled(
         "one-weight",
-        f"From {sentence_name(a)} to {sentence_name(b)} the maximum is {largest:.2f} and the mean mass {mass:.2f}. "
-        "What does that say?",
+        f"In one head, a token of {sentence_name(a)} gives {percents(largest)} of its attention to one token of "
+        f"{sentence_name(b)}. But the map says that {sentence_name(a)} gives only {percents(mass)} to "
+        f"{sentence_name(b)}. How can both be true?",
         [
             Option(
-                "One weight of one head is so large; the mean over all heads and tokens is not",
-                "The maximum is a single cell of all maps. The mass adds up a token’s weights on the sentence, and "
-                "is the mean over all heads and tokens.",
+                "The map is a mean over all heads and tokens, and one of them can be far above it",
+                "A single head or word can look across while the others stay at home. A mean hides it.",
                 correct=True,
             ),
             Option(
-                f"Each token of {sentence_name(a)} sends {largest:.2f} there in some head",
-                "The maximum is one cell; of the other tokens it says only that they stay below it.",
+                "Softmax has made the weights of the other heads smaller",
+                "You took softmax for a link between heads. It shares out one row of one head, and every head has rows "
+                "of its own.",
             ),
             Option(
-                f"{largest:.0%} of the attention of {sentence_name(a)} goes there",
-                f"That share is the mean mass, {mass:.2f}.",
+                f"Only one token of {sentence_name(a)} can see {sentence_name(b)}",
+                "You took the mean for what a token may see. A small share says how much the tokens give, not whether "
+                "they can look.",
             ),
         ],
     )
 
 
 def why_less(found: InterSentence) -> Question | None:
-    """Why can a sentence get more attention and yet less than another for its length?"""
+    """Ask why a sentence can get more attention than another, and yet less for its length."""
     count, relative = len(found.members), found.relative
     for a, b, c in np.ndindex(count, count, count):
         if a in (b, c) or not math.isfinite(relative[a, b] + relative[a, c]):
@@ -211,26 +161,27 @@ def why_less(found: InterSentence) -> Question | None:
         if found.mass[a, b] - found.mass[a, c] < MARGIN or relative[a, c] - relative[a, b] < 2 * MARGIN:
             continue
         sizes = [len(found.members[sentence]) for sentence in (b, c)]
-        longer, other, values = sentence_name(b), sentence_name(c), f"{relative[a, b]:.2f} and {relative[a, c]:.2f}"
+        longer, other = sentence_name(b), sentence_name(c)
         return shuffled(
             "why-less",
-            f"{_capital(sentence_name(a))} sends {longer} more than {other}, {found.mass[a, b]:.2f} and "
-            f"{found.mass[a, c]:.2f}. Divided by an even spread, the order is the other way round, {values}. Why?",
+            f"{_capital(sentence_name(a))} gives {percents(float(found.mass[a, b]))} to {longer} and only "
+            f"{percents(float(found.mass[a, c]))} to {other}. Compared with a uniform head it is the other way round: "
+            f"{relative[a, b]:.2f} times and {relative[a, c]:.2f} times as much. Why?",
             [
                 Option(
                     f"{_capital(longer)} is longer",
-                    f"It has {sizes[0]} tokens, {other} has {sizes[1]}. An even "
-                    "spread gives a longer sentence more, and dividing by it corrects for that.",
+                    f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives a longer sentence "
+                    "more, so it takes more to stand out.",
                     correct=True,
                 ),
                 Option(
                     f"{_capital(other)} is about the same thing",
-                    "A meaning may draw attention. But the order "
-                    "turned only when length was taken into account, so length is what turned it.",
+                    "You read a number as meaning. Meaning may draw attention, but the order turned only when the "
+                    "length was taken into account.",
                 ),
                 Option(
                     "Softmax makes small weights larger",
-                    "Both numbers come from the same weights, after softmax. Only the division differs.",
+                    "Both numbers come from the same weights, after softmax. Only the comparison differs.",
                 ),
             ],
         )
@@ -238,56 +189,80 @@ def why_less(found: InterSentence) -> Question | None:
 
 
 def other_order(before: InterSentence, after: InterSentence | None, texts: Sequence[str]) -> Question | None:
-    """What becomes of the way from sentence 1 to sentence 2 when they change places? ``after`` is that run."""
+    """Ask what happens to the share from sentence 1 to 2 when they change places; ``after`` is that run."""
     if after is None:
         return None
     there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
-    turned = f"et the two change places, so that {quoted(texts[1])} comes first."
+    turned = f"sentences 1 and 2 change places, so that {quoted(texts[1])} comes first."
     if not (there and back):
-        prompt = f"Take sentences 1 and 2, and l{turned} Which of them sees the other then?"
-        why = "The model is causal: only the later sentence sees the other, whatever the two say."
-        was = "The one that was sentence"
-        outcomes = {f"{was} 1": there and not back, f"{was} 2": back and not there, "Both": False}
-        return which_holds("other-order", prompt, why, outcomes)
+        return _who_sees(f"Let {turned} Which of the two can look at the other then?", there, back)
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
-    moved = _moves(new - old)
-    why = (
-        f"It was {old:.3f} and becomes {new:.3f}: the words are the same, but each token has another place and other "
-        "neighbours."
+    thought = {
+        "It rises": "You expected a sentence to look back more than ahead.",
+        "It hardly moves": "You took the words for all that counts. But each token has another place and other "
+        "neighbours.",
+        "It falls": "You expected a sentence to look ahead more than back.",
+    }
+    told = f"It was {old:.3f} and becomes {new:.3f}."
+    prompt = (
+        f"Sentence 1 gives {percents(old)} of its attention to sentence 2. Let {turned} What happens to this share?"
     )
-    prompt = f"Sentence 1 sends {old:.3f} of its attention to sentence 2. L{turned} What becomes of this number?"
-    return None if moved is None else which_holds("other-order", prompt, why, moved)
+    return _moved("other-order", prompt, new - old, told, thought)
+
+
+def _who_sees(prompt: str, first: bool, second: bool) -> Question:
+    """Ask which of two sentences sees the other in a causal model."""
+    why = "The model is causal: only the later sentence sees the other, whatever the two say."
+    outcomes = {"The one that was sentence 1": first, "The one that was sentence 2": second, "Both": first and second}
+    thought = {
+        "The one that was sentence 1": "",
+        "The one that was sentence 2": "You let the sentences keep what they could see before. ",
+        "Both": "You thought of a model that reads in both directions. ",
+    }
+    options = [Option(text, ("" if right else thought[text]) + why, correct=right) for text, right in outcomes.items()]
+    return Question("other-order", prompt, tuple(options))
 
 
 def without_positions(before: InterSentence, after: InterSentence) -> Question | None:
-    """Do sentences keep as much for themselves when the model does not know the places?"""
+    """Ask whether sentences keep their share for themselves when the model does not know the places."""
     old, new = (float(np.diagonal(found.mass).mean()) for found in (before, after))
-    if (outcomes := _moves(new - old)) is None:
-        return None
-    why = f"It was {old:.3f} and becomes {new:.3f}."
+    thought = {
+        "It rises": "You expected tokens without a place to stay among themselves.",
+        "It hardly moves": "You took the words for all that counts.",
+        "It falls": "You expected positions to hold a sentence together.",
+    }
+    told = f"It was {old:.3f} and becomes {new:.3f}."
     if new < old:
-        why += " Positions tell a head which tokens are near, and those are mostly of the same sentence."
+        told += " Positions tell a head which tokens are near, and near tokens are mostly of the same sentence."
     prompt = (
-        f"A sentence here keeps {old:.3f} of its attention for itself, the mean over all. What becomes of that when "
-        "the model runs without positions, so that it is not told which token stands where?"
+        f"A sentence here gives itself {percents(old)} of its attention, on average. What happens to this share if the "
+        "model is not told at which place a token is?"
     )
-    return which_holds("without-positions", prompt, why, outcomes)
+    return _moved("without-positions", prompt, new - old, told, thought)
 
 
-def _moves(change: float) -> dict[str, bool] | None:
-    """Outcomes for :func:`which_holds`; None where it is hard to tell whether anything moves."""
+def _moved(id: str, prompt: str, change: float, told: str, thought: Mapping[str, str]) -> Question | None:
+    """Ask whether a share rises or falls; None where it is hard to tell whether anything moves.
+
+    ``thought`` has for each answer what somebody expects who gives it.
+    """
     if 0.01 <= abs(change) < 0.02:
         return None
-    return {"It rises": change >= 0.02, "It hardly moves": abs(change) < 0.01, "It falls": change <= -0.02}
+    right = "It hardly moves" if abs(change) < 0.01 else "It rises" if change > 0 else "It falls"
+    options = [Option(text, told if text == right else f"{why} {told}", text == right) for text, why in thought.items()]
+    return Question(id, prompt, tuple(options))
 
 
 def pair_effect(joined: float, paired: float, labels: Sequence[str]) -> Question | None:
-    """Does the border of segments lower the attention from the first text to the second?"""
-    if (outcomes := _moves(paired - joined)) is None:
-        return None
-    told = f"It is {joined:.3f} as one text and {paired:.3f} as a pair."
+    """Ask whether the border between two texts lowers the attention from the first text to the second."""
+    thought = {
+        "It rises": "You expected the border to make the texts look at each other.",
+        "It hardly moves": "You expected the border to change nothing.",
+        "It falls": "You expected a border to hold attention back.",
+    }
+    told = f"It is {joined:.3f} in one text and {paired:.3f} in a pair."
     prompt = (
-        f"{labels[0]} sends {joined:.3f} of its attention to {labels[1]} when the model reads one text. What becomes "
-        "of it when the model reads them as a pair, with a border between them?"
+        f"{labels[0]} gives {percents(joined)} of its attention to {labels[1]} when the model reads them as one text. "
+        "What happens to this share when it reads them as a pair?"
     )
-    return which_holds("pair-effect", prompt, told, outcomes)
+    return _moved("pair-effect", prompt, paired - joined, told, thought)

@@ -1,43 +1,63 @@
-"""What the figures of the inter-sentence lesson say, in the learner's own numbers. Every claim is chosen by them."""
+"""Sentences about the figures of the inter-sentence lesson, chosen by the numbers.
+
+Sentences, layers, heads and tokens count from 0 in the code and from 1 on screen.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from lab.analysis.heads.values import Values, is_causal
-from lab.analysis.sentences.attention import InterSentence
+from lab.analysis.sentences.attention import InterSentence, SentenceCells
 from lab.analysis.sentences.split import expected, split
-from lab.course.words import beside
-from lab.figures.sentences import apart, read
+from lab.course.heads import head_name, percent
+from lab.course.words import named, quoted
+from lab.figures.sentences import apart, behind, read
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 
-# A difference that two decimals show; nearer numbers are about the same.
+# Two shares that differ by less are called about the same.
 SEEN = 0.01
-# In one text, a smaller change of a share of attention is no finding.
+# A smaller change of a share of attention, in one text, does not count as a finding.
 NOTABLE = 0.05
+# From so many times the share of a uniform head on, a share is called much.
+MUCH = 2
+# A text of more sentences is counted, not listed.
+_LISTED = 4
 _NO_BORDER = (
     "This model puts no border between two texts, so nothing here can be its effect. Only the space between them is "
     "gone"
 )
-# How many times its even share a token takes before it is called much.
-MUCH = 2
+
+
+@dataclass(frozen=True)
+class Link:
+    """The weight of the attention from one token to another; both are places in the text, from 0."""
+
+    query: int
+    key: int
+    weight: float
 
 
 def lengths(trace: Trace) -> str:
-    """What the length of a sentence alone brings it."""
+    """Say how much a sentence gets from a uniform head, only by its length."""
     sizes, n = [len(split(trace).places(number)) for number in range(len(split(trace)))], len(trace)
-    if is_causal(trace):
-        who = f"The last token sees all {n}. If it spreads its attention evenly,"
-    else:
-        who = f"A token that spreads its attention evenly over all {n}"
-    gives = "it gives" if is_causal(trace) else "gives"
+    who = "From the last token, a uniform head" if is_causal(trace) else "A uniform head"
     if len(set(sizes)) == 1:
-        return f"Each sentence has {_tokens(sizes[0])}. {who} {gives} each of them {sizes[0] / n:.2f}."
+        return f"{who} would give each sentence {percents(sizes[0] / n)}: all are equally long ({_tokens(sizes[0])})."
     most, least = (int(place) for place in (np.argmax(sizes), np.argmin(sizes)))
     return (
-        f"Length counts. {who} {gives} **{sizes[most] / n:.2f}** to sentence {most + 1}, for its "
-        f"{_tokens(sizes[most])}, and {sizes[least] / n:.2f} to sentence {least + 1}, for its {_tokens(sizes[least])}."
+        f"{who} would give sentence {most + 1} more than sentence {least + 1}, {percents(sizes[most] / n)} and "
+        f"{percents(sizes[least] / n)}, only because it is longer. So compare each share with that of a "
+        "uniform head."
     )
+
+
+def percents(part: float) -> str:
+    """A share in percent; what rounding has taken from a whole does not count."""
+    return percent(round(part, 6))
 
 
 def _tokens(count: int) -> str:
@@ -45,77 +65,166 @@ def _tokens(count: int) -> str:
 
 
 def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
-    """What a sentence sends to another or keeps, beside what the length alone would bring."""
+    """Say whether sentences look mostly at themselves, and compare a share of ``a`` with that of a uniform head."""
     found = read(trace, split(trace), left_out)
     mass, even = float(found.mass[a, b]), expected(found, len(trace), is_causal(trace), a, b)
-    what = f"sends **{mass:.2f}** of its attention to sentence {b + 1}"
-    if a == b:
-        what = f"keeps **{mass:.2f}** of its attention for itself"
-    than = "as much" if abs(mass - even) < SEEN else "more" if mass > even else "less"
-    told = f"Sentence {a + 1} {what}. An even spread gives {even:.2f}, so this is "
-    told += "about as much" if than == "as much" else f"{than} than that"
-    out = "special tokens" if any(trace.encoding.special) else "the first token"
-    anew = f" This is of what does not go to {out}." if left_out else ""
-    return f"{told}.{anew}{_most(found, a, b)}"
+    whom = "itself" if a == b else f"sentence {b + 1}"
+    gives = f"Sentence {a + 1} gives {percents(mass)} to {whom}"
+    than = "about the same" if abs(mass - even) < SEEN else percents(even)
+    return f"{_own(found, is_causal(trace))} {gives}; a uniform head would give {than}."
 
 
-def _most(found: InterSentence, a: int, b: int) -> str:
-    """Which sentence gets most of row ``a``, if one leads; ``b`` is the one spoken of."""
-    seen = [b for b in range(len(found.members)) if found.where[a, b, 0] >= 0]
-    order = sorted(seen, key=lambda b: -found.mass[a, b])
-    if len(order) < 2:
-        return ""
-    first, second = (float(found.mass[a, b]) for b in order[:2])
-    if first - second < SEEN:
-        return " No sentence leads in this row."
-    if order[0] == b:
-        return " It is the largest number in its row."
-    return f" Most in its row goes to {'itself' if order[0] == a else f'sentence {order[0] + 1}'}, {first:.2f}."
+def _own(found: InterSentence, causal: bool) -> str:
+    """Say how many sentences look more at themselves than at any other one; a few have their shares named."""
+    rows = range(1 if causal else 0, len(found.members))
+    own = [a for a in rows if _leads(found, a)]
+    which = "later sentence" if causal else "sentence"
+    if not own:
+        return f"No {which} looks more at itself than at any other sentence."
+    shares = f": {_all([percents(float(found.mass[a, a])) for a in own])}" if len(own) <= _LISTED else ""
+    if len(own) == len(rows):
+        return (
+            f"Sentence {own[0] + 1} looks more at itself than at any other sentence{shares}."
+            if len(own) == 1
+            else f"Each {which} looks more at itself than at any other{shares}."
+        )
+    return f"{len(own)} of {len(rows)} {which}s {_look(len(own))} than at any other{shares}."
+
+
+def _look(count: int) -> str:
+    return "looks more at itself" if count == 1 else "look more at themselves"
+
+
+def _leads(found: InterSentence, a: int) -> bool:
+    """Tell whether sentence ``a`` gives itself clearly more than any other one."""
+    others = [float(found.mass[a, b]) for b in range(len(found.members)) if b != a and found.where[a, b, 0] >= 0]
+    return bool(found.mass[a, a] - max(others) >= SEEN)
+
+
+def _all(names: list[str]) -> str:
+    """“a, b and c”, equal ones as often as they come."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def other_way(trace: Trace, a: int, b: int, left_out: bool) -> str:
+    """Say how much ``b`` gives to ``a``, if it can see it."""
+    if is_causal(trace):
+        return f"The other way there is nothing: sentence {b + 1} cannot see what comes after it."
+    back = float(read(trace, split(trace), left_out).mass[b, a])
+    return f"The other way, sentence {b + 1} gives {percents(back)} to sentence {a + 1}: attention has a direction."
 
 
 def reading(trace: Trace, left_out: bool) -> list[str]:
-    """How the parts of the matrix are read, each with what it has here."""
+    """List the parts of the map, each with its numbers in this text."""
     found = read(trace, split(trace), left_out)
     mass, count = found.mass, len(found.members)
     seen = found.where[..., 0] >= 0
     own = sum(bool(mass[a, a] >= mass[a][seen[a]].max()) for a in range(count))
     crossing = np.where(seen & ~np.eye(count, dtype=bool), mass, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(crossing.argmax()), crossing.shape))
-    # Corrected: a long sentence gets more wherever it stands, and the means would show where that is.
+    # Relative to a uniform head: otherwise a long sentence would raise the mean of the side on which it is.
     back, ahead = (
         found.relative[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1))
     )
     above = (
-        "Above it stands nothing: this model never looks ahead."
+        "Above it there is nothing, because this model never looks ahead."
         if is_causal(trace)
-        else f"Above it, it looks ahead to a later one: {ahead.mean():.2f} times."
+        else f"Above it, a sentence looks ahead to a later one: {ahead.mean():.2f} times."
     )
     return [
-        f"**Diagonal**: what a sentence gives itself. It is the largest number in {own} of {count} rows here.",
-        f"**Off the diagonal**: what crosses to another sentence. Most crosses from sentence {a + 1} to sentence "
-        f"{b + 1}: {crossing[a, b]:.2f}.",
-        "**Direction**: the row attends, the column is attended to. Below the diagonal, a sentence looks back to an "
-        f"earlier one: on average it sends {back.mean():.2f} times what an even spread gives. {above}",
-        "**Reference and discourse**: *she* may mean a person named in another sentence (**coreference**), and "
-        "sentences follow from each other (**discourse**). Either may show off the diagonal. But a large number is no "
-        "proof of it: look at the tokens behind it.",
+        "**The diagonal** has the share that a sentence gives itself. It is the largest number in "
+        f"{own} of {count} rows here.",
+        "**The other cells** have the shares that cross to another sentence. Most crosses from sentence "
+        f"{a + 1} to sentence {b + 1}: {percents(float(crossing[a, b]))}.",
+        "**Direction.** Below the diagonal, a sentence looks back to an earlier one: on average it gives "
+        f"{back.mean():.2f} times the share of a uniform head. {above}",
+        "**Reference and discourse.** *She* may mean a person who is named in another sentence (**coreference**), and "
+        "one sentence may follow from another (**discourse**). Both may bring attention across. But a large number "
+        "proves neither: look at the words behind it.",
     ]
 
 
+def strongest(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> list[Link]:
+    """Link each word of sentence ``a`` to its favourite word of ``b``, the largest weight first.
+
+    Signs are left out, and within one sentence a word itself.
+    """
+    found = behind(trace, split(trace), a, b, heads, left_out)
+    links = []
+    for query, row in zip(found.queries.tolist(), found.weights, strict=True):
+        seen = [at for at, key in enumerate(found.keys.tolist()) if key != query and is_word(trace, key)]
+        if is_word(trace, query) and seen:
+            best = max(seen, key=lambda at: row[at])
+            links.append(Link(query, int(found.keys[best]), float(row[best])))
+    return sorted((link for link in links if link.weight > 0), key=lambda link: -link.weight)
+
+
+def is_word(trace: Trace, place: int) -> bool:
+    """Tell whether a token has a letter or a digit, so that it is not only a sign."""
+    return any(letter.isalnum() for letter in trace.labels[place])
+
+
+def words_behind(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> str:
+    """Name the two strongest links between words, and the token with the largest part of the whole share."""
+    links = strongest(trace, a, b, heads, left_out)
+    if not links:
+        return "No word here looks at a word: there are only signs."
+    told = f"Among words, {quoted(trace.labels[links[0].query])} looks most at {_key(trace, links[0])}"
+    if len(links) > 1:
+        told += f", and {quoted(trace.labels[links[1].query])} at {_key(trace, links[1])}"
+    return f"{told}. {_largest(trace, behind(trace, split(trace), a, b, heads, left_out))}"
+
+
+def _key(trace: Trace, link: Link) -> str:
+    return f"{quoted(trace.labels[link.key])} ({link.weight:.2f})"
+
+
+def _largest(trace: Trace, found: SentenceCells) -> str:
+    """Name the token with the largest part of a sentence's attention to the other one."""
+    given = found.weights.mean(axis=0, dtype=np.float64)
+    most = int(given.argmax())
+    place = int(found.keys[most])
+    no_word = "" if is_word(trace, place) else ", which is not a word"
+    return (
+        f"Of the {percents(float(given.sum()))} that goes there, the largest part, {percents(float(given[most]))}, "
+        f"goes to {named(trace, place)}{no_word}."
+    )
+
+
+def strongest_head(trace: Trace, link: Link) -> tuple[Head, float]:
+    """The head that gives ``link.key`` most from ``link.query``, and its weight, as the model has it."""
+    weights = np.array(
+        [trace.layer(at).attention[:, link.query, link.key].numpy() for at in range(trace.model.config.layers)]
+    )
+    layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape))
+    return (layer, head), float(weights[layer, head])
+
+
+def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
+    """Name the head with the largest weight along a link, and the weight of the head of the ``story``, if any."""
+    head, weight = strongest_head(trace, link)
+    query, key = (quoted(trace.labels[place]) for place in (link.query, link.key))
+    told = f"From {query}, {head_name(head)} gives {key} most: {weight:.2f}."
+    if story is None:
+        return told
+    if story == head:
+        return f"{told} You have followed this head from lesson 3 on."
+    own = float(trace.layer(story[0]).attention[story[1], link.query, link.key])
+    return f"{told} The head that you followed from lesson 3 on, {head_name(story)}, gives it {own:.2f}."
+
+
 def taken(trace: Trace, a: int, outside: str) -> str:
-    """What goes to special tokens or the first token, called ``outside``, beside an even share."""
+    """Compare the share of special tokens or the first token, called ``outside``, with that of a uniform head."""
     share, even = taken_and_even(trace, a)
-    told = f"Of the attention of sentence {a + 1}, **{beside(share, even)}** goes to {outside}. "
-    told += f"An even spread would send {even:.2f} there: "
-    if abs(share - even) < SEEN:
-        return f"{told}about the same."
-    if share < even:
-        return f"{told}this is less."
-    return f"{told}this is {'more' if share < MUCH * even else f'{share / even:.1f} times as much'}."
+    gets = "get" if " and " in outside else "gets"
+    more = "more than any sentence does: " if share > float(apart(trace, split(trace)).mass[a].max()) else ""
+    than = "about the same" if abs(share - even) < SEEN else percents(even)
+    times = f", so this is {share / even:.1f} times as much" if share >= MUCH * even else ""
+    return f"From sentence {a + 1}, {outside} {gets} {more}{percents(share)}. A uniform head would give {than}{times}."
 
 
 def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
-    """What a token of sentence ``a`` sends to what is set apart, and what an even spread would send."""
+    """Return the share of the tokens that are set apart, from sentence ``a`` and from a uniform head."""
     sentences = split(trace)
     kept = apart(trace, sentences)
     even = 1 - sum(expected(kept, len(trace), is_causal(trace), a, b) for b in range(len(sentences)))
@@ -123,25 +232,26 @@ def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
 
 
 def paired(joined: Values, pair: Values, causal: bool, border: bool) -> str:
-    """What reading two texts as a pair changes; both (2, 2), the mean mass from text to text.
+    """Say how the shares change when two texts are read as a pair. Both are (2, 2), from text to text.
 
     ``border`` says whether the model puts anything between the texts of a pair, or another vector on the second.
     """
     ways = [(1, 0)] if causal else [(0, 1), (1, 0)]
     changes = [float(pair[way] - joined[way]) for way in ways]
     told = "; ".join(
-        f"from text {'AB'[a]} to text {'AB'[b]} {pair[a, b]:.2f} as a pair and {joined[a, b]:.2f} as one text"
+        f"text {'AB'[a]} gives text {'AB'[b]} {percents(float(pair[a, b]))} in a pair and "
+        f"{percents(float(joined[a, b]))} in one text"
         for a, b in ways
     )
     return f"{_crossing(changes) if border else _NO_BORDER}: {told}."
 
 
 def _crossing(changes: list[float]) -> str:
-    """Whether less crosses a border, by the change of each direction."""
+    """Say whether less crosses a border, by the change of each direction."""
     if all(abs(change) < SEEN for change in changes):
-        return "The border hardly changes the weight that crosses"
+        return "The border hardly changes how much attention crosses it"
     if all(abs(change) < NOTABLE for change in changes):
-        return "The weight that crosses changes by a few hundredths, too little to show an effect of the border"
+        return "The shares that cross change by a few hundredths, too little to show an effect of the border"
     if all(change < SEEN for change in changes):
         return "Less crosses with a border"
     if all(change > -SEEN for change in changes):

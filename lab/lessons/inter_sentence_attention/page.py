@@ -1,6 +1,6 @@
-"""Lesson 7: the steps, from the maps of all heads to one matrix of sentences."""
+"""Lesson 7: the steps, from the maps of all heads to one map of sentences."""
 
-from lab.lessons.inter_sentence_attention import again, even, screens
+from lab.lessons.inter_sentence_attention import again, behind, even, screens
 from lab.lessons.inter_sentence_attention.pair import show_pair
 from lab.lessons.inter_sentence_attention.row import draw_sentence
 from lab.lessons.inter_sentence_attention.view import MATRIX, SentencesView, look, proven
@@ -12,13 +12,15 @@ SCREENS: Screens[SentencesView] = Screens(
     steps={
         "sentences": proven(screens.show_sentences),
         "matrix": proven(screens.show_matrix),
+        "behind-a-cell": proven(behind.show_behind),
         "special-tokens": proven(even.show_specials),
-        "pair-or-not": proven(show_pair),
         "check": proven(screens.show_checks),
+        "pair-or-not": proven(show_pair),
     },
     look=lambda page, trace: lambda step: look(page, trace),
     again=again.questions,
-    sentence=draw_sentence,
+    sentence=lambda view, arcs: draw_sentence(view),
+    places_sentence=("behind-a-cell",),
     toy=pair_trace,
     toy_steps=PAIR_STEPS,
     clicks={MATRIX: {FROM_SENTENCE: "q", TO_SENTENCE: "k"}},

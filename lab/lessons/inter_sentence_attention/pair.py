@@ -11,7 +11,7 @@ from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, sp
 from lab.course.sentences.examples import EXAMPLES
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import LESSON, checks, meanings, what_if
-from lab.lessons.inter_sentence_attention.view import SentencesView, choose_part, counted
+from lab.lessons.inter_sentence_attention.view import SentencesView, counted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
@@ -25,9 +25,9 @@ _FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
 
 
 def show_pair(view: SentencesView) -> Trace | None:
-    """Two texts in two segments and in one; of one text the first sentence is read as the first text.
+    """Compare two texts read as a pair and as one; of one text, the first sentence is read as the first text.
 
-    Returns the run of the pair; None where there is none to compare.
+    Returns the run of the pair, or None where there is none to compare.
     """
     if view.trace.pair is None:
         made = what_if.first_and_rest(view.trace)
@@ -39,27 +39,26 @@ def show_pair(view: SentencesView) -> Trace | None:
     one, sentences = as_one(view.trace)
     first = [span for span in joined(view.trace.encoding)[1] if span[1] <= len(view.trace.encoding.text)]
     if len(sentences) != len(view.sentences):
-        st.info(
-            "At the model’s limit the two runs keep different sentences. Shorten the texts.", icon=":material/edit:"
-        )
+        told = "The model cannot read all of it, and the two runs keep different sentences. Shorten the texts."
+        st.info(told, icon=":material/edit:")
         return None
     beside = [place >= len(first) for place in range(len(sentences))]
     if beside != list(view.sentences.in_pair) or len(set(beside)) < 2:
-        st.info("Only sentences of one text are on screen. Shorten the first text.", icon=":material/edit:")
+        told = "Only sentences of the first text are on screen. Shorten the first text."
+        st.info(told, icon=":material/edit:")
         return None
     _compare(view, one, sentences)
     return view.trace
 
 
 def _offer(view: SentencesView) -> None:
-    """No pair yet: what one is, what the lab compares here, and a button that makes the pair the learner's text."""
+    """Say what a pair is and what the lab compares, and offer to make a pair of the learner's text."""
     st.markdown(
-        "A **pair** is two texts, entered as two. BERT puts [SEP] between them. To each token’s vector it adds one of "
-        "two **segment vectors**: one for the first text, one for the second. Your sentences stand in one text. Here "
-        "the lab reads sentence 1 as text A, the rest as text B, and leaves your text as it is."
+        "In a **pair**, BERT puts [SEP] between the two texts, and adds another **segment vector** to the second one "
+        "(lesson 2). Here the lab reads sentence 1 as text A and the rest as text B."
     )
     texts = view.sentences.texts
-    label, split_it = "Keep it so: sentence 1 as first text, the rest as second", (texts[0], " ".join(texts[1:]))
+    label, split_it = "Make a pair of your text", (texts[0], " ".join(texts[1:]))
     st.button(label, icon=":material/call_split:", on_click=use_texts, args=split_it)
 
 
@@ -70,18 +69,12 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
     question = None if view.causal else checks.pair_effect(together[0, 1], apart[0, 1], figures.TEXTS)
     if not predict(LESSON, counted(view, question) or question):
         return
-    choose_part(view)
-    st.markdown(f"The model ran twice on the same words. {_what_differs(view.trace, one.encoding)}")
     top = float(max(apart.max(), together.max()))
     for column, in_one, name in zip(st.columns(2), (True, False), ("one segment", "a pair"), strict=True):
         with column:
             draw(partial(figures.between_texts, view.trace, in_one, top, view.left_out), f"mass-{name[-4:]}")
-    if view.can_leave_out:
-        st.caption(
-            f"Without {view.outside}: rows sum to 1 over the other tokens."
-            if view.left_out
-            else f"All tokens are counted, {view.outside} included."
-        )
+    count = f" {view.outside} are {'left out' if view.left_out else 'counted'}." if view.can_leave_out else ""
+    st.caption(f"The model ran twice on the same words. {_what_differs(view.trace, one.encoding)}{count}")
     meaning(meanings.paired(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
     _try_another(view)
 
@@ -91,15 +84,15 @@ def _try_another(view: SentencesView) -> None:
     if view.is_toy:
         return
     if view.trace.pair == _UNRELATED.pair:
-        why = "Put a text second that goes on from the first. Does more cross?"
+        why = "put a text second that goes on from the first. Does more cross?"
         try_this(why, "The text that follows", {PAIR: _FOLLOWS.pair})
     else:
-        why = "Put a text second that has nothing to do with the first. Does less cross?"
+        why = "put a text second that has nothing to do with the first. Does less cross?"
         try_this(why, "Another second text", {PAIR: _UNRELATED.pair})
 
 
 def _border(trace: Trace, one: Encoding) -> list[str]:
-    """What the model puts between the texts of a pair, and on the second, in words; nothing for a model that does not.
+    """Name what the model puts between the texts of a pair, and on the second; nothing for a model that does not.
 
     ``trace`` is the run of the pair, ``one`` the encoding as one text.
     """
@@ -114,7 +107,7 @@ def _border(trace: Trace, one: Encoding) -> list[str]:
 
 
 def _what_differs(trace: Trace, one: Encoding) -> str:
-    """What differs between the two runs, as far as it can be counted."""
+    """Tell what differs between the two runs, as far as it can be counted."""
     pair, parts = trace.encoding, _border(trace, one)
     extra = sum(pair.special) - sum(one.special)
     told = f"As a pair there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."

@@ -8,13 +8,20 @@ from lab.analysis.heads.attention import window
 from lab.charts.base.labels import direction
 from lab.charts.components.sentence import SentenceRow
 from lab.figures.sentence import DRAWN
+from lab.figures.sentences import behind
 from lab.lessons.inter_sentence_attention.view import SentencesView
+from lab.models.interventions import Head
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 from lab.ui.sentence import show_row
 
+_HINT = "Click a word to choose its sentence. Shift and a click choose the other sentence."
 
-def draw_sentence(view: SentencesView, arcs: bool) -> None:
-    """The row of tokens. A click chooses the sentence that attends, Shift or a second click the other one."""
+
+def draw_sentence(view: SentencesView, heads: str | Head | None = None) -> None:
+    """Draw the row of tokens. A click chooses the sentence that attends, Shift or a second click the other one.
+
+    For ``heads``, whose arcs are drawn, see :func:`row_of_sentences`.
+    """
     of_token = view.sentences.of_token
 
     def take(query: int, key: int) -> None:
@@ -22,16 +29,16 @@ def draw_sentence(view: SentencesView, arcs: bool) -> None:
             if place >= 0 and (sentence := of_token[place]) is not None:
                 parameter.set(sentence + 1)
 
-    show_row(row_of_sentences(view, arcs), take)
+    show_row(row_of_sentences(view, heads), take)
 
 
-def row_of_sentences(view: SentencesView, arcs: bool) -> SentenceRow:
-    """The row: the arcs are the weights behind the chosen cell of the matrix, means over all heads."""
+def row_of_sentences(view: SentencesView, heads: str | Head | None) -> SentenceRow:
+    """Return the row. Its arcs are the weights behind the chosen cell of the map, in ``heads``; None draws no arcs."""
     trace, first = view.trace, view.sentences.places(view.a)[0]
     seen = window(first, len(trace), DRAWN)
     weights = None
-    if arcs:
-        cells = view.cells(view.a, view.b)
+    if heads is not None:
+        cells = behind(trace, view.sentences, view.a, view.b, heads, view.left_out)
         every = np.zeros((len(trace),) * 2, np.float32)
         every[np.ix_(cells.queries, cells.keys)] = cells.weights
         weights = every[seen, seen]
@@ -43,7 +50,12 @@ def row_of_sentences(view: SentencesView, arcs: bool) -> SentenceRow:
         first=seen.start,
         other=view.sentences.places(view.b)[0],
         weights=weights,
-        place=f"sentence {view.a + 1} to sentence {view.b + 1}, mean over all heads",
-        across=arcs,
+        place=f"sentence {view.a + 1} to sentence {view.b + 1}, {_whose(heads)}",
+        across=heads is not None,
+        hint=_HINT,
         direction=direction(trace.text),
     )
+
+
+def _whose(heads: str | Head | None) -> str:
+    return f"layer {heads[0] + 1}, head {heads[1] + 1}" if isinstance(heads, tuple) else "mean over all heads"

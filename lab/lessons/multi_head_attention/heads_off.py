@@ -13,7 +13,6 @@ from lab.analysis.heads.ablation import EachHeadOff
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions
-from lab.analysis.words.masking import mask_of
 from lab.analysis.words.predictions import Candidate, Prediction
 from lab.course.heads import head_name
 from lab.course.pages import experiment_of, step_name
@@ -24,44 +23,27 @@ from lab.lessons.multi_head_attention import LESSON, checks, figures, meanings
 from lab.lessons.multi_head_attention.figures import TOP
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
-from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.parameters import DEFAULT_TEXT, HEAD, LAYER, MASKED, MODE, PAIR, STEP, TEXT, TOY
+from lab.ui.parameters import HEAD, LAYER, STEP
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene
+from lab.ui.shared.keys import is_keys, keys_blank
 from lab.ui.shared.one_head import OneHead
-from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
+from lab.ui.shared.prediction import PredictionView
 from lab.ui.tables import show_table
 
 EFFECTS = "head-effects"
-# The verb must fit *keys*, not *cabinet*.
-_KEYS = "The keys to the cabinet [MASK] on the table."
 _CHOSEN = "The lab chose this sentence because much changes in it."
-_OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence of your own in the sidebar to use that one."
 
 
 def show_one(view: OneHead) -> Trace:
     """One head off, and what the model says then."""
-    now = scene(view, first=True, asked=_story(view))
+    now = scene(view, first=True, asked=keys_blank(view.page, view.trace.model))
     with now.drawing:
         _show_one(now)
     return now.trace
-
-
-def _story(view: OneHead) -> PredictionView | None:
-    """A sentence of the step's own, in place of the one with which the course begins: in it the head matters.
-
-    None for the learner's own text, and for a model that fills no blanks.
-    """
-    model, own = view.trace.model, TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
-    if own or view.page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
-        return None
-    token, mask_id = mask_of(model.tokenizer) or ("", -1)
-    trace = runs.run(model.id, _KEYS.replace("[MASK]", token), "", Interventions())
-    return blank_view(view.page, trace, trace.token_ids.index(mask_id), _OWN)
 
 
 def _show_one(now: Scene) -> None:
@@ -78,7 +60,7 @@ def _show_one(now: Scene) -> None:
         _draw_words(now, now.asked, without)
     word = None if now.word is None else (now.word.token_id, now.word.word)
     meaning(meanings.one_off(now.trace, (now.layer, now.head), now.place, word, now.to_mean))
-    chosen = f" {_CHOSEN}" if now.asked is not None and now.trace.text == _KEYS else ""
+    chosen = f" {_CHOSEN}" if now.asked is not None and is_keys(now.trace) else ""
     st.caption(f"{meanings.measured(now.to_mean)}{chosen}")
     _try_a_neighbour(now)
     if now.asked is not None:
@@ -130,7 +112,7 @@ def _draw_words(now: Scene, view: PredictionView, without: Prediction) -> None:
 
 def show_each(view: OneHead) -> Trace:
     """Every head off, one at a time, as a map of the model."""
-    now = scene(view, first=False, asked=_story(view))
+    now = scene(view, first=False, asked=keys_blank(view.page, view.trace.model))
     with now.drawing:
         _show_each(now)
     return now.trace

@@ -16,7 +16,6 @@ from lab.analysis.sentences.attention import (
     between_sentences,
     cells,
     inter_sentence,
-    largest_cells,
     mean_cells,
     sentence_members,
 )
@@ -152,9 +151,6 @@ def test_a_trace_and_the_cells_behind_a_number(family: Family, renormalise: bool
         mean = mean_cells(trace, found, a, b)
         assert (mean.queries.tolist(), mean.keys.tolist()) == (drilled.queries.tolist(), drilled.keys.tolist())
         np.testing.assert_allclose(mean.weights, shares[np.ix_(mean.queries, mean.keys)], atol=1e-6)
-        largest = largest_cells(trace, found, a, b)
-        assert (largest.queries.tolist(), largest.keys.tolist()) == (drilled.queries.tolist(), drilled.keys.tolist())
-        np.testing.assert_allclose(largest.weights, mine.max((0, 1))[np.ix_(mean.queries, mean.keys)], atol=1e-6)
         assert found.maximum[a, b] == pytest.approx(
             mine[:, :, found.members[a][:, None], found.members[b]].max(), rel=1e-5
         )

@@ -10,10 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 import lab
+from lab.analysis.sentences.attention import AVERAGE
 from lab.analysis.sentences.split import as_one, crossing, split
 from lab.course.sentences.examples import EXAMPLES
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import meanings
+from lab.lessons.inter_sentence_attention.view import EXAMPLE
 from lab.models.trace import Trace
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -30,8 +32,13 @@ def run(model: str, text: str, pair: str) -> Trace:
 
 
 def numbers(text: str) -> list[float]:
-    """The decimals of a sentence; a typographic minus counts."""
-    return [float(each) for each in re.findall(r"-?\d+\.\d+", text.replace("−", "-"))]
+    """The decimals of a sentence."""
+    return [float(each) for each in re.findall(r"\d+\.\d+", text)]
+
+
+def shares(text: str) -> list[float]:
+    """The whole percents of a sentence, as shares."""
+    return [int(each) / 100 for each in re.findall(r"(\d+)%", text)]
 
 
 def members(trace: Trace, left_out: bool) -> list[list[int]]:
@@ -65,43 +72,84 @@ def pairs_seen(trace: Trace) -> list[tuple[int, int]]:
     return [(a, b) for a in range(count) for b in range(count) if not causal or b <= a]
 
 
-def than(value: float, other: float) -> str:
-    return "about as much" if abs(value - other) < meanings.SEEN else "more than" if value > other else "less than"
-
-
 @every_case
 def test_lengths_are_shares_of_all_tokens(model: str, text: str, pair: str) -> None:
     trace = run(model, text, pair)
     sizes = [split(trace).of_token.count(number) for number in range(len(split(trace)))]
     said = meanings.lengths(trace)
     wanted = {max(sizes) / len(trace), min(sizes) / len(trace)}
-    assert sorted(numbers(said)) == pytest.approx(sorted(wanted), abs=0.0051)
-    assert ("Each sentence has" in said) == (len(wanted) == 1)
+    assert sorted(shares(said)) == pytest.approx(sorted(wanted), abs=0.0051)
+    assert ("equally long" in said) == (len(wanted) == 1)
     if len(wanted) == 2:
-        assert (
-            f"{max(wanted):.2f}** to sentence {sizes.index(max(sizes)) + 1}," in said
-            and f"to sentence {sizes.index(min(sizes)) + 1}," in said
-        )
+        longest, shortest = (sizes.index(size(sizes)) + 1 for size in (max, min))
+        assert f"sentence {longest} more than sentence {shortest}," in said
 
 
 @every_case
 @pytest.mark.parametrize("left_out", [False, True])
-def test_sent_compares_a_mass_with_an_even_spread(model: str, text: str, pair: str, left_out: bool) -> None:
+def test_sent_compares_a_sentence_with_itself_and_with_a_uniform_head(
+    model: str, text: str, pair: str, left_out: bool
+) -> None:
     trace = run(model, text, pair)
     mass, even = masses(trace, left_out)
+    causal = trace.model.config.causal
+    rows = range(1 if causal else 0, len(mass))
+    own = [a for a in rows if all(mass[a, a] - mass[a, b] >= meanings.SEEN for b in range(len(mass)) if b != a)]
     for a, b in pairs_seen(trace):
-        said = meanings.sent(trace, a, b, left_out)
-        assert numbers(said)[:2] == pytest.approx([mass[a, b], even[a, b]], abs=0.0051)
-        assert than(mass[a, b], even[a, b]) in said and ("keeps" in said) == (a == b)
-        row = sorted(mass[a])
-        assert ("largest number in its row" in said) <= (mass[a, b] == row[-1])
-        if "Most in its row" in said:
-            best = int(mass[a].argmax())
-            assert f"goes to {'itself' if best == a else f'sentence {best + 1}'}" in said
-            assert numbers(said)[2] == pytest.approx(row[-1], abs=0.0051)
-        elif "largest number" not in said:
-            alone = trace.model.config.causal and a == 0
-            assert ("No sentence leads" in said) != alone and (alone or row[-1] - row[-2] < meanings.SEEN)
+        first, second = meanings.sent(trace, a, b, left_out).split(". ")
+        assert first.startswith("No ") == (not own)
+        assert first.startswith("Each ") == (1 < len(own) == len(rows))
+        assert shares(first) == pytest.approx([mass[c, c] for c in own], abs=0.0051)
+        same = abs(mass[a, b] - even[a, b]) < meanings.SEEN
+        assert ("about the same" in second) == same
+        assert shares(second) == pytest.approx([mass[a, b], *([] if same else [even[a, b]])], abs=0.0051)
+        assert ("to itself" in second) == (a == b)
+        if a != b and not causal:
+            assert shares(meanings.other_way(trace, a, b, left_out)) == pytest.approx([mass[b, a]], abs=0.0051)
+
+
+def is_word(token: str) -> bool:
+    return any(letter.isalnum() for letter in token)
+
+
+@every_case
+@pytest.mark.parametrize("left_out", [False, True])
+def test_the_words_behind_a_cell(model: str, text: str, pair: str, left_out: bool) -> None:
+    """Every word's favourite word, from the mean of all maps; and what gets most of all."""
+    trace = run(model, text, pair)
+    own, attention = members(trace, left_out), trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
+    if left_out:
+        kept = [place for places in own for place in places]
+        attention = attention / np.maximum(attention[:, kept].sum(axis=1, keepdims=True), 1e-12)
+    for a, b in pairs_seen(trace):
+        words = [[p for p in own[each] if is_word(trace.labels[p])] for each in (a, b)]
+        best = {q: max((attention[q, k] for k in words[1] if k != q), default=0) for q in words[0]}
+        links = meanings.strongest(trace, a, b, AVERAGE, left_out)
+        wanted = sorted((value for value in best.values() if value > 0), reverse=True)
+        assert [link.weight for link in links] == pytest.approx(wanted, abs=1e-5)
+        assert all(link.weight == pytest.approx(attention[link.query, link.key], abs=1e-5) for link in links)
+        said = meanings.words_behind(trace, a, b, AVERAGE, left_out)
+        if not links:
+            assert "only signs" in said
+            continue
+        first, second = said.split(". Of the ")
+        assert numbers(first) == pytest.approx(wanted[:2], abs=0.0051)
+        given = attention[np.ix_(own[a], own[b])].mean(axis=0)
+        assert shares(second) == pytest.approx([given.sum(), given.max()], abs=0.0051)
+        place = own[b][int(given.argmax())]
+        assert f"({place + 1})" in second and ("not a word" in second) == (not is_word(trace.labels[place]))
+
+
+def test_the_head_that_gives_most_along_a_link_beside_the_head_of_the_story() -> None:
+    trace = run("lab-minilm", EXAMPLE, "")
+    link = meanings.strongest(trace, 1, 0, AVERAGE, True)[0]
+    assert (trace.labels[link.query], trace.labels[link.key]) == ("she", "girl")
+    weights = trace.attention.numpy()[:, :, link.query, link.key]
+    layer, head = (int(at) for at in np.unravel_index(int(weights.argmax()), weights.shape))
+    said = meanings.of_heads(trace, link, (4, 10))
+    assert f"layer {layer + 1}, head {head + 1} gives" in said
+    assert numbers(said) == pytest.approx([weights.max(), weights[4, 10]], abs=0.0051)
+    assert numbers(meanings.of_heads(trace, link, (layer, head))) == pytest.approx([weights.max()], abs=0.0051)
 
 
 @every_case
@@ -114,7 +162,8 @@ def test_reading_is_true_of_the_matrix(model: str, text: str, pair: str, left_ou
     own = sum(mass[a, a] >= max(mass[c, d] for c, d in seen if c == a) for a in range(len(mass)))
     assert f"largest number in {own} of {len(mass)} rows" in diagonal
     top = max((pair for pair in seen if pair[0] != pair[1]), key=lambda pair: mass[pair])
-    assert f"from sentence {top[0] + 1} to sentence {top[1] + 1}: {mass[top]:.2f}" in off
+    assert f"from sentence {top[0] + 1} to sentence {top[1] + 1}: " in off
+    assert shares(off) == pytest.approx([mass[top]], abs=0.0051)
     means = [
         np.mean([mass[a, b] / even[a, b] for a, b in seen if (a > b) == back and a != b] or [np.nan])
         for back in (True, False)
@@ -138,14 +187,13 @@ def test_taken_is_what_is_missing_among_sentences(model: str, text: str, pair: s
             np.mean([1 - sum(p <= q or not causal for p in inside) / (q + 1 if causal else n) for q in places])
         )
         said = meanings.taken(trace, a, "elsewhere")
-        assert numbers(said)[:2] == pytest.approx([share, even], abs=0.0051)
-        assert f"sentence {a + 1}, " in said
-        if "times as much" in said:
-            assert share >= 2 * even and numbers(said)[2] == pytest.approx(share / even, abs=0.051)
-        else:
-            assert {"about": "about the same", "more than": "is more", "less than": "is less"}[
-                than(share, even)
-            ] in said
+        same = abs(share - even) < meanings.SEEN
+        assert shares(said) == pytest.approx([share, *([] if same else [even])], abs=0.0051)
+        assert said.startswith(f"From sentence {a + 1}, ") and ("about the same" in said) == same
+        largest = max(attention[np.ix_(places, other)].sum(axis=-1).mean() for other in own)
+        assert ("more than any sentence" in said) == (share > largest)
+        assert ("times as much" in said) == (share >= 2 * even)
+        assert numbers(said) == pytest.approx([share / even] if share >= 2 * even else [], abs=0.051)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -183,7 +231,7 @@ def test_paired_compares_two_runs(model: str) -> None:
         assert len(ways) == (1 if trace.model.config.causal else 2)
         for way in ways:
             a, b = ("AB".index(letter) for letter in re.findall(r"text ([AB])", way))
-            assert numbers(way) == pytest.approx([plain[a, b], one[a, b]], abs=0.0051)
+            assert shares(way) == pytest.approx([plain[a, b], one[a, b]], abs=0.0051)
 
 
 def test_a_change_of_a_hundredth_is_no_effect_and_a_large_one_is_called_by_its_sign() -> None:

@@ -1,0 +1,34 @@
+"""A sentence in which one head decides the word in the blank: steps of several lessons show it to begin with."""
+
+from __future__ import annotations
+
+from lab.analysis.words.masking import mask_of
+from lab.models.interventions import Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.ui import runs
+from lab.ui.page import OpenPage
+from lab.ui.parameters import DEFAULT_TEXT, MASKED, MODE, PAIR, TEXT, TOY
+from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
+
+# The verb must fit *keys*, not *cabinet*.
+_KEYS = "The keys to the cabinet [MASK] on the table."
+_OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence of your own in the sidebar to use that one."
+
+
+def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
+    """Draw the sentence in place of the one with which the course begins, and return its blank.
+
+    None for the learner's own text, and for a model that fills no blanks.
+    """
+    own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
+    if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
+        return None
+    token, mask_id = mask_of(model.tokenizer) or ("", -1)
+    trace = runs.run(model.id, _KEYS.replace("[MASK]", token), "", Interventions())
+    return blank_view(page, trace, trace.token_ids.index(mask_id), _OWN)
+
+
+def is_keys(trace: Trace) -> bool:
+    """Tell whether a run is of the sentence of :func:`keys_blank`."""
+    return trace.text == _KEYS

@@ -9,6 +9,7 @@ import pytest
 from lab.evidence.copying import replication
 from lab.evidence.copying.replication import CopyingTest, known
 from lab.evidence.verdicts import Verdict
+from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from tests.pages.apptest import Offer, reveal, visit, words, worked
 from tests.pages.test_experiments import endless_at_first, everything, frames, press
@@ -23,11 +24,31 @@ def found() -> CopyingTest:
     return result
 
 
-def test_a_model_that_fills_blanks_is_told_why_not_and_led_to_one_that_can() -> None:
+def test_it_opens_on_a_model_that_can_copy_while_none_was_chosen() -> None:
     at = visit(PAGE)
+    assert at.session_state["model"] == "lab-gpt2" and at.radio
+    at.switch_page("pages/30_Grammar.py").run()
+    assert at.session_state["model"] == DEFAULT_MODEL, "another page opens on the lab's own"
+    at.switch_page(f"pages/{PAGE}").run()
+    assert at.session_state["model"] == "lab-gpt2" and at.radio
+
+
+def test_a_chosen_model_is_kept_told_why_not_and_led_to_one_that_can() -> None:
+    at = visit(PAGE)
+    at.sidebar.selectbox(key="model").select(DEFAULT_MODEL).run()
     assert "sees the whole text" in words(at) and not at.radio and not at.dataframe
+    at = visit(PAGE, model=DEFAULT_MODEL)
+    assert "sees the whole text" in words(at) and not at.radio, "a link has chosen it"
     press(at, "Choose lab-gpt2")
     assert at.session_state["model"] == "lab-gpt2" and at.radio
+
+
+def test_the_model_of_a_link_into_the_lab_goes_along() -> None:
+    at = reveal(visit(PAGE))
+    press(at, "Head view")
+    assert at.title[0].value == "Head view" and at.session_state["model"] == "lab-gpt2"
+    at.switch_page("pages/30_Grammar.py").run()
+    assert at.session_state["model"] == "lab-gpt2"
 
 
 def test_nothing_of_the_result_before_the_prediction(found: CopyingTest) -> None:

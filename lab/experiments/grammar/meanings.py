@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from lab.course.heads import head_name
 from lab.course.words import escaped
 from lab.evidence.grammar.replication import GrammarTest, RelationRow, drawn_gains, fixed_offsets
 from lab.evidence.intervals import spread
@@ -144,8 +145,8 @@ def _farthest(row: RelationRow) -> str:
     """The relation with the largest gain, in numbers of a hundred."""
     ours, rule = (f"{100 * share:.0f}" for share in (row.accuracy, row.offset_accuracy))
     return (
-        f"It gains most for {WORDS[row.relation]}: head {row.head + 1} of layer {row.layer + 1} is right in {ours} of "
-        f"100 cases, the rule in {rule}."
+        f"It gains most for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 cases, "
+        f"the rule in {rule}."
     )
 
 

@@ -107,7 +107,9 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
-    met_again(model, {(row.layer, row.head) for row in found.rows})
+    for row in found.rows:
+        if row.relation == "nsubj":
+            met_again(model, (row.layer, row.head), "The best head for a subject and its verb")
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found, model.id))
         if reasons := meanings.untestable(found):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import streamlit as st
 
 from lab.course.heads import head_name
@@ -24,15 +22,15 @@ def story_head(model: LoadedModel) -> Head | None:
     return None if best is None else (best.layer, best.head)
 
 
-def met_again(model: LoadedModel, heads: Collection[Head]) -> None:
-    """Say that the story's head is among the ``heads`` of this result, and lead back to it; else draw nothing."""
-    head = story_head(model)
-    if head is None or head not in heads:
+def met_again(model: LoadedModel, head: Head, what: str) -> None:
+    """If ``head`` is the story's, say that ``what`` in this result is it, and lead back; else draw nothing."""
+    if head != story_head(model):
         return
     lesson = lesson_of(_LESSON)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"You have met {head_name(head)} before: in lesson {number(lesson)} it looks from a verb to its subject.",
+            f"{what} is {head_name(head)}. You have met it: in lesson {number(lesson)} it looks from a verb to its "
+            "subject.",
             width="content",
         )
         label, icon = f"Back to lesson {number(lesson)}", ":material/arrow_back:"

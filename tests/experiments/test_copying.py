@@ -135,7 +135,7 @@ def test_a_model_that_does_not_copy_is_said_not_to(found: CopyingTest) -> None:
 @pytest.mark.parametrize(("rise", "alike", "option"), [(9.0, 0, 0), (0.0, DRAWS, 2), (2.0, DRAWS, 2)])
 def test_how_many_are_missed_as_much_is_counted(found: CopyingTest, rise: float, alike: int, option: int) -> None:
     like = moved(moved(found, BEST, rise), RANDOM, rise if alike else 0.0)
-    assert meanings.answers(like)["random"] == (option, f"It is {alike} of {DRAWS}.")
+    assert meanings.answers(like)["random"] == (option, f"{alike} of {DRAWS} random heads raise the loss as much.")
 
 
 def test_choosing_is_said_to_flatter_only_where_it_does(found: CopyingTest) -> None:

@@ -73,7 +73,11 @@ def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
     verdicts = [row.judged.verdict for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
     held, unsure = sum(verdict in HOLDS for verdict in verdicts), verdicts.count(Verdict.INCONCLUSIVE)
     least, most = (sum(3 * count > part * len(verdicts) for part in (1, 2)) for count in (held, held + unsure))
-    expected = {"count": (least, f"It is {held} of {len(verdicts)}.")} if least == most else {}
+    expected = (
+        {"count": (least, f"a head is clearly better than the best rule in {held} of {len(verdicts)}.")}
+        if least == most
+        else {}
+    )
     assert {name: answer for name, answer in answers.items() if name == "count"} == expected
     asked = ("det", "nsubj", "obj", "case")
     points = {name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count for name in asked}
@@ -92,7 +96,10 @@ def test_the_count_is_answered_in_thirds(found: GrammarTest, better: int, option
     none = replace(row, p=1.0, low=-0.01, high=0.01)
     assert none.judged.verdict is Verdict.NOT_REPRODUCED
     twelve = replace(found, rows=(row,) * better + (none,) * (12 - better))
-    assert meanings.answers(twelve)["count"] == (option, f"It is {better} of 12.")
+    assert meanings.answers(twelve)["count"] == (
+        option,
+        f"a head is clearly better than the best rule in {better} of 12.",
+    )
 
 
 def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> None:

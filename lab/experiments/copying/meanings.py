@@ -37,11 +37,16 @@ ASKS = (
 def answers(found: CopyingTest) -> dict[str, Right]:
     """Answer by the result; a question that it leaves open has no answer."""
     alike, drawn = _alike(found), len(found.random(1, MEAN))
-    given = {"random": (0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
+    given = {
+        "random": (
+            0 if not alike else 1 if 2 * alike <= drawn else 2,
+            f"{alike} of {drawn} random heads raise the loss as much.",
+        )
+    }
     if (place := position(found)) is not None:
         repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
         option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
-        why = f"It gives {fresh:.2f} there, and {repeated:.2f} where the token comes back."
+        why = f"the head gives {fresh:.2f} to that place, and {repeated:.2f} where the token comes back."
         given["position"] = (2 - option, why)
     return given
 

@@ -85,12 +85,12 @@ def answers(found: GrammarTest) -> dict[str, Right]:
     if testable:
         shares = len(held) / len(testable), (len(held) + unsure) / len(testable)
         if (option := between(shares, _THIRDS)) is not None:
-            given["count"] = (option, f"It is {len(held)} of {len(testable)}.")
+            given["count"] = (option, f"a head is clearly better than the best rule in {len(held)} of {len(testable)}.")
     rows = [row for row in found.rows if row.relation in _ASKED]
     order = sorted(rows, key=gain, reverse=True)
     if len(order) == len(_ASKED) and gain(order[0]) - gain(order[1]) >= _NEAR:
         first, second = order[:2]
-        why = f"It gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
+        why = f"it gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
         if _may_turn(found, first, second):
             why += " With other sentences, the order of these two may turn."
         given["most"] = (_ASKED.index(first.relation), why)

@@ -61,8 +61,7 @@ def pairs_of(found: NeededTest, template: str, head: Head) -> list[ShownPair]:
 
 
 def show(model: LoadedModel, found: NeededTest) -> Trace | None:
-    """The choice of a head and a template, and their pairs; returns the run of the first of them."""
-    st.header("The pairs behind a number")
+    """Draw the choice of a head and a template, and their pairs; returns the run of the first of them."""
     heads = heads_of(found)
     names = {each.id: each.name for each in TEMPLATES if (found.of(each.id) & found.b).any()}
     left, right = st.columns(2)

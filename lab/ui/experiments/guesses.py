@@ -87,14 +87,17 @@ def _choose(name: str, ask: Question) -> int | None:
 
 
 def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
-    """A question with its answer. If the result leaves it open, the line says so: no question is lost."""
+    """A question's answer, with the question where nobody chose; if the result leaves it open, the line says so."""
+    yours = "" if choice is None else f" You said: {ask.options[choice].text}."
     if answer is None:
-        yours = "" if choice is None else f" You said: {ask.options[choice].text}."
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"
     known = ask.answered(*answer)
     right = known.options[known.answer]
-    mark = "" if choice is None else ":material/check: " if choice == known.answer else ":material/close: "
-    return f"- {mark}{known.prompt} **{right.text}**. {right.why}"
+    if choice is None:
+        return f"- {known.prompt} **{right.text}**: {right.why}"
+    if choice == known.answer:
+        return f"- :material/check: **{right.text}**: {right.why}"
+    return f"- :material/close: **{right.text}**: {right.why}{yours}"
 
 
 def _key(name: str) -> str:

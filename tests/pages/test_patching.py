@@ -53,6 +53,8 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     assert table["effect"].tolist() == pytest.approx([row.effect for row in result.rows])
     assert set(table["n"]) == {len(result.half(1))}
     assert "What this means" in words(at) and result.made.command in words(at)
+    assert charts(at) == 1, "one figure; the others are behind clicks"
+    at.session_state["_estimates"] = True
     for part in PATCHED:
         at.selectbox(key="patch").select(part).run()
         at.segmented_control(key="patch_way").set_value(NEEDED).run()
@@ -84,7 +86,9 @@ def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: p
 
 @pytest.mark.parametrize("strange", ["", "_", "<b>_</b>", "a _ $x^2$ [l](u)", "_" * 50, "☃ _"])
 def test_any_sentence_gets_a_page(strange: str) -> None:
-    at = reveal(visit(PAGE, model="lab-bert"))
+    at = visit(PAGE, model="lab-bert")
+    at.session_state["_own_pair"] = True
+    reveal(at)
     for field in FIELDS:
         at.text_input(key=field).set_value(strange).run()
         assert not at.exception
@@ -107,9 +111,9 @@ def test_a_pair_leads_on(label: str, title: str, model_id: str) -> None:
     assert text in (ends if model_id == "lab-bert" else starts)
 
 
-def test_a_pair_of_the_template_can_be_patched_below(found: PatchingTest) -> None:
+def test_a_pair_of_the_template_can_be_patched_too(found: PatchingTest) -> None:
     at = reveal(visit(PAGE, model=MODEL))
-    press(at, "Patch it below")
+    press(at, "Patch it above")
     typed = tuple(at.text_input(key=field).value for field in FIELDS)
     assert typed in [(row.pair.text, row.pair.other, row.pair.good, row.pair.bad) for row in found.half(1)]
 

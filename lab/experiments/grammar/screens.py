@@ -109,7 +109,7 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     show_verdict(meanings.verdict_of(found))
     for row in found.rows:
         if row.relation == "nsubj":
-            met_again(model, (row.layer, row.head), "The best head for a subject and its verb")
+            met_again(model, (row.layer, row.head))
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found, model.id))
         if reasons := meanings.untestable(found):

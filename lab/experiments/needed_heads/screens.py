@@ -146,7 +146,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
-    met_again(model, found.row(NEEDED).heads[0], "The head that is missed most")
+    met_again(model, found.row(NEEDED).heads[0])
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found, model.id))
         st.markdown(meanings.bias_of(found))

@@ -22,17 +22,14 @@ def story_head(model: LoadedModel) -> Head | None:
     return None if best is None else (best.layer, best.head)
 
 
-def met_again(model: LoadedModel, head: Head, what: str) -> None:
-    """If ``head`` is the story's, say that ``what`` in this result is it, and lead back; else draw nothing."""
+def met_again(model: LoadedModel, head: Head) -> None:
+    """If ``head`` is the story's, say that the learner has met it, and lead back; else draw nothing."""
     if head != story_head(model):
         return
     lesson = lesson_of(_LESSON)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"{what} is {head_name(head)}. You have met it: in lesson {number(lesson)} it looks from a verb to its "
-            "subject.",
-            width="content",
-        )
+        told = f"You have met {head_name(head)}: in lesson {number(lesson)} it looks from a verb to its subject."
+        st.markdown(told, width="content")
         label, icon = f"Back to lesson {number(lesson)}", ":material/arrow_back:"
         if st.button(label, key="_met_again", icon=icon, type="tertiary", on_click=_take, args=(head,)):
             selection.open_page(lesson, lesson.step(_STEP).name)

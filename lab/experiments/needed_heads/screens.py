@@ -20,11 +20,11 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
 from lab.ui.experiments.guesses import predicted, show_score
-from lab.ui.experiments.met_again import met_again
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
+from lab.ui.shared.met_again import met_again
 from lab.ui.tables import DECIMAL, SHARE, Column, show_table
 
 _MEASURED = (

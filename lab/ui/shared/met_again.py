@@ -1,4 +1,4 @@
-"""The head of the running story, where an experiment meets it again: the page says so, and leads back to lesson 6."""
+"""The head of the running story: a page that meets it again says so, and leads back to lesson 6."""
 
 from __future__ import annotations
 

@@ -16,7 +16,10 @@ from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
 
 TEXT = "The sleepish cat sat on the mat."
-TREE = "/Flow?flow_reading=Weights&flow_heads=Mean+over+heads&flow_tokens=All+tokens&step=Influence+tree&flow_layer=3&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
+TREE = (
+    "/Flow?flow_reading=Weights&flow_heads=Mean+over+heads&flow_tokens=All+tokens&step=Influence+tree&flow_layer=3"
+    "&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
+)
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
 

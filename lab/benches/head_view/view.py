@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -45,6 +46,8 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
     """Draw the figure, with the head ``first`` alone. What it shows is chosen in it, without a rerun."""
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads if first is None else (first,))
+    if first is not None:  # most heads rest on special tokens, and their lines would hide what this one shows
+        view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
     st.markdown(
         "A line runs from a token (left) to one that it looks at (right): the darker, the more attention it gets."
     )
@@ -68,13 +71,18 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
 
 def looks_most(trace: Trace, head: Head) -> str:
     """Say where a head looks most from the token that this text is about. ``head``: layer and head from 0."""
-    query = look_in(trace, *head).query
+    query, key = _favourite(trace, head)
     row = trace.layer(head[0]).attention[head[1], query]
-    key = int(row.argmax())
     return (
         f"From {named(trace, query)}, {head_name(head)} looks most at {named(trace, key)}: it gives it "
         f"{percent(float(row[key]))} of its attention."
     )
+
+
+def _favourite(trace: Trace, head: Head) -> tuple[int, int]:
+    """Find the token that this text is about, and the one that a head looks at most from there; both from 0."""
+    query = look_in(trace, *head).query
+    return query, int(trace.layer(head[0]).attention[head[1], query].argmax())
 
 
 def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int, ...] = ()) -> HeadView:

@@ -82,7 +82,7 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
     found = re.search(r"Largest difference: \*\*([\d.e-]+)\*\*", words(at))
     assert found is not None and float(found[1]) >= OPENS_ON[compare]
     assert "**An example**" in words(at) and quoted(EXAMPLE[0]) in words(at)
-    met = "You have met layer 5, head 11" in words(at)
+    met = "You have met layer 5, head 11 in lesson 6." in words(at)
     assert met == (compare == INTERVENTION), "the head that the lab chose there is the one of lesson 6"
 
 

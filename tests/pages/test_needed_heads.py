@@ -87,6 +87,16 @@ def test_a_pair_leads_to_the_head_that_was_away() -> None:
     assert "[MASK]" in text[at.session_state["token"] - 2]  # behind [CLS]
 
 
+def test_a_head_of_lesson_6_is_known_again_and_leads_back() -> None:
+    at, found = reveal(visit(PAGE)), result_of(DEFAULT_MODEL)
+    layer, head = found.row(NEEDED).heads[0]
+    assert f"You have met layer {layer + 1}, head {head + 1} in lesson 6." in words(at)
+    press(at, "Back to lesson 6")
+    assert at.title[0].value == "Head specialization"
+    assert (at.session_state["layer"], at.session_state["head"]) == (layer + 1, head + 1)
+    assert "You have met" not in words(reveal(visit(PAGE, model="lab-bert")))
+
+
 def test_the_lesson_leads_here_from_the_step_that_does_it_once() -> None:
     at = visit("4_Multi-head_attention.py", step="each-head-off")
     for button in [each for each in at.button if each.label == "Skip"]:

@@ -148,6 +148,6 @@ def _say_repeated(view: FlowView, tree: Tree, weights: Weights) -> None:
         f"Every level reads the same matrix: layer {view.layer + 1}, {view.heads}. This follows strong weights within "
         f"one layer; information does not run through one layer several times. {view.name(view.token)} spends "
         f"**{tree.weight[first].sum():.1%}** of its row on the {int(first.sum())} targets drawn and "
-        f"**{row[view.token]:.1%}** on itself. No token stands twice on a path. The widest edge is "
+        f"**{row[view.token]:.1%}** on itself. No token occurs twice on a path. The widest edge is "
         f"**{tree.weight[1:].max():.4f}**; a stronger colour is deeper."
     )

@@ -70,8 +70,8 @@ def _controls() -> tuple[str, str]:
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
-            help="The names in brackets below are those of bertplus, which belongs to TransEasy, a set of Python tools "
-            "for BERT.",
+            help="The names in brackets below are the ones that bertplus uses, which belongs to TransEasy, a set of "
+            "Python tools for BERT.",
         )
         maps = st.segmented_control("Maps", [_BOTH, _ALONE, _ALL], default=_BOTH, required=True, key="_variant_maps")
     return parameters.VARIANTS[chosen], maps

@@ -19,7 +19,7 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
@@ -69,7 +69,7 @@ def show(page: ExperimentPage) -> Trace | None:
         )
         return None
     name, found = f"{EXPERIMENT}.{model.id}", replication.known(model)
-    if not predicted(name, meanings.ASKS):
+    if not page.predicted(name, meanings.ASKS):
         return None
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes half a minute, GPT-2 some minutes.")

@@ -105,8 +105,8 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     right = sum(place.most == place.sought for place in here)
     st.markdown(f"{_marked(trace, here)}")
     st.caption(
-        f"Green: the head looks most at what came next last time, {right} of {len(here)}. Orange: it looks elsewhere. "
-        "The first of the copy is another token there, as a space stands before it; the last has no next."
+        f"Green: the head looks most at the token that came next last time, {right} of {len(here)}. Orange: it looks "
+        "elsewhere. The first token of the copy differs, because a space is before it; the last token has no next one."
     )
     show_table(as_frame(trace, here), _columns(name))
     best = max(here, key=lambda place: place.weight)

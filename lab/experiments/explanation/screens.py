@@ -27,7 +27,7 @@ from lab.experiments.explanation.figures import (
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import is_predicted, predicted, show_score
+from lab.ui.experiments.guesses import is_predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
@@ -76,7 +76,7 @@ def show(page: ExperimentPage) -> Trace | None:
     name, number = f"{EXPERIMENT}.{model.id}", order.example(model)
     if not is_predicted(name):
         order.ask_order(model, asked_texts(model)[number][2], open=True)
-    if not predicted(name, meanings.ASKS):
+    if not page.predicted(name, meanings.ASKS):
         return None
     found = replication.known(model)
     if found is None:

@@ -19,7 +19,7 @@ from lab.experiments.grammar.figures import as_frame, relation_chart
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
@@ -52,7 +52,7 @@ def show(page: ExperimentPage) -> Trace | None:
     """Draw the whole experiment; returns a run that it is about, for the badge."""
     model = page.model()
     name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks()
-    if not predicted(name, asked):
+    if not page.predicted(name, asked):
         return None
     found = replication.known(model)
     if found is None:
@@ -85,8 +85,8 @@ def method(model: LoadedModel) -> str:
     )
     if model.config.causal:
         told += (
-            f"\n\nA head of {escaped(model.id)} looks back only. Of the two words of a relation it can start from the "
-            "later one alone. What it cannot see counts as wrong; the best fixed distance may look ahead."
+            f"\n\nA head of {escaped(model.id)} looks back only. It can start only from the later of the two "
+            "words of a relation. A word that it cannot see counts as wrong; the best fixed distance may look ahead."
         )
     return told
 
@@ -143,7 +143,10 @@ def _columns() -> None:
 
 def _mapping() -> None:
     with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
-        st.markdown("The paper uses Stanford Dependencies of the Penn Treebank. What maps, and what does not:")
+        st.markdown(
+            "The paper uses Stanford Dependencies of the Penn Treebank. These relations have a counterpart here, or "
+            "have none:"
+        )
         rows = [(each.name, each.relation, each.note) for each in CLARK]
         rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]
         st.table(pd.DataFrame(rows, columns=["in the paper", "here", "note"]), hide_index=True, border="horizontal")

@@ -109,8 +109,8 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
         return each.untestable
     cheap = round(each.decides.low * clear.size)
     said = (
-        f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** clearly change the model’s preference "
-        f"when they are away, but {cheap} clearly cost less than {POINTS} of accuracy each."
+        f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** clearly change the model’s preference, "
+        f"but {cheap} clearly cost less than {POINTS} of accuracy each."
     )
     if min(needed.zero.ours, needed.mean.ours) > 0:
         said += (

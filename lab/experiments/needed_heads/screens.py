@@ -19,7 +19,7 @@ from lab.experiments.needed_heads import figures, meanings, sentences
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
@@ -90,7 +90,7 @@ def show(page: ExperimentPage) -> Trace | None:
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         return None
     name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config)
-    if not predicted(name, asked):
+    if not page.predicted(name, asked):
         return None
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
@@ -141,8 +141,8 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     draw(partial(figures.effect_map, model, template), "needed-heads")
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
-        f"A row is a layer, a cell is a head; mean over {count} pairs. The **logit difference** says how much the "
-        "model prefers the right form: below 0, it prefers it less without this head."
+        f"Mean over {count} pairs. The **logit difference** says how much the model prefers the right form: below 0, "
+        "it does so less without this head."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))

@@ -74,7 +74,7 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
         f"Of {len(pairs)} pairs of half B, the good form wins in {before} with all heads and in {wins} without head "
         f"{name_of(head)}; {sum(each.turns for each in pairs)} turn."
     )
-    st.caption("First the pairs that turn, then those whose logit difference changes most.")
+    st.caption("First come the pairs that turn, then the pairs whose logit difference changes most.")
     kinds = {
         f"The {form} form wins, with all heads": [each for each in pairs if each.right == (form == "good")]
         for form in ("good", "bad")

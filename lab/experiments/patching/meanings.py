@@ -26,8 +26,8 @@ _EDGES = (0.1, 0.3, 0.6)
 
 
 @dataclass(frozen=True)
-class BestHead:
-    """The head and token that bring back most on half A, and what they bring back on half B, with its interval."""
+class PatchedHead:
+    """The head and token that recover most on half A, and what they recover on half B, with its interval."""
 
     head: Head
     token: int
@@ -42,13 +42,13 @@ def asks(layers: int) -> tuple[Question, ...]:
     return (
         open_question(
             "crossing",
-            "A vector of the subject brings back much of the way; so does a vector of the place where the model "
-            "answers. From which layer on does the place of the answer bring back more?",
+            "A vector of the subject recovers much of the way, and so does a vector of the place where the model "
+            "answers. From which layer on does the place of the answer recover more?",
             tuple(spans),
         ),
         open_question(
             "head",
-            "Now only what one head writes at one token is put in. How much of the way does the best head bring back?",
+            "Now only what one head writes at one token is put in. How much of the way does the best head recover?",
             ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
         ),
     )
@@ -64,21 +64,21 @@ def answers(found: PatchingTest) -> dict[str, Right]:
     crossing = found.crosses(SUFFICES)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
-    told = f"there the asked token brings back {residual[found.asked]:.0%}, the subject {residual[found.subject]:.0%}."
+    told = f"there the asked token recovers {residual[found.asked]:.0%}, the subject {residual[found.subject]:.0%}."
     given = {"crossing": (at, told)}
     best = best_head(found)
     if (option := between((best.low, best.high), _EDGES)) is not None:
         where = f"{head_name(best.head)} at the {_token(found, best.token)}"
-        given["head"] = (option, f"{where} brings back {best.share:.0%}, {best.low:.0%} to {best.high:.0%} with 95 %.")
+        given["head"] = (option, f"{where} recovers {best.share:.0%}, {best.low:.0%} to {best.high:.0%} with 95 %.")
     return given
 
 
-def best_head(found: PatchingTest) -> BestHead:
-    """Find the head and token that bring back most on half A, and what they do on half B."""
+def best_head(found: PatchingTest) -> PatchedHead:
+    """Find the head and token that recover most on half A, and what they do on half B."""
     means = found.carried[SUFFICES]
     layer, head, token = (int(at) for at in np.unravel_index(int(means.on_a.heads.argmax()), means.on_a.heads.shape))
     mean, low, high = (float(each.heads[layer, head, token]) for each in (means.on_b, means.low, means.high))
-    return BestHead((layer, head), token, mean, low, high)
+    return PatchedHead((layer, head), token, mean, low, high)
 
 
 def _token(found: PatchingTest, token: int) -> str:
@@ -94,17 +94,17 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
     name, best, relay = escaped(model_id), best_head(found), found.relays[SUFFICES]
     if crossing == found.layers:
         said = (
-            f"In {name} the subject’s vector brings back more than the asked token’s in every layer but the last, "
+            f"In {name} the subject’s vector recovers more than the asked token’s in every layer but the last, "
             "where the asked token has all of it by the way a transformer is built."
         )
     else:
         said = (
-            f"Up to layer {crossing - 1} of {name} the subject’s vector alone brings back more; from layer {crossing} "
+            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} "
             f"on it is the asked token’s ({asked:.0%}, against {subject:.0%})."
         )
     return (
-        f"{said} Attention in layer {relay.layer + 1} brings it there: alone it brings back {relay.alone:.0%}. The "
-        f"best single head, {head_name(best.head)} at the {_token(found, best.token)}, brings back {best.share:.0%}."
+        f"{said} Attention in layer {relay.layer + 1} brings it there: alone it recovers {relay.alone:.0%}. The "
+        f"best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers {best.share:.0%}."
     )
 
 
@@ -130,7 +130,7 @@ def relay_of(found: PatchingTest) -> str:
     """Say what the attention brings to the asked token, and which network works on it there."""
     relay = found.relays[SUFFICES]
     most, held = relay.most + 1, relay.held(relay.most)
-    said = f"Attention in layer {relay.layer + 1} alone brings back {relay.alone:.0%}"
+    said = f"Attention in layer {relay.layer + 1} alone recovers {relay.alone:.0%}"
     if relay.alone > 0 and held < relay.alone / 2:
         return (
             f"{said}, but {held:.0%} when the feed-forward network of layer {most} is held. So the two work together: "
@@ -145,7 +145,7 @@ def in_full(found: PatchingTest) -> str:
     stream = found.carried[SUFFICES].on_b.residual
     said = [
         f"The deciding word moves the two forms {gap:.2f} logits apart on average. After layer 1 the subject’s vector "
-        f"alone brings back {stream[1, found.subject]:.0%} of that.",
+        f"alone recovers {stream[1, found.subject]:.0%} of that.",
         _elsewhere(found, 1),
         relay_of(found),
         _held([row for row in found.rows if row.claim.direction]),
@@ -160,7 +160,7 @@ def _elsewhere(found: PatchingTest, layer: int) -> str:
     most = int(state.argmax())
     if most in (found.subject, found.asked):
         return ""
-    return f"Most is in a token that the claim does not speak of: {escaped(found.tokens[most])}, {state[most]:.0%}."
+    return f"A token that the claim does not speak of has most: {escaped(found.tokens[most])}, {state[most]:.0%}."
 
 
 def _held(rows: list[PatchingRow]) -> str:
@@ -192,7 +192,7 @@ def _named(rows: Sequence[PatchingRow]) -> str:
 def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) -> str:
     """Say which token of one pair carries most after the first layer, and from which layer on the asked token does."""
     maps: Maps = carried(found)[DIRECTION[way]]
-    stream, does = maps.residual, "brings back" if DIRECTION[way] == SUFFICES else "costs"
+    stream, does = maps.residual, "recovers" if DIRECTION[way] == SUFFICES else "costs"
     first, there = int(stream[1].argmax()), stream[1:].argmax(axis=1) == asked
     layer, head, token = (int(at) for at in np.unravel_index(int(maps.heads.argmax()), maps.heads.shape))
     return (

@@ -62,7 +62,7 @@ def show(model: LoadedModel) -> None:
         return
     good, bad = (quoted(word.strip()) for word in (asked.good, asked.bad))
     st.markdown(
-        f"Logit of {good} less that of {bad}: **{signed(clean)}** in the clean run, **{signed(corrupt)}** in the "
+        f"Logit of {good} less the logit of {bad}: **{signed(clean)}** in the clean run, **{signed(corrupt)}** in the "
         "corrupt one."
     )
     if clean < corrupt:

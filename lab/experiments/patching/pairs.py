@@ -48,7 +48,7 @@ def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
     pairs = found.half(1)
     held = sum(map(as_claimed, pairs))
     st.markdown(
-        f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early, and the asked token’s "
+        f"In {held} of the {len(pairs)} pairs of B the subject’s vector recovers more early, and the asked token’s "
         "from a layer before the last one on."
     )
     kinds = {

@@ -26,7 +26,7 @@ from lab.experiments.patching.figures import (
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
 from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
@@ -77,7 +77,7 @@ def show(page: ExperimentPage) -> Trace | None:
         _choices()
         return None
     name, asks = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config.layers)
-    if not predicted(name, asks):
+    if not page.predicted(name, asks):
         return None
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes some minutes, BERT base far longer.")
@@ -101,7 +101,7 @@ def method(_: LoadedModel) -> str:
         "Then one vector of the clean run, of one part at one token, is put into the corrupt run: this is a "
         "**patch**. The parts are a token’s vector after a layer (the **residual stream**), what attention or the "
         "feed-forward network adds to it, and what a single head adds. How much of the difference between the two "
-        "words it brings back is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of "
+        "words it recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of "
         "the right word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is "
         f"**needed**: what is lost. In both, 1 is all of it; below 0 a part works the other way. {PAIRS} "
         "pairs are drawn by a template. Layers are chosen "
@@ -138,7 +138,7 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
         st.caption(
             "The attention output of one layer is patched at the asked token, and there a network above it writes what "
             "it wrote in the run that is changed. Attention and these networks are partners: to compare what each "
-            "brings back by itself would set them against each other."
+            "recovers by itself would set them against each other."
         )
     with st.expander("All claims in numbers", icon=":material/table_rows:"):
         _table(model)
@@ -162,7 +162,7 @@ def _table(model: LoadedModel) -> None:
         "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
         "**high** with 95 % (2,000 bootstraps over the nouns and verbs that pairs share). **Early**: the first half of "
         "the layers between the embeddings and the last one. **Layer of the crossing**: the first layer after which "
-        "the asked token brings back as much as the subject; after the last one it has all by construction. Attention "
+        "the asked token recovers as much as the subject; after the last one it has all by construction. Attention "
         "and networks are compared up to that layer. **Untrained twin**: the effect in the same model with random "
         "weights, in the half of the pairs in which its two runs differ most. “Numbers and files” has p, too, and what "
         "was found on A. The paper reports other quantities, of facts, so no published figure is beside."

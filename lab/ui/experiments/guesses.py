@@ -77,7 +77,7 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
 def _scored(found: GuessScore) -> str:
     """Say how many predictions came true, and what guessing would give; a surprise is welcome."""
     said = f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} on average."
-    return said if found.right else f"{said} The result surprised you: that is why it was measured."
+    return said if found.right else f"{said} Surprised? That is why one measures."
 
 
 def _choose(name: str, ask: Question) -> int | None:

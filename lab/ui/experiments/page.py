@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from lab.course.pages import LESSONS, Experiment, Lesson, experiment_of, number, page_of, script
+from lab.questions.question import Question
 from lab.ui import chosen_tokens, parameters, runs, selection, shell
 from lab.ui.downloads import available
+from lab.ui.experiments.guesses import is_predicted, predicted
 from lab.ui.frame.header import draw_header
 from lab.ui.frame.script import papers
 from lab.ui.page import OpenPage
@@ -31,6 +33,12 @@ class ExperimentPage(OpenPage):
     def model(self) -> LoadedModel:
         """Load the model of the sidebar; stops the page while it has to be fetched first."""
         return runs.model(available(self.selection[parameters.MODEL]))
+
+    def predicted(self, name: str, asks: Sequence[Question]) -> bool:
+        """Say how the claim is tested and ask, once for each ``name``. Returns whether the result may be seen."""
+        if not is_predicted(name) and not self.selection[parameters.TEACH]:
+            st.markdown(f"**The test.** {self.experiment.test}")
+        return predicted(name, asks)
 
     def finish(self) -> None:
         """Draw what is not shown, notes of what was changed, the way back, and what to read."""
@@ -60,14 +68,14 @@ def play(
 
 
 def open_experiment(id: str) -> ExperimentPage:
-    """Guard the page, draw header, claim and test."""
+    """Guard the page, draw header and claim."""
     shell.route()
     experiment = experiment_of(id)
     header = draw_header(experiment.title, experiment.question, experiment.after)
     page = ExperimentPage(selection.current(), header, st.empty(), weights=False, experiment=experiment)
     page.here(None)
     if not page.selection[parameters.TEACH]:
-        st.markdown(f"**The claim.** {experiment.claim}\n\n**The test.** {experiment.test}")
+        st.markdown(f"**The claim.** {experiment.claim}")
     return page
 
 
@@ -76,7 +84,7 @@ def show_method(experiment: Experiment, model: LoadedModel, method: Callable[[Lo
     with st.expander("How it is tested, and what would count against the claim", icon=":material/science:"):
         st.markdown(f"**Whose claim it is.** {experiment.whose}.")
         if told := method(model):
-            st.markdown(f"**How it is tested.** {told}")
+            st.markdown(f"**How it is tested.** {experiment.test} {told}")
         st.markdown(f"**What would count against it.** {experiment.against}")
         if told := experiment.disclosed.get(model.id, ""):
             st.markdown(f"**What the training has to do with it.** {told}")

@@ -161,7 +161,7 @@ def test_an_experiment_is_two_folders_and_two_lines(copy: Path) -> None:
     (folder / "__init__.py").touch()
     (folder / "experiment.toml").write_text(
         'title = "Layers"\nicon = ":material/tag:"\nquestion = "How many?"\nafter = ["embeddings"]\n'
-        'claim = "There are four."\nwhose = "A paper"\nagainst = "Five."\nnot_shown = ["Why."]\n'
+        'claim = "There are four."\nwhose = "A paper"\ntest = "Count."\nagainst = "Five."\nnot_shown = ["Why."]\n'
         'reading = ["A paper"]\n',
         "utf-8",
     )

@@ -171,23 +171,29 @@ class Experiment(Page):
     Attributes
     ----------
     claim, whose
-        The claim in two sentences, and the paper that makes it.
+        The claim in one sentence, and the paper that makes it.
+    test
+        How it is tested, in one sentence.
     against
-        What would count against it, in a sentence.
+        What would count against it.
     not_shown
         What the result does not show, whatever it is.
     after
         The ids of the lessons that one comes from.
     disclosed
         How the training of an embedded model bears on its result, by the model's id.
+    model
+        The id of the model that it opens on while the learner has chosen none, where it has a reason of its own.
     """
 
     after: tuple[str, ...]
     claim: str
     whose: str
+    test: str
     against: str
     not_shown: tuple[str, ...]
     disclosed: Mapping[str, str]
+    model: str
 
 
 def read_lesson(id: str, page: str, folder: Path) -> Lesson:
@@ -234,9 +240,11 @@ def read_experiment(id: str, page: str, folder: Path) -> Experiment:
         after=record.texts("after"),
         claim=record.text("claim"),
         whose=record.text("whose"),
+        test=record.text("test"),
         against=record.text("against"),
         not_shown=record.texts("not_shown"),
         disclosed=record.named_texts("disclosed"),
+        model=record.text("model", ""),
     )
     record.done()
     return experiment

@@ -188,11 +188,12 @@ KEYS = Buttons("keys", HEAVIEST, (HEAVIEST, AROUND))
 PATTERN = Menu("pattern", OWN_PATTERN, (OWN_PATTERN, *(pattern.name for pattern in DECIDED)))
 DIMENSIONS = NumberParameter("dimensions", 3, 0, 256)
 # Flow. ``follow`` is the token whose paths are drawn (0: all), ``flow_layer`` the last layer (0: the model's last).
-FLOW_HEADS = Buttons("flow_heads", MEAN_OF_HEADS, (MEAN_OF_HEADS, ONE_HEAD))
+FLOW_HEADS = Buttons("flow_heads", ONE_HEAD, (ONE_HEAD, MEAN_OF_HEADS))
 # Of weights alone, nearly all bands would lead to [CLS], which has little to give: lab-minilm rests there.
 FLOW_READING = Buttons("flow_reading", NORMS, (WEIGHTS, NORMS))
 FLOW_RESIDUAL = Buttons("flow_residual", HEADS_ONLY, (HEADS_ONLY, WITH_RESIDUAL))
-FLOW_TOKENS = Buttons("flow_tokens", EVERY_TOKEN, (EVERY_TOKEN, WORDS_ONLY))
+# The strongest paths run from [CLS] to [CLS], which says little: a bench opens on the words.
+FLOW_TOKENS = Buttons("flow_tokens", WORDS_ONLY, (WORDS_ONLY, EVERY_TOKEN))
 FLOW_THRESHOLD = Menu("flow_threshold", "0.1", ("0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5"))
 FLOW_LINKS = Menu("flow_links", "20", ("10", "20", "40"))
 FOLLOW = PlaceParameter("follow", 0, 0, _MOST)

@@ -59,8 +59,9 @@ def _run() -> None:
     selection.start(runs.model_ids())
     teaching.larger()
     _arrive(page)
+    model = sidebar.begin_model(page.model if isinstance(page, Experiment) else "")
     if page.id not in ("course", "room"):  # the first page has its own sentences, and a room runs no model
-        sidebar.show(page if isinstance(page, Lesson | Bench) else None, text=not isinstance(page, Experiment))
+        sidebar.show(page if isinstance(page, Lesson | Bench) else None, model, text=not isinstance(page, Experiment))
     elif page.id == "course":
         with st.sidebar:
             teaching.show()

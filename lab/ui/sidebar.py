@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lab.evidence.notable import Notable
     from lab.models.loading import LoadedModel
 
-_CONTROLS, _FOLDED, _BEGUN = "_controls", "_folded_controls", "_first_text"
+_CONTROLS, _FOLDED, _BEGUN, _FIRST_MODEL = "_controls", "_folded_controls", "_first_text", "_first_model"
 
 
 def controls() -> DeltaGenerator:
@@ -38,10 +38,10 @@ def _place(name: str) -> DeltaGenerator:
     return place if isinstance(place, DeltaGenerator) else st.sidebar
 
 
-def show(opened: Lesson | Bench | None, *, text: bool) -> None:
-    """The whole sidebar: what is read, by which model, and a place for the page's own controls.
+def show(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
+    """Draw the whole sidebar: what is read, by which model, and a place for the page's own controls.
 
-    ``text`` says whether the page reads the learner's sentence.
+    ``model`` is the id of the one that the page opens on; ``text`` says whether it reads the learner's sentence.
     """
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
@@ -49,7 +49,7 @@ def show(opened: Lesson | Bench | None, *, text: bool) -> None:
             st.session_state[_FOLDED] = st.expander(_folded_label(opened), icon=":material/tune:")
         else:
             st.session_state[_FOLDED] = st.container()
-        _show_input(opened, text=text)
+        _show_input(opened, model, text=text)
         teaching.show()
 
 
@@ -59,7 +59,7 @@ def _folded_label(opened: Lesson | Bench | None) -> str:
     return f"Second sentence, model{', weights' if opened is not None and opened.weights else ''}"
 
 
-def _show_input(opened: Lesson | Bench | None, *, text: bool) -> None:
+def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
     """Sentence, examples, where a page reads them, Sentence or Toy; folded: second sentence, model, weights.
 
     ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
@@ -76,7 +76,7 @@ def _show_input(opened: Lesson | Bench | None, *, text: bool) -> None:
         with folded():
             if text:
                 _second_sentence()
-            _model(opened)
+            _model(opened, model)
 
 
 def _show_toy(opened: Lesson | Bench) -> None:
@@ -89,9 +89,9 @@ def _show_toy(opened: Lesson | Bench) -> None:
         more()
 
 
-def _model(opened: Lesson | Bench | None) -> None:
-    """The model, and whether its weights are trained."""
-    parameters.MODEL.menu("Model", runs.model_ids(), parameters.MODEL.default)
+def _model(opened: Lesson | Bench | None, first: str) -> None:
+    """Draw the choice of the model, ``first`` before anybody chose, and of trained or random weights."""
+    parameters.MODEL.menu("Model", runs.model_ids(), first)
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
             "Weights",
@@ -100,6 +100,26 @@ def _model(opened: Lesson | Bench | None) -> None:
         )
         if weights == parameters.RANDOM:
             parameters.TWIN_SEED.choose("Seed")
+
+
+def begin_model(first: str = "") -> str:
+    """Choose the model that a page opens on while the learner has chosen none; returns its id.
+
+    It is ``first`` where this server has it, else the lab's own. What a link names is chosen. Call it on every page, so
+    that the model of one page does not stay on the next.
+    """
+    first = first if first in runs.model_ids() else parameters.MODEL.default
+    if _FIRST_MODEL not in st.session_state:
+        st.session_state[_FIRST_MODEL] = "" if parameters.MODEL.name in st.session_state else parameters.MODEL.default
+    if st.session_state[_FIRST_MODEL] == parameters.MODEL.chosen() != first:
+        parameters.MODEL.set(first)
+        st.session_state[_FIRST_MODEL] = first
+    return first
+
+
+def keep_model() -> None:
+    """Keep the model on screen on other pages, too: what the learner opens next is about it."""
+    st.session_state[_FIRST_MODEL] = ""
 
 
 def _texts(opened: Lesson | Bench | None) -> None:

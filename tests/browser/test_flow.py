@@ -17,7 +17,8 @@ from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
 
 TEXT = "The sleepish cat sat on the mat."
 TREE = (
-    "/Flow?flow_reading=Weights&step=Influence+tree&flow_layer=3&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
+    "/Flow?flow_reading=Weights&flow_heads=Mean+over+heads&flow_tokens=All+tokens&step=Influence+tree&flow_layer=3"
+    "&tree_k=3&token=5&text=The+sleepish+cat+sat+on+the+mat."
 )
 HOSTILE = "%3Cimg+src=x+onerror=alert(1)%3E+%3C/script%3E+%3Cb%3Ebold%3C/b%3E+%E2%80%AEgnp.exe+$x$"
 
@@ -83,6 +84,7 @@ def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: P
     levels, last = page.locator(".levels span"), library.load_model(DEFAULT_MODEL).config.layers
     expect(levels).to_have_text([f"After layer {layer}" for layer in range(last, last - 5, -1)])
     expect(items(page)).to_have_count(1 + 2 + 4 + 8 + 16)
+    page.get_by_text("More controls").click()
     page.get_by_role("radio", name="One layer repeated").click()
     wait_idle(page)
     expect(levels).to_have_count(0)
@@ -151,7 +153,10 @@ def test_hostile_tokens_are_text(lab: Lab, page: Page) -> None:
 
 def test_a_band_tells_its_number(lab: Lab, page: Page) -> None:
     open_bench(
-        lab, page, "/Flow?flow_reading=Weights&flow_links=10&flow_threshold=0.3&text=The+sleepish+cat+sat+on+the+mat."
+        lab,
+        page,
+        "/Flow?flow_reading=Weights&flow_heads=Mean+over+heads&flow_tokens=All+tokens&flow_links=10&flow_threshold=0.3"
+        "&text=The+sleepish+cat+sat+on+the+mat.",
     )
     page.locator(".sankey-link").first.hover(force=True)
     weights = library.trace(library.load_model(DEFAULT_MODEL), TEXT).attention.mean(dim=1)

@@ -191,7 +191,7 @@ def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
     trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
     side = {str(i + 1): "AB"[segment] for i, segment in enumerate(trace.segment_ids)}
     weights = attention(PAIR["text"], PAIR["pair"])
-    open_view(page, lab, PAIR)
+    open_view(page, lab, {**PAIR, "heads": ".".join(map(str, range(1, HEADS + 1)))})
     share(page, 100)
     for queries, keys in ("AA", "AB", "BA", "BB"):
         page.get_by_label("Sentences").select_option(queries + keys)

@@ -100,7 +100,11 @@ def test_a_click_opens_a_head_and_sends_only_that(lab: Lab, page: Page) -> None:
     trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), LONG)
     block = np.asarray(trace.layer(2).attention)[4, 20:22, 6:8]
     q, k = divmod(int(block.argmax()), 2)
-    expect(page.get_by_text(f"Outlined: query {21 + q}, key {7 + k}, weight {block.max():.4f}.")).to_be_visible()
+    expect(
+        page.get_by_text(
+            re.compile(rf"Outlined: .*\({21 + q}\) looks at .*\({7 + k}\) with the weight {block.max():.2f}")
+        )
+    ).to_be_visible()
     before = opened(page)
     # The selector moves the mark too, and the mark moves back with a click.
     pick(page, "Layer", "1")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.analysis.heads.parked import rank_correlation
 from lab.course.words import plain
 from lab.evidence.explanation.agreement import CLAIMS, OrderAgreement
 from lab.evidence.explanation.methods import ATTENTION, AVERAGE, ROLLOUT
@@ -51,9 +50,12 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     _, found = model_and_result(model_id)
     said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), as_frame(found).set_index("method")
     line = table.loc["raw attention"]
-    assert f"**{line['ρ']:.2f}** on average" in said
-    assert f"all layers it reaches {table.loc['attention, all layers', 'ρ']:.2f}" in said
-    assert f"reaches {table.loc['nearness alone', 'ρ']:.2f}." in said
+    assert f"agrees with blanking by **{line['ρ']:.2f}**" in said
+    assert f"over all layers, by {table.loc['attention, all layers', 'ρ']:.2f}." in said
+    near = table.loc["nearness alone", "ρ"]
+    assert said.endswith(f"{'does better' if near > line['ρ'] else 'reaches'}: {near:.2f}.")
+    verdicts = meanings.verdict_of(found).splitlines()[1:]
+    assert [verdict.split("**")[1] for verdict in verdicts] == [row.judged.verdict.value for row in found.rows]
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
     assert f"{line['low']:.2f} to {line['high']:.2f}" in full
     assert f"{line['beyond']:.2f} is left" in full and f"attention reaches {twin}" in full
@@ -87,14 +89,14 @@ def test_the_answers_are_those_of_the_numbers(rho: float, option: int) -> None:
     _, found = model_and_result("lab-gpt2")
     given = meanings.answers(with_rho(found, attention=rho, near=0.95))
     assert given["attention"][0] == option
-    assert meanings.ASKS[1].options[given["best"][0]].text == "nearness alone"
-    sign = np.sign([found.rows[2].low, found.rows[2].high])
-    assert given["rollout"][0] == (0 if sign[0] > 0 else 2 if sign[1] < 0 else 1)
+    assert f"the mean over the texts is {rho:.2f}" in given["attention"][1]
+    assert meanings.ASKS[1].options[given["best"][0]].text == "nearness to the blank"
+    assert "it reaches 0.95; next is" in given["best"][1]
 
 
 def test_where_two_are_best_there_is_no_answer() -> None:
     _, found = model_and_result("lab-gpt2")
-    assert "best" not in meanings.answers(with_rho(found, near=0.9, integrated=0.9))
+    assert "best" not in meanings.answers(with_rho(found, near=0.9, gradient=0.9))
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -122,11 +124,13 @@ def test_figure_and_table_can_be_taken_home(call: Any) -> None:
 
 def test_an_order_counts_from_the_first_pick_and_the_rest_share_a_rank() -> None:
     assert order.own_order([4, 0, 2], 6).tolist() == [2, 0, 1, 0, 3, 0]
-    sizes = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
-    assert order.as_good(5, sizes, 1.0) == pytest.approx(1 / 120, abs=0.01)
-    assert order.as_good(5, sizes, -1.0) == 1.0
-    rho = rank_correlation(order.own_order([0, 1], 5), sizes)
-    assert order.as_good(2, sizes, rho) == pytest.approx(1 / 20, abs=0.02)
+
+
+@pytest.mark.parametrize(("picked", "hits"), [([0, 1, 2], 3), ([2, 0, 1], 3), ([4, 0, 3], 1), ([4, 3, 2, 1], 3)])
+def test_picks_are_counted_beside_guessing(picked: list[int], hits: int) -> None:
+    """Guessing finds k of the k most important of 5 tokens with the chance k / 5 each."""
+    said, count = order.found_by(picked, np.array([5.0, 4.0, 3.0, 2.0, 1.0])), len(picked)
+    assert said.startswith(f"**{hits} of your {count} tokens**") and f"finds {count * count / 5:.1f} on" in said
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -134,6 +138,7 @@ def test_the_text_to_order_is_short_and_its_tokens_are_told_apart(model_id: str)
     model, found = model_and_result(model_id)
     asked = asked_texts(model)[order.example(model)][2]
     names = order.token_names(model, asked)
+    assert asked.text.startswith("This is one of my favorite places to")
     assert 8 <= len(asked.context) <= 13 and len(set(names)) == len(names) == len(asked.context)
     one = found.texts[order.example(model)].importance
     frame = order.as_frame(names, one, [1, 0, 2])

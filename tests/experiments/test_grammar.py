@@ -33,13 +33,19 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     testable = table[table["verdict"] != "not testable here"]
     clear = testable[testable["verdict"].isin(held)]
     assert f"**{len(clear)} of {len(testable)}** relations" in said
+    told = meanings.verdict_of(found)
+    for verdict, count in table["verdict"].value_counts().items():
+        assert f"**{verdict}** in {count}" in told
     also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
-    assert f"the same heads are so in {len(also)} of {len(clear)}" in said
+    assert f"the same heads do it again in {len(also)} of {len(clear)}." in said
     assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
     full = meanings.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])
     best = clear.loc[points.idxmax()]
     assert f"in points is {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
+    layer, head = best["head"].split("-")
+    ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
+    assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the rule in {rule}." in said
     assert f"So the head is {points.max():.1f} points above" in full
     smaller = (clear["verdict"] == "smaller").sum()
     assert ("all of them" if smaller == len(clear) else f"{smaller} of them") in full or not smaller
@@ -63,20 +69,37 @@ def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarT
 def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
     rows = {row.relation: row for row in found.rows}
     asks, answers = {ask.id: ask for ask in meanings.asks()}, meanings.answers(found)
-    for name in ("det", "nsubj", "obj", "case"):
-        decided = rows[name].judged.verdict not in (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE)
-        assert (name in answers) == decided
-        if decided:
-            assert asks[name].options[answers[name][0]].text == ("yes" if rows[name].judged.verdict in HOLDS else "no")
-        assert f", right in {rows[name].offset_right / rows[name].count:.0%}" in asks[name].prompt
-    points = {
-        name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count
-        for name in (option.text for option in asks["most"].options)
-    }
+    assert f"right in {rows['nsubj'].offset_right / rows['nsubj'].count:.0%}" in asks["count"].prompt
+    verdicts = [row.judged.verdict for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
+    held, unsure = sum(verdict in HOLDS for verdict in verdicts), verdicts.count(Verdict.INCONCLUSIVE)
+    least, most = (sum(3 * count > part * len(verdicts) for part in (1, 2)) for count in (held, held + unsure))
+    expected = (
+        {"count": (least, f"a head is clearly better than the best rule in {held} of {len(verdicts)}.")}
+        if least == most
+        else {}
+    )
+    assert {name: answer for name, answer in answers.items() if name == "count"} == expected
+    asked = ("det", "nsubj", "obj", "case")
+    points = {name: 100 * (rows[name].right - rows[name].offset_right) / rows[name].count for name in asked}
     first, second = sorted(points, key=points.__getitem__, reverse=True)[:2]
     assert points[first] - points[second] >= 0.5
-    assert asks["most"].options[answers["most"][0]].text == first
-    assert f"{points[first]:.1f} points above; next is {second} with {points[second]:.1f}" in answers["most"][1]
+    option = asks["most"].options[answers["most"][0]].text
+    assert option == f"{meanings.WORDS[first]} (rule: {rows[first].offset_right / rows[first].count:.0%})"
+    told = f"gains {points[first]:.1f} points; next is {meanings.WORDS[second]} with {points[second]:.1f}"
+    assert told in answers["most"][1]
+
+
+@pytest.mark.parametrize(("better", "option"), [(1, 0), (4, 0), (5, 1), (8, 1), (9, 2), (12, 2)])
+def test_the_count_is_answered_in_thirds(found: GrammarTest, better: int, option: int) -> None:
+    """Twelve relations: so many are clearly better than rule and twin, and the others clearly are not."""
+    row = next(row for row in found.rows if row.judged.verdict in HOLDS)
+    none = replace(row, p=1.0, low=-0.01, high=0.01)
+    assert none.judged.verdict is Verdict.NOT_REPRODUCED
+    twelve = replace(found, rows=(row,) * better + (none,) * (12 - better))
+    assert meanings.answers(twelve)["count"] == (
+        option,
+        f"a head is clearly better than the best rule in {better} of 12.",
+    )
 
 
 def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> None:

@@ -61,14 +61,21 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
         )
     state = found.carried[SUFFICES].on_b.residual[1]
     elsewhere = state.argmax() not in (found.subject, found.asked)
-    assert (f"does not speak of: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
+    assert (f"does not speak of has most: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
     head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
-    assert f"brings back {head['on B']:.0%} by itself" in full
+    layer, number = meanings.best_head(found).head
+    assert head["best on A"].startswith(f"layer {layer + 1} head {number + 1},")
+    assert f"layer {layer + 1}, head {number + 1} at the" in said and f"recovers {head['on B']:.0%}." in said
+    verdicts = meanings.verdict_of(found)
+    for claim, both in located.groupby("claim"):
+        (told,) = [line for line in verdicts.splitlines() if line.startswith(f"- {claim}: ")]
+        assert set(re.findall(r"\*\*(.*?)\*\*", told)) == set(both["verdict"])
+    assert ("**Also untrained**" in verdicts) == ("also untrained" in located["verdict"].tolist())
     relay = figures.relay_frame(found).query("direction == @choices.SUFFICES")
     assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings it there" in said
-    assert f"alone it brings back {relay['carried'].iloc[0]:.0%}" in said
+    assert f"alone it recovers {relay['carried'].iloc[0]:.0%}" in said
     single = relay[relay["held network"].str.startswith("that of")]
-    assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in said
+    assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in full
 
 
 def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: PatchingTest) -> None:
@@ -84,24 +91,22 @@ def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: Patchin
         assert last == (crossing == found.layers) and (f"from layer {crossing} on" in said) != last
 
 
-@pytest.mark.parametrize(("left", "option"), [(0.9, 0), (0.5, 1), (0.1, 2)])
-def test_what_is_left_with_a_network_held_is_the_answer(found: PatchingTest, left: float, option: int) -> None:
-    relay = found.relays[SUFFICES]
-    mean = np.full_like(relay.mean, relay.alone)
-    mean[1] = left * relay.alone
-    held = replace(relay, mean=mean, low=mean - 0.01, high=mean + 0.01)
-    assert meanings.answers(replace(found, relays={SUFFICES: held}))["relay"][0] == option
-    open_ = replace(held, low=mean - 0.5, high=mean + 0.5)
-    assert "relay" not in meanings.answers(replace(found, relays={SUFFICES: open_}))
+@pytest.mark.parametrize(("share", "option"), [(0.05, 0), (0.2, 1), (0.5, 2), (0.9, 3)])
+def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, share: float, option: int) -> None:
+    best, means = meanings.best_head(found), found.carried[SUFFICES]
+    place = (*best.head, best.token)
 
+    def with_interval(half: float) -> PatchingTest:
+        changed = {}
+        for name, value in (("on_b", share), ("low", share - half), ("high", share + half)):
+            heads = getattr(means, name).heads.copy()
+            heads[place] = value
+            changed[name] = replace(getattr(means, name), heads=heads)
+        return replace(found, carried={**found.carried, SUFFICES: replace(means, **changed)})
 
-def test_an_answer_that_the_interval_leaves_open_is_none(found: PatchingTest) -> None:
-    noisy = [
-        replace(row, numbers=np.full_like(row.numbers, 0.5) + np.array([[0.1 * (-1) ** at, 0.0]]))
-        for at, row in enumerate(found.half(1))
-    ]
-    undecided = replace(found, pairs=(*found.half(0), *noisy[: len(noisy) // 2 * 2]))
-    assert "failed" not in meanings.answers(undecided)
+    answer = meanings.answers(with_interval(0.01))["head"]
+    assert answer[0] == option and f"recovers {share:.0%}, {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
+    assert "head" not in meanings.answers(with_interval(0.5)), "the interval leaves it open"
 
 
 @pytest.mark.parametrize("part", choices.PATCHED)
@@ -145,7 +150,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     found, labels = own_patching(gpt2, two), figures.labels(gpt2, two)
     said = meanings.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
-    assert f"{quoted(labels[int(stream[1].argmax())])} alone brings back most: {stream[1].max():.0%}" in said
+    assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers most: {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1

@@ -81,7 +81,9 @@ def test_it_opens_on_a_difference_that_one_sees(compare: str) -> None:
     at = visit(PAGE, compare=compare)
     found = re.search(r"Largest difference: \*\*([\d.e-]+)\*\*", words(at))
     assert found is not None and float(found[1]) >= OPENS_ON[compare]
-    assert at.info[0].value.startswith("**An example**") and quoted(EXAMPLE[0]) in at.info[0].value
+    assert "**An example**" in words(at) and quoted(EXAMPLE[0]) in words(at)
+    met = "You have met layer 5, head 11 in lesson 6." in words(at)
+    assert met == (compare == INTERVENTION), "the head that the lab chose there is the one of lesson 6"
 
 
 def test_what_is_asked_of_each_model_is_said_of_that_model() -> None:

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.flow.rollout import rollout
-from lab.course.words import escaped
+from lab.course.sentences.looks import look_head
+from lab.course.words import escaped, share
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.charts.payloads import unpack
@@ -36,8 +37,9 @@ def trace(model: str = DEFAULT_MODEL) -> lab.Trace:
 
 
 def by_weight(**params: str) -> AppTest:
-    """The page, drawn of the attention weights as they are."""
-    return visit(PAGE, flow_reading="Weights", **params)
+    """The page, drawn of the attention weights of all heads and tokens as they are."""
+    every = {"flow_reading": "Weights", "flow_heads": "Mean over heads", "flow_tokens": "All tokens"}
+    return visit(PAGE, **every | params)
 
 
 def layers() -> int:
@@ -72,8 +74,8 @@ def test_the_sankeys_sentence_counts_what_the_model_has() -> None:
     said = words(by_weight(text=TEXT, flow_threshold="0.2", flow_links="10"))
     drawn, there = sum(len(each) for each in strongest), int((maps >= 0.2).sum())
     assert f"{drawn} of {there} links with at least 0.2" in said
-    assert f"**{sum(each.sum() for each in strongest) / maps.sum():.1%}** of what all tokens receive" in said
-    assert f"**{maps.max():.4f}**" in said
+    assert f"**{sum(each.sum() for each in strongest) / maps.sum():.0%}** of what all tokens receive" in said
+    assert f"**{maps.max():.2f}**" in said
 
 
 def test_the_bench_opens_on_what_is_added_not_on_where_heads_rest() -> None:
@@ -82,7 +84,20 @@ def test_the_bench_opens_on_what_is_added_not_on_where_heads_rest() -> None:
     special = np.array(traced.encoding.special)
     weights, added = (layer_maps(traced, None, norms=norms)[:, :, special].sum() for norms in (False, True))
     assert added < 0.75 * weights
-    assert visit(PAGE).segmented_control(key="flow_reading").value == "Norms"
+    at = visit(PAGE)
+    assert at.segmented_control(key="flow_reading").value == "Norms"
+    assert at.segmented_control(key="flow_tokens").value == "Words only"
+
+
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
+def test_the_bench_opens_on_the_widest_band_between_words_of_the_head_that_shows_something(model: str) -> None:
+    traced = lab.trace(lab.load_model(model), DEFAULT_TEXT)
+    added = layer_maps(traced, look_head(traced)[1], norms=True)
+    words_of = ~np.array(traced.encoding.special) if any(traced.encoding.special) else np.arange(len(traced)) > 0
+    added = np.where(words_of[None, :, None] & words_of[None, None, :], added, 0)
+    layer, query, key = (int(each) for each in np.unravel_index(int(added.argmax()), added.shape))
+    said = words(visit(PAGE, model=model))
+    assert f"({key + 1}) to " in said and f"({query + 1}) in layer {layer + 1}: **{added.max():.2f}**" in said
 
 
 def test_a_threshold_that_no_word_reaches_is_explained() -> None:
@@ -101,9 +116,7 @@ def test_rollout_on_screen_is_rollout() -> None:
     attention = trace().attention.numpy().mean(axis=1)
     row = rollout(attention[:3])[2]
     said = words(by_weight(text=TEXT, step="rollout", flow_layer="3", token="3"))
-    assert f"**{row[2]:.4f}** of itself" in said
-    assert f"**{np.delete(row, 2).max():.4f}**" in said
-    assert "The row adds up to 1.0000" in said
+    assert f"**{row[2]:.2f}** of itself" in said and f"**{np.delete(row, 2).max():.2f}**" in said
 
 
 def test_rollout_opens_after_the_last_layer() -> None:
@@ -114,7 +127,7 @@ def test_rollout_opens_after_the_last_layer() -> None:
     at.query_params.clear()  # as a browser does on the way to another page
     at.switch_page(f"pages/{PAGE}").run()
     said = words(go(at, "rollout"))
-    assert f"**{row[2]:.4f}** of itself" in said
+    assert f"**{row[2]:.2f}** of itself" in said
     assert at.selectbox(key="_flow_layer").value == layers()
 
 
@@ -159,7 +172,7 @@ def test_a_tree_that_runs_through_special_tokens_alone_says_so(tokens: str) -> N
         kept = [i for i, each in enumerate(special) if tokens == "All tokens" or not each]
         place = max(kept, key=lambda i: attention[place, i])
         inner.append(special[place])
-    assert ("Between its two ends stand special tokens alone" in words(at)) == all(inner[:-1])
+    assert ("Between its two ends there are only special tokens" in words(at)) == all(inner[:-1])
 
 
 def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -187,7 +200,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
         assert arrays["rolled"][node] == pytest.approx(rolled, rel=1e-4)
     last = arrays["depth"] == 3
     best = int(np.flatnonzero(last)[arrays["product"][last].argmax()])
-    assert f"multiply to **{arrays['product'][best]:.4f}**" in words(at)
+    assert f"multiply to **{share(float(arrays['product'][best]))}**" in words(at)
     assert f"add up to **{arrays['rolled'][best]:.4f}**" in words(at)
 
 

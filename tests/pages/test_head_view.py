@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 import lab
 from lab.benches.head_view.example import PAIR, tied
 from lab.benches.head_view.view import head_view_of, parsed_heads
+from lab.course.sentences.looks import look, look_head
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.ui.parameters import WORDS
+from lab.ui.parameters import DEFAULT_TEXT, WORDS
 from tests.analysis.words.test_words import naive
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
@@ -90,8 +91,24 @@ def test_random_weights_are_said_and_sent() -> None:
     assert (sent(trained)[1]["weights"] != sent(random)[1]["weights"]).any()
 
 
+@pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])
+def test_it_opens_on_the_head_that_shows_something(model: str) -> None:
+    at, trace = visit(PAGE, model=model), lab.trace(lab.load_model(model), DEFAULT_TEXT)
+    layer, head = look_head(trace)
+    header, arrays = sent(at)
+    assert (header["layer"], header["start"]) == (layer, [head])
+    query = look(trace).query
+    row = arrays["weights"][head, query] / header["steps"]
+    assert header["hide"] == (not trace.encoding.special[row.argmax()]), "what is said is drawn"
+    assert f"({query + 1}), layer {layer + 1}, head {head + 1} looks most at" in words(at)
+    assert f"({row.argmax() + 1}): it gives it {row.max():.0%} of its attention." in words(at)
+    other = 1 + (layer + 1) % trace.model.config.layers
+    at.sidebar.selectbox(key="layer").select(other).run()
+    assert sent(at)[0]["start"] == [] and "looks most at" not in words(at)
+
+
 def test_heads_of_the_link() -> None:
-    assert sent(visit(PAGE))[0]["start"] == []
+    assert sent(visit(PAGE, layer="1"))[0]["start"] == []
     assert sent(visit(PAGE, heads="5.2"))[0]["start"] == [1, 4]
     heads = lab.load_model(DEFAULT_MODEL).config.heads
     at = visit(PAGE, heads=f"5.{heads + 1}")

@@ -119,7 +119,7 @@ def test_the_prediction_of_an_experiment_and_its_score_come_back() -> None:
     for radio in at.radio:
         radio.set_value(0).run()
     next(button for button in at.button if button.label == "Commit and show").click().run()
-    scored = next(line for line in words(at).splitlines() if "as you predicted" in line)
+    scored = next(line for line in words(at).splitlines() if "right; guessing gets" in line)
     again = reloaded(at, page)
     assert again.dataframe and scored in words(again)
     next(button for button in again.button if button.label == "Ask me again").click().run()
@@ -129,4 +129,4 @@ def test_the_prediction_of_an_experiment_and_its_score_come_back() -> None:
 def test_a_prediction_that_was_skipped_stays_skipped() -> None:
     page = "30_Grammar.py"
     again = reloaded(reveal(visit(page)), page)
-    assert again.dataframe and "as you predicted" not in words(again)
+    assert again.dataframe and "guessing gets" not in words(again)

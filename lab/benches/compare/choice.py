@@ -59,21 +59,17 @@ class Pair:
 
 
 def with_example(page: BenchPage) -> BenchPage:
-    """The page, A being ours as long as the learner has typed no text: neither in the sidebar nor as B."""
+    """Put our example in the place of A as long as the learner has typed no text, neither in the sidebar nor as B."""
     chosen = page.selection
     others = (chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR])
     if not untouched() or any(text.strip() for text in others) or chosen[parameters.MODE] == TOY:
         return page
-    st.info(
-        f"**An example** in place of the sidebar’s text, which you have not changed yet: A is {quoted(EXAMPLE[0])} "
-        "Type your own there, and it is A.",
-        icon=":material/lightbulb:",
-    )
+    st.caption(f"**An example**: A is {quoted(EXAMPLE[0])} until you type a sentence of your own in the sidebar.")
     return replace(page, selection=chosen.but({parameters.TEXT: EXAMPLE[0], parameters.PAIR: ""}))
 
 
 def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
-    """The chosen query and key of A, from 0.
+    """Find the chosen query and key of A, from 0.
 
     Before anybody chose, the query is the verb of the example; of another text the lab's own, if B has a word there,
     else the last place at which both have one.
@@ -86,13 +82,13 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 
 
 def first_of(page: OpenPage) -> FirstHead:
-    """How the head is found before anybody chose: in the example of an intervention it is one that matters there."""
+    """Say how the head is found before anybody chose: in the example of an intervention it is one that matters."""
     example = page.selection[parameters.TEXT] == EXAMPLE[0] and page.selection[parameters.MODE] != TOY
     return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
 def _mattering(a: Trace) -> tuple[int, int]:
-    """The head without which the verb's probability moves most, where that is soon measured; else the softest."""
+    """Find the head without which the verb's probability moves most, if that is soon measured; else the softest."""
     asked, word = hidden(a, _VERB), a.token_ids[_VERB]
     soon = multiplications(a.model.config, len(a)) <= _UNASKED
     without = each_head_off(asked, _VERB, word).probabilities if soon else None
@@ -104,12 +100,12 @@ def _mattering(a: Trace) -> tuple[int, int]:
 
 
 def choose_comparison() -> str:
-    """What differs between A and B."""
+    """Ask what differs between A and B."""
     return parameters.COMPARE.choose("Compare")
 
 
 def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
-    """B and the controls that choose it. Stops the page with a sentence if there is no such run."""
+    """Draw the controls that choose B, and run it. Stops the page with a sentence if there is no such run."""
     toy = page.selection[parameters.MODE] == TOY
     if compare == TWO_TEXTS:
         b = _toy_sentence(page, a) if toy else _other_text(page, a)
@@ -136,10 +132,8 @@ def _cut(text: str) -> str:
 def _other_text(page: OpenPage, a: Trace) -> Trace:
     example = page.selection[parameters.TEXT] == EXAMPLE[0] != parameters.TEXT.chosen()
     text, pair = (EXAMPLE[1], "") if example else turned_round(a.text, a.pair or "")
-    left, right = st.columns(2)
-    with left:
-        parameters.OTHER_TEXT.line("Text B", placeholder=_cut(text))
-    with right:
+    parameters.OTHER_TEXT.line("Text B", placeholder=_cut(text))
+    with st.expander("Second sentence of B", icon=":material/tune:"):
         parameters.OTHER_PAIR.line("Second sentence of B (optional)", placeholder=_cut(pair))
     chosen = selection.current()
     if chosen[parameters.OTHER_TEXT].strip():
@@ -159,7 +153,7 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
 
 
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
-    """A beside the same with nothing learned."""
+    """Pair A with the same model before it learned anything."""
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:
@@ -172,7 +166,7 @@ def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
 
 
 def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
-    """Another of the toy's sentences."""
+    """Run another of the toy's sentences."""
     wanted = parameters.TOY_OTHER.choose("Sentence B", width=160)
     every = toy_runs.sentences(page.selection).sentences
     if wanted > len(every):
@@ -181,7 +175,7 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
 
 
 def _toy_is(page: OpenPage, kind: str) -> str:
-    """A toy in a few words: what its weights are."""
+    """Say in a few words what a toy's weights are."""
     if kind == parameters.RANDOM:
         return "toy with **random weights**: nothing is learned"
     if kind == parameters.CONSTRUCTED:
@@ -194,7 +188,7 @@ def _toy_is(page: OpenPage, kind: str) -> str:
 
 
 def _other_toy(page: OpenPage, a: Trace) -> Pair:
-    """A pair of runs: this sentence through the chosen toy and through another."""
+    """Pair the runs of this sentence through the chosen toy and through another."""
     kind, chosen = parameters.OTHER_TOY.choose("Toy B"), page.selection
     if kind == TRAINED:
         toy = toy_runs.toy(toy_runs.plan(chosen))
@@ -207,7 +201,7 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
-    """A pair of runs: this one, and one with a single thing changed."""
+    """Pair this run with one in which a single thing is changed."""
     change = parameters.CHANGE.choose("Change in B", width=320)
     query, key = tokens(a, layer, head)
     if change == BLOCKED:
@@ -230,7 +224,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
 
 
 def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, int]) -> tuple[Interventions, str]:
-    """The intervention, and in words what it does."""
+    """Find the intervention, and say in words what it does."""
     heads, head = frozenset({place}), f"head {place[1] + 1} of layer {place[0] + 1}"
     found: dict[str, tuple[Interventions, str]] = {
         ZERO_HEAD: (Interventions(zero_heads=heads), f"{head} **set to zero** before W\\_O"),

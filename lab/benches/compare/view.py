@@ -27,17 +27,21 @@ from lab.ui.parameters import (
     CORRECTED,
     FIGURE,
     INTERVENTION,
+    MEAN_HEAD,
     MEASURE,
     METRIC,
     MODE,
     TOY,
+    UNIFORM_HEAD,
     VERSION,
+    ZERO_HEAD,
 )
 from lab.ui.sentence import show_sentence
+from lab.ui.shared.met_again import met_again
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
-    """Which figure, and of which part of the runs."""
+    """Ask for the figure, and for the part of the runs."""
     with st.container(horizontal=True):
         figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
@@ -51,13 +55,13 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
 
 
 def _offered() -> tuple[str, ...]:
-    """The figures there are: a toy has no vocabulary, so it predicts no words."""
+    """List the figures there are: a toy has no vocabulary, so it predicts no words."""
     toy = MODE.chosen() == TOY
     return tuple(name for name in FIGURE.options if not (toy and name == comparable.PREDICTIONS))
 
 
 def _details(figure: str, at: At) -> At:
-    """The controls that a figure has of its own."""
+    """Draw the controls that a figure has of its own."""
     if figure == comparable.METRIC:
         name = METRIC.choose("Metric", width=260)
         at = replace(at, metric=next(each.id for each in METRICS if each.name == name))
@@ -72,7 +76,7 @@ def _details(figure: str, at: At) -> At:
 
 
 def asked(pair: Pair, figure: str, at: At) -> Pair:
-    """The runs that a figure is about: for predictions those in which the token is hidden."""
+    """Find the runs that a figure is about: for predictions, the runs in which the token is hidden."""
     if figure != comparable.PREDICTIONS:
         return pair
     try:
@@ -83,7 +87,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
 
 
 def show(pair: Pair, figure: str, at: At) -> None:
-    """Everything about two runs."""
+    """Draw everything about two runs: the figure of each, what it means, and folded where they differ."""
     try:
         a, b = (comparable.shown(each, figure, at) for each in (pair.a, pair.b))
     except (NothingToShow, PipelineUnavailable) as error:
@@ -93,7 +97,6 @@ def show(pair: Pair, figure: str, at: At) -> None:
     reason = a.why_not(b)
     if figure == comparable.PREDICTIONS:
         st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
-    _summary(a, b, reason)
     calls = (differences.figure_a, differences.figure_b)
     for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
         with column:
@@ -101,20 +104,21 @@ def show(pair: Pair, figure: str, at: At) -> None:
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
     if isinstance(a, ComparedWords) and isinstance(b, ComparedWords):
         meaning(meanings.best_words(a, b, (pair.a, pair.b)))
-    left, right = st.columns(2)
-    with left:
+    _summary(a, b, reason)
+    if COMPARE.chosen() == INTERVENTION and CHANGE.chosen() in (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD):
+        met_again(pair.a.model, (at.layer, at.head))
+    if reason is not None:
+        _no_difference(figure)
+    _notes(pair, figure, a, b)
+    with st.expander("What differs where, and after which layer", icon=":material/difference:"):
         if reason is None:
             draw(partial(differences.difference, pair.a, pair.b, figure, at), "compare-difference")
-        else:
-            _no_difference(figure)
-    with right:
         _show_streams(pair)
-    _notes(pair, figure, a, b)
     code(apart)
 
 
 def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None:
-    """The comparison in one or two numbers."""
+    """Say the comparison in one or two numbers."""
     if reason is not None:
         st.markdown(f"{escaped(reason)}: the two figures have no cells in common.")
         return
@@ -133,7 +137,7 @@ def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None
 
 
 def _elsewhere(pair: Pair, figure: str, at: At) -> str:
-    """What B's figure is of, where B lacks what was chosen in A."""
+    """Say what B's figure shows, where B lacks what was chosen in A."""
     here = at.inside(pair.b)
     if figure in comparable.OF_A_TOKEN and (
         here.token != at.token or pair.a.tokens[at.token] != pair.b.tokens[here.token]
@@ -145,7 +149,7 @@ def _elsewhere(pair: Pair, figure: str, at: At) -> str:
 
 
 def _no_difference(figure: str) -> None:
-    """There is none; the way to what can be compared."""
+    """Say that there is no difference map, and offer what can be compared."""
     if figure in comparable.PER_HEAD:
         st.info(
             "No difference map: the two models differ in the number of layers or heads.", icon=":material/difference:"
@@ -161,7 +165,7 @@ def _no_difference(figure: str) -> None:
 
 
 def _show_streams(pair: Pair) -> None:
-    """How far apart the residual streams are, where they can be compared."""
+    """Draw how far apart the residual streams are, where they can be compared."""
     a, b = pair.a, pair.b
     if a.hidden_states.shape != b.hidden_states.shape:
         shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
@@ -183,7 +187,7 @@ def _show_streams(pair: Pair) -> None:
 
 
 def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> None:
-    """What has to be known to read the figures."""
+    """Say what has to be known to read the figures."""
     axes = [axis for each in (a, b) if isinstance(each, ComparedCells) for axis in (each.rows, each.columns)]
     cut = isinstance(a, ComparedCells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
     if cut:
@@ -197,7 +201,7 @@ def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> N
 
 
 def _asked(traced: Trace, at: At) -> str:
-    """What a run's prediction is about."""
+    """Say what a run's prediction is about."""
     token = at.inside(traced).token
     if traced.model.config.causal:
         return f"{quoted(traced.model.id)} is asked what comes after token {token + 1}; nothing is hidden from it."

@@ -15,14 +15,14 @@ from lab.benches.flow.view import FlowView
 from lab.course.pages import experiment_of
 from lab.figures import flow
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import way_to
+from lab.ui.frame.script import meaning, way_to
 from lab.ui.sentence import show_sentence
 
 _MEASURED = " (lesson 8, Residual, measures how much is added)"
 
 
 def show_rollout(view: FlowView) -> None:
-    """The raw mean of the chosen layer, beside the rollout after it."""
+    """Draw the raw mean of the chosen layer beside the rollout after it."""
     show_sentence(view.trace, view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
     raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)
@@ -35,28 +35,29 @@ def show_rollout(view: FlowView) -> None:
     n = len(trace)
     shown = window(token, n, flow.TOKENS)
     if n > flow.TOKENS:
-        st.caption(
-            f"The maps are {n} × {n}. Drawn are tokens {shown.start + 1} to {shown.stop}, around the chosen one."
-        )
+        st.caption(f"The maps are {n} × {n}. You see tokens {shown.start + 1} to {shown.stop}, around the chosen one.")
     _say_row(view, raw[view.token], rolled[view.token])
-    st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
-    st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
-    _say_limits(view.norms)
+    with st.expander("The formula, and what it leaves out", icon=":material/function:"):
+        st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
+        st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
+        _say_limits(view.norms)
     way_to("The experiment", experiment_of("explanation"))
     code(rollout.with_residual, rollout.rollout)
 
 
 def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
-    """The chosen token's row in both, in numbers."""
+    """Say the chosen token's row in both, in numbers, and what rollout does not say."""
     others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
     other = int(others.argmax())
-    text = f"In rollout, {view.name(view.token)} keeps **{rolled[view.token]:.4f}** of itself."
+    kept = f"{view.name(view.token)} keeps **{rolled[view.token]:.2f}** of itself"
     if len(rolled) > 1:
-        text += (
-            f" Of the other tokens, {view.name(other)} contributes most: **{rolled[other]:.4f}**. Layer "
-            f"{view.layer + 1} alone has {raw[other]:.4f} there."
+        meaning(
+            f"After all layers up to this one, {view.name(other)} contributes most to {view.name(view.token)}: "
+            f"**{rolled[other]:.2f}**, where layer {view.layer + 1} alone has {raw[other]:.2f}. {kept}."
         )
-    st.markdown(f"{text} The row adds up to {rolled.sum():.4f}, as every row does.")
+    else:
+        meaning(f"In rollout, {kept}.")
+    st.caption("Rollout says what could arrive, not what a prediction depends on.")
 
 
 def _say_limits(norms: bool) -> None:
@@ -64,11 +65,10 @@ def _say_limits(norms: bool) -> None:
         st.markdown(
             "Lengths in place of weights take in the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
             "networks are still left out, vectors that cancel each other count in full, and the residual path is given "
-            f"half, whatever the model does{_MEASURED}. Rollout says what could arrive, not what a prediction rests on."
+            f"half, whatever the model does{_MEASURED}."
         )
     else:
         st.markdown(
             "Rollout (Abnar & Zuidema 2020) follows attention weights over all paths. It gives the residual path half, "
-            f"whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward networks: it "
-            "says what could arrive, not what a prediction rests on."
+            f"whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward networks."
         )

@@ -13,32 +13,37 @@ from lab.analysis.flow.maps import layer_map
 from lab.analysis.flow.reading import Reading, tree_down, tree_within
 from lab.analysis.heads.values import Weights
 from lab.benches.flow.view import FlowView, choose_residual, choose_words
+from lab.course.words import percent, share
 from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import LAYERED
 from lab.ui.sentence import show_sentence
 
 
 def show_tree(view: FlowView) -> None:
-    """From the chosen token, along the strongest weights."""
-    layered = _choose_levels()
+    """Draw the tree from the chosen token along the strongest weights, and its controls below."""
     show_sentence(view.trace, view.token)
-    if layered:
-        _show_layers(view)
-    else:
-        _show_repeated(view)
+    figure = st.container()
+    words_only = choose_words()
+    with st.expander("More controls", icon=":material/tune:"):
+        layered = _choose_levels()
+        with st.container(horizontal=True):
+            k, asked = _sizes()
+            residual = choose_residual() if layered else False
+    with figure:
+        if layered:
+            _show_layers(view, Reading(view.head, view.norms, residual, words_only), k, asked)
+        else:
+            _show_repeated(view, Reading(view.head, view.norms, words_only=words_only), k, asked)
 
 
-def _show_layers(view: FlowView) -> None:
-    """The token after the chosen layer, what that layer reads, what the layer below reads, down to the input."""
-    with st.container(horizontal=True):
-        k, asked = _sizes()
-        residual = choose_residual()
-        words_only = choose_words()
+def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
+    """Draw the token after the chosen layer, what that layer reads, what the layer below reads, down to the input."""
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
-    asked_for = (view.trace, Reading(view.head, view.norms, residual, words_only), view.layer, view.token, k, depth)
+    asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_down(*asked_for)
     if len(tree) == 1:
         _say_alone(view, "has no target")
@@ -48,13 +53,9 @@ def _show_layers(view: FlowView) -> None:
     code(influence.influence_tree, rollout.rollout)
 
 
-def _show_repeated(view: FlowView) -> None:
-    """One matrix at every level."""
-    with st.container(horizontal=True):
-        k, asked = _sizes()
-        words_only = choose_words()
+def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:
+    """Draw one matrix at every level."""
     depth = _bounded(view, k, asked, again=False)
-    read = Reading(view.head, view.norms, words_only=words_only)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_within(*asked_for)
     if len(tree) == 1:
@@ -66,7 +67,7 @@ def _show_repeated(view: FlowView) -> None:
 
 
 def _choose_levels() -> bool:
-    """Which matrices the levels read; True for those of one layer after the other."""
+    """Ask which matrices the levels read; True for one layer after the other."""
     chosen = parameters.TREE.choose(
         "Levels",
         help="Layer by layer: each level reads the layer below. One layer repeated: every level reads the same "
@@ -76,14 +77,14 @@ def _choose_levels() -> bool:
 
 
 def _sizes() -> tuple[int, int]:
-    """Targets per token, depth."""
+    """Ask for targets per token, and depth."""
     k = parameters.TREE_K.choose("Targets per token (k)", width=170, help="The k largest weights of each token’s row.")
     depth = parameters.TREE_DEPTH.choose("Depth", width=170, help="How many edges from the root to the last token.")
     return k, depth
 
 
 def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
-    """The depth of a tree small enough to draw; said if it is not the depth asked for."""
+    """Bring the depth down to a tree that is small enough to draw, and say so."""
     n = len(view.trace)
     depth = bounded_depth(k, asked, n, again=again)
     if depth < asked:
@@ -100,7 +101,7 @@ def _say_alone(view: FlowView, what: str) -> None:
 
 
 def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
-    """Which layers were read, and what the strongest path is beside rollout."""
+    """Say what the strongest path is; folded, which layers were read, and what rollout gives."""
     assert tree.rolled is not None
     last = np.flatnonzero(tree.depth == tree.depth.max())
     best = int(last[tree.product[last].argmax()])
@@ -108,43 +109,45 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     lowest = view.layer + 2 - depth
     read = f"layer {lowest}" if depth == 1 else f"layers {view.layer + 1} down to {lowest}"
     end = "the input" if lowest == 1 else f"what comes out of layer {lowest - 1}"
-    st.markdown(
-        f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "
-        f"{read}, {view.heads}, which ends at {end}. A token can stand on a path several times, because it reads "
-        "itself, too, in each layer."
-    )
-    if asked > view.layer + 1:
-        st.caption(f"Depth {asked} needs as many layers; from layer {view.layer + 1} down there are {view.layer + 1}.")
     drawn = float(tree.product[last].sum(dtype=np.float64))
     counted = "the contributions that lead" if view.norms else "the attention that leads"
-    st.markdown(
-        f"The strongest path: {path}. Its weights multiply to **{tree.product[best]:.4f}**. Over *all* paths between "
-        f"its two ends, drawn or not, the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the "
-        f"same layers. All {len(last):,} paths drawn to the last level carry {drawn:.1%} of {counted} "
-        "to the root. This says what could arrive, not what a prediction rests on: see Rollout."
+    product = share(float(tree.product[best]))
+    meaning(
+        f"The strongest path to {view.name(view.token)} is {path}: its weights multiply to **{product}**. All "
+        f"{len(last):,} paths drawn to the last level carry {percent(drawn)} of {counted} to the root."
         f"{_parked(view, tree, best)}"
     )
+    st.caption("The tree says what could arrive, not what a prediction depends on.")
+    if asked > view.layer + 1:
+        st.caption(f"Depth {asked} needs as many layers; from layer {view.layer + 1} down there are {view.layer + 1}.")
+    with st.expander("How to read it", icon=":material/help:"):
+        st.markdown(
+            f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "
+            f"{read}, {view.heads}, which ends at {end}. A token can occur on a path several times, because it reads "
+            "itself, too, in each layer. Over *all* paths between the two ends of the strongest one, drawn or not, the "
+            f"products add up to **{tree.rolled[best]:.4f}**: that is rollout over the same layers."
+        )
 
 
 def _parked(view: FlowView, tree: Tree, best: int) -> str:
-    """That nothing but special tokens stands between the two ends of the strongest path, where it is so."""
+    """Say that the strongest path runs through special tokens alone, where it is so."""
     inner = [int(tree.token[node]) for node in tree.path(best)][1:-1]
     if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
     return (
-        "\n\nBetween its two ends stand special tokens alone, on which heads often rest (lesson 5; Clark et al. 2019). "
-        "Choose *Words only* to see the ways through words."
+        "\n\nBetween its two ends there are only special tokens, on which heads often rest (lesson 5; Clark et al. "
+        "2019). Choose *Words only* to see the ways through words."
     )
 
 
 def _say_repeated(view: FlowView, tree: Tree, weights: Weights) -> None:
-    """Which matrix it is, and how much of the root's row one sees."""
+    """Say which matrix it is, and how much of the root's row one sees."""
     first = tree.depth == 1
     row = weights[view.token]
     st.markdown(
         f"Every level reads the same matrix: layer {view.layer + 1}, {view.heads}. This follows strong weights within "
         f"one layer; information does not run through one layer several times. {view.name(view.token)} spends "
         f"**{tree.weight[first].sum():.1%}** of its row on the {int(first.sum())} targets drawn and "
-        f"**{row[view.token]:.1%}** on itself. No token stands twice on a path. The widest edge is "
+        f"**{row[view.token]:.1%}** on itself. No token occurs twice on a path. The widest edge is "
         f"**{tree.weight[1:].max():.4f}**; a stronger colour is deeper."
     )

@@ -10,11 +10,12 @@ import streamlit as st
 
 from lab.analysis.flow.maps import Links, strongest_links
 from lab.analysis.flow.reading import Reading, links
-from lab.course.words import escaped, named
+from lab.course.words import escaped, named, percent
 from lab.figures import flow
 from lab.models.trace import Trace
 from lab.ui import parameters, selection, sidebar
 from lab.ui.drawing import code, draw_sankey
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
 
@@ -44,13 +45,14 @@ class FlowView:
 
 
 def choose_heads() -> bool:
-    """Sidebar: the mean over heads, or the head chosen above; True for one head."""
+    """Draw in the sidebar the choice of the mean over heads or one head; True for one head."""
     with sidebar.controls():
-        return parameters.FLOW_HEADS.choose("Heads") == ONE_HEAD
+        told = "One head: the head of this number in every layer. Such heads need not do the same."
+        return parameters.FLOW_HEADS.choose("Heads", help=told) == ONE_HEAD
 
 
 def choose_layer(trace: Trace) -> int:
-    """Sidebar: after which layer one looks, down to the input; from 0. The last one until another is chosen."""
+    """Draw in the sidebar the layer after which one looks, down to the input; from 0, the last one at first."""
     count = trace.model.config.layers
     st.session_state["_flow_layer"] = _layer_of_link(trace, count) or count
 
@@ -59,13 +61,13 @@ def choose_layer(trace: Trace) -> int:
         parameters.FLOW_LAYER.set(0 if chosen == count else chosen)
 
     with sidebar.controls():
-        told = "Rollout and the tree look from after this layer down to the input."
+        told = "Rollout and the tree start after this layer and go down to the input."
         chosen = st.selectbox("Layer", range(1, count + 1), key="_flow_layer", on_change=take, help=told)
     return int(chosen) - 1
 
 
 def _layer_of_link(trace: Trace, count: int) -> int:
-    """The layer asked for, from 1, or 0 for the last; said if there is no such layer.
+    """Read the layer that a link asks for, from 1, or 0 for the last; says so if there is no such layer.
 
     Links once named it ``layer``, which other pages still do: such a link is understood.
     """
@@ -84,8 +86,8 @@ def _layer_of_link(trace: Trace, count: int) -> int:
 
 
 def choose_reading() -> bool:
-    """Sidebar: weights, or the lengths of what is really added; True for the lengths."""
-    with sidebar.controls():
+    """Draw in the sidebar, folded, the choice of weights or lengths of what is really added; True for the lengths."""
+    with sidebar.folded():
         chosen = parameters.FLOW_READING.choose(
             "Measured by",
             help="Norms of the contributions: ‖α·f(x)‖, how long the vector is that a token adds to another through "
@@ -95,13 +97,13 @@ def choose_reading() -> bool:
 
 
 def choose_residual() -> bool:
-    """Whether the residual connection is a path, too."""
+    """Ask whether the residual connection is a path, too."""
     help_ = "With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout."
     return parameters.FLOW_RESIDUAL.choose("Paths", help=help_) == WITH_RESIDUAL
 
 
 def choose_words() -> bool:
-    """Whether special tokens are left out of the figure; the weights stay what they are."""
+    """Ask whether special tokens are left out of the figure; the weights stay what they are."""
     chosen = parameters.FLOW_TOKENS.choose(
         "Tokens",
         help="Words only: without [CLS] and [SEP], or without the first token where a model has none. The weights "
@@ -111,33 +113,38 @@ def choose_words() -> bool:
 
 
 def show_sankey(view: FlowView) -> None:
-    """The strongest links of all layers."""
-    threshold, most, residual, words_only = _controls()
-    source = _choose_source(view)
+    """Draw the strongest links of all layers, and its controls below."""
+    st.markdown("A band runs from the token that is looked at (left) to the token that looks (right).")
+    figure = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = _choose_source(view)
+        words_only = choose_words()
+    with st.expander("More controls", icon=":material/tune:"):
+        threshold, most, residual = _controls()
     read = Reading(view.head, view.norms, residual, words_only)
     found = links(view.trace, read, threshold, most, source)
-    if len(found) == 0:
-        _say_none(view, read, threshold, source)
-        return
-    draw_sankey(partial(flow.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
-    _say_links(view, found, threshold, source)
+    with figure:
+        if len(found) == 0:
+            _say_none(view, read, threshold, source)
+            return
+        draw_sankey(partial(flow.attention_flow, view.trace, read, threshold, most, source), "flow-sankey")
+        _say_links(view, found, threshold, source)
     code(strongest_links)
 
 
-def _controls() -> tuple[float, int, bool, bool]:
-    """Threshold, number of links, with the residual path?, words only?"""
+def _controls() -> tuple[float, int, bool]:
+    """Threshold, number of links, and whether the residual connection is a path."""
     with st.container(horizontal=True):
         threshold = parameters.FLOW_THRESHOLD.choose(
             "Threshold", width=130, help="The least weight that a link may have."
         )
         most = parameters.FLOW_LINKS.choose("Links per layer (max.)", width=170)
         residual = choose_residual()
-        words_only = choose_words()
-    return float(threshold), int(most), residual, words_only
+    return float(threshold), int(most), residual
 
 
 def _choose_source(view: FlowView) -> int | None:
-    """The token whose paths are followed, from 0; None for all of them."""
+    """Ask which token's paths are followed, from 0; None for all of them."""
     n, asked = len(view.trace), parameters.FOLLOW.chosen()
     if asked > n:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")
@@ -149,7 +156,7 @@ def _choose_source(view: FlowView) -> int | None:
 
 
 def _say_none(view: FlowView, read: Reading, threshold: float, source: int | None) -> None:
-    """There is no link: what is the strongest, so that a threshold can be found."""
+    """Say that there is no link, and which is the strongest, so that a threshold can be found."""
     maps, keep = read.maps(view.trace), read.keep(view.trace)
     rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
     if source is not None and not rows[source]:
@@ -164,16 +171,13 @@ def _say_none(view: FlowView, read: Reading, threshold: float, source: int | Non
 
 
 def _say_links(view: FlowView, links: Links, threshold: float, source: int | None) -> None:
-    """How to read it, and how much of all there is one sees."""
+    """Say where the widest band leads, and how much of all there is one sees."""
     top = int(links.weight.argmax())
     start, end = view.name(int(links.key[top])), view.name(int(links.query[top]))
     some = "All" if len(links) == links.reaching else f"{len(links)} of"
     paths = "" if source is None else f" on paths from {view.name(source)}"
-    st.markdown(
-        "A band runs from the token attended to, on the left, to the token that attends, on the right. The widest "
-        f"leads from {start} to {end} in layer {links.layer[top] + 1}: **{links.weight[top]:.4f}**."
-    )
-    st.markdown(
-        f"{some} {links.reaching:,} links{paths} with at least {threshold:g} are drawn. They carry "
-        f"**{links.mass:.1%}** of what all tokens receive in all layers."
+    meaning(
+        f"The widest band leads from {start} to {end} in layer {links.layer[top] + 1}: **{links.weight[top]:.2f}**. "
+        f"{some} {links.reaching:,} links{paths} with at least {threshold:g} are drawn; they carry "
+        f"**{percent(float(links.mass))}** of what all tokens receive in all layers."
     )

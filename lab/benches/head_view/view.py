@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,45 +13,80 @@ from lab.analysis.words.words import reduce_to_words, words_of
 from lab.benches.head_view.example import tied
 from lab.benches.head_view.figures import strongest_edges
 from lab.charts.components.head_view import HeadView
-from lab.course.words import escaped, quoted
+from lab.course.heads import head_name
+from lab.course.sentences.looks import look_head, look_in
+from lab.course.words import escaped, named, percent, quoted
+from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import HEADS, TOKENS, UNITS, WORDS
+from lab.ui.shared.met_again import met_again
 
 
 def choose_units() -> str:
-    """Sidebar: lines between tokens, or between words."""
+    """Draw in the sidebar the choice of lines between tokens or between words."""
     with sidebar.controls():
         return UNITS.choose(
             "Lines between",
-            help="Words: to a word the sum over its tokens, from a word the mean, so each row still sums to 1.",
+            help="Words: a word gets the sum of what its tokens get, and gives the mean of what they give, so each row "
+            "still adds up to 1.",
         )
 
 
-def show(trace: Trace, layer: int, units: str) -> None:
-    """The figure. Heads, filters and thresholds are chosen in it, without a rerun."""
+def first_head(trace: Trace, layer: int) -> int | None:
+    """Find the head to begin with, from 0: the one that shows something in this layer, while no heads were chosen."""
+    found = look_head(trace)
+    return found[1] if HEADS.name not in st.session_state and found[0] == layer else None
+
+
+def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None:
+    """Draw the figure, with the head ``first`` alone. What it shows is chosen in it, without a rerun."""
     heads = asked_heads(trace.model.config.heads, trace.model.id)
-    view = head_view_of(trace, layer, units, heads)
-    st.caption(
-        "A line runs from a token (left) to one it attends to (right), as opaque as the weight. Of many heads you see "
-        "the strongest lines of each token; double click a head’s number to see it alone, with all its lines. Hover or "
-        "use the arrow keys for numbers; click or press Enter to lock."
+    view = head_view_of(trace, layer, units, heads if first is None else (first,))
+    if first is not None:  # most heads rest on special tokens, and their lines would hide what this one shows
+        view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
+    st.markdown(
+        "A line runs from a token (left) to one that it looks at (right): the darker, the more attention it gets."
     )
     reported = mount("head_view", view.payload(), "head_view", states=("heads",))["heads"]
     if isinstance(reported, str) and reported != st.session_state.get("_head_view.reported"):
         st.session_state["_head_view.reported"] = reported
         if parsed_heads(reported, trace.model.config.heads) is not None or not reported:
             HEADS.set(reported)
+    if first is not None:
+        meaning(looks_most(trace, (layer, first)))
+        met_again(trace.model, (layer, first))
     if (told := tied(trace)) is not None:
         st.markdown(told)
+    st.caption(
+        "Click a head’s number to switch it on or off, double click it to see it alone with all its lines; of many "
+        "heads you see the strongest lines. Hover or use the arrow keys for numbers; click or press Enter to lock."
+    )
     again = partial(strongest_edges, trace, layer, heads, units == WORDS)
     show_numbers(again, "strongest-edges", again)
 
 
+def looks_most(trace: Trace, head: Head) -> str:
+    """Say where a head looks most from the token that this text is about. ``head``: layer and head from 0."""
+    query, key = _favourite(trace, head)
+    row = trace.layer(head[0]).attention[head[1], query]
+    return (
+        f"From {named(trace, query)}, {head_name(head)} looks most at {named(trace, key)}: it gives it "
+        f"{percent(float(row[key]))} of its attention."
+    )
+
+
+def _favourite(trace: Trace, head: Head) -> tuple[int, int]:
+    """Find the token that this text is about, and the one that a head looks at most from there; both from 0."""
+    query = look_in(trace, *head).query
+    return query, int(trace.layer(head[0]).attention[head[1], query].argmax())
+
+
 def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int, ...] = ()) -> HeadView:
-    """What is sent to the browser for layer ``layer`` (from 0), ``heads`` (from 0) drawn first."""
+    """Make what is sent to the browser for layer ``layer`` (from 0), with ``heads`` (from 0) drawn first."""
     attention, encoding = np.asarray(trace.layer(layer).attention), trace.encoding
     labels, special, in_pair = trace.labels, encoding.special, encoding.in_pair
     if units == WORDS:
@@ -62,7 +98,7 @@ def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int
 
 
 def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
-    """The heads that the link asks for, from 0; none for all. Says so if there are no such heads."""
+    """Read the heads that the link asks for, from 0; none for all. Says so if there are no such heads."""
     asked = HEADS.chosen()
     if not asked:
         return ()

@@ -14,6 +14,7 @@ from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads, is_causal
 from lab.benches.model_view import figures
 from lab.charts.components.model_view import Frames, ModelView
+from lab.course.words import named
 from lab.evidence import notable
 from lab.figures import attention
 from lab.models.trace import Trace
@@ -62,7 +63,7 @@ def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, i
 
 
 def choose_colour() -> str:
-    """Sidebar: what colours the heads, the weights alone or a frame by what; of a metric, which formula."""
+    """Draw in the sidebar the choice of what frames the heads; for a metric, of its formula, too."""
     with sidebar.controls():
         chosen = COLOUR.choose(
             "Colour by", help="A frame around each head shows its metric, or its score for a pattern."
@@ -73,7 +74,7 @@ def choose_colour() -> str:
 
 
 def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
-    """The figure, and beside it the head that is open (all from 0)."""
+    """Draw the figure, and beside it the head that is open (all from 0)."""
     corrected, tau = VERSION.chosen() == CORRECTED, threshold()
     config = trace.model.config
     left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
@@ -82,19 +83,15 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
         size = view.thumbnails.block
         block = "" if size == 1 else f" A cell is the largest weight of {size} × {size} tokens."
-        st.caption(
-            f"Each head is a thumbnail: its rows attend, its columns are attended to.{block} Click or press Enter "
-            "to open a head."
-            + (
-                " A square in a corner marks a head with a job, measured on many sentences: point at it to read which. "
-                "The names of lesson 6 are for this text alone, so the two can differ."
-                if view.jobs
-                else ""
-            )
-        )
+        st.markdown(f"Each small map is a head: its rows look, its columns are looked at. Click one to open it.{block}")
+        mount("model_view", view.payload(), _KEY, states=("opened",))
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))
-        mount("model_view", view.payload(), _KEY, states=("opened",))
+        if view.jobs:
+            st.caption(
+                "A square in a corner marks a head with a job, measured on many sentences: point at it to read which. "
+                "The names of lesson 6 are for this text alone, so the two can differ."
+            )
         call = partial(figures.head_numbers, trace, corrected, tau)
         show_numbers(call, "heads", call)
     with right:
@@ -102,7 +99,7 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
 
 
 def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames | None:
-    """What ``colour`` names, measured of every head; None for the weights alone."""
+    """Measure what ``colour`` names for every head; None for the weights alone."""
     if colour == WEIGHTS:
         return None
     if colour in _METRICS:
@@ -111,13 +108,13 @@ def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames 
 
 
 def view_of(trace: Trace, at: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0) -> ModelView:
-    """What is sent to the browser, with the layer and head ``at`` (from 0) marked as open."""
+    """Make what is sent to the browser, with the layer and head ``at`` (from 0) marked as open."""
     jobs = notable.told(runs.head_jobs(trace.model))
     return ModelView(thumbnails(trace), trace.labels, trace.model.id, is_causal(trace), frames, at, told, jobs)
 
 
 def _beside_chance(trace: Trace, colour: str) -> str:
-    """What the scores of a pattern are to be compared with, and which heads are named after it."""
+    """Say what to compare the scores of a pattern with, and how many heads are named after it."""
     place, chance = _PATTERNS.index(colour), trace_chance(trace)
     uniform, untrained = float(chance.uniform[place]), float(chance.untrained[place])
     if np.isnan(uniform):
@@ -131,7 +128,7 @@ def _beside_chance(trace: Trace, colour: str) -> str:
 
 
 def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:
-    """The exact weights of one head, or of a long text those around the chosen pair."""
+    """Draw the exact weights of one head; of a long text, the weights around the chosen pair."""
     draw(partial(attention.attention_map, trace, layer, head, query, key), "opened-head")
     rows, columns = attention.shown(trace, query, key)
     n = len(trace)
@@ -142,7 +139,7 @@ def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> N
         f"{columns.start + 1}–{columns.stop} are drawn."
     )
     weight = float(np.asarray(trace.layer(layer).attention)[head, query, key])
-    st.caption(f"Outlined: query {query + 1}, key {key + 1}, weight {weight:.4f}.{part}")
+    st.caption(f"Outlined: {named(trace, query)} looks at {named(trace, key)} with the weight {weight:.2f}.{part}")
 
 
 def _reported() -> str | None:

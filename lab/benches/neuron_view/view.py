@@ -23,15 +23,15 @@ from lab.models.trace import Trace
 from lab.ui import parameters, selection
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw, show_numbers
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import AROUND
 from lab.ui.sentence import show_sentence
 
 NEURONS, DECIDING = "dimensions", "deciding"
 FORWARD = ":material/arrow_forward:"
 _HOW_TO_READ = (
-    "Read a row from left to right: the key, its products with the query, their sum, the sum scaled, the weight, the "
-    "value, the weighted value, and how long a vector it adds. A cell is a dimension of this head; Vig (2019) calls "
-    "them neurons."
+    "Read a row from left to right: a key, its products with the query, their sum, the weight that follows, the value, "
+    "and the vector that is added."
 )
 
 
@@ -59,95 +59,102 @@ class NeuronView:
 
 
 def show_neurons(view: NeuronView) -> None:
-    """From the query's and the keys' vectors to what the head adds."""
+    """Draw the way from the query's and the keys' vectors to what the head adds."""
     show_sentence(view.trace, view.query, of=view.at)
+    st.markdown(_HOW_TO_READ)
     around = len(view.trace) > figures.KEYS and _choose_keys()
     row = neuron_row(view.trace, view.layer, view.head, view.query)
-    _say_row(view, row, around)
-    st.caption(_HOW_TO_READ)
     call = partial(figures.neurons, view.trace, view.layer, view.head, view.query, around)
     chart = call()
     mount("neuron_view", chart.payload, "neuron-view")
-    show_numbers(chart.table, "neuron-view", call)
+    _say_row(view, row, around)
     st.caption(
-        "Hover a cell, or use the arrow keys on a key, for its dimension in every strip. Click a key, or press "
-        "Enter, for its written-out sum."
+        "A cell is a dimension of this head; Vig (2019) calls them neurons. Hover a cell, or use the arrow keys on a "
+        "key, for its dimension in every strip. Click a key, or press Enter, for its sum term by term."
     )
+    show_numbers(chart.table, "neuron-view", call)
     code(neurons.neuron_row)
 
 
 def _choose_keys() -> bool:
-    """Which keys of a long text have a row; True for those around the query."""
+    """Ask which keys of a long text have a row; True for the keys around the query."""
     return parameters.KEYS.choose("Keys") == AROUND
 
 
 def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
-    """What the row leads to, and how much of it one sees."""
+    """Say what the row leads to, and how much of it one sees."""
     top, longest = int(row.weights.argmax()), int(row.lengths.argmax())
-    text = f"{view.name(view.query)} gives its largest weight, **{row.weights[top]:.4f}**, to {view.name(top)}. "
+    text = f"{view.name(view.query)} gives its largest weight, **{row.weights[top]:.2f}**, to {view.name(top)}"
     if longest != top:
-        text += f"The longest vector, **{row.lengths[longest]:.4f}**, comes from {view.name(longest)}. "
-    st.markdown(f"{text}The head adds a vector of length **{np.linalg.norm(row.contribution):.4f}**.")
+        text += f", but the longest vector comes from {view.name(longest)}: **{row.lengths[longest]:.2f}**"
+    meaning(f"{text}. The head adds a vector of length **{np.linalg.norm(row.contribution):.2f}**.")
     keys = figures.drawn_keys(row, view.query, around)
     if len(keys) < len(row.keys):
         which = "around the query" if around else "with the largest weights, the query among them"
         st.caption(
-            f"{len(keys)} of {len(row.keys)} keys are drawn, those {which}; they have "
+            f"{len(keys)} of {len(row.keys)} keys are drawn, the keys {which}; they have "
             f"{row.weights[keys].sum():.1%} of the weight. The sums are over all keys."
         )
 
 
 def show_deciding(view: NeuronView) -> None:
-    """The score difference between a pattern's keys and the others, by dimension."""
-    pattern, count = _choose_pattern(view)
+    """Draw the score difference between a pattern's keys and the others, by dimension."""
+    pattern = _choose_pattern(view)
     _say_best(view, pattern)
+    figure, count = st.container(), _choose_count(view)
     found = neurons.decide(view.trace, *view.at, pattern.id)
     kept = neurons.kept_of(view.trace, view.at, pattern.id, count)
-    if found is None or kept is None:
-        _say_no_case(view, pattern)
-        return
-    _say_decision(found, pattern)
-    left, right = st.columns(2)
-    with left:
-        draw(partial(figures.deciding, view.trace, *view.at, pattern.id), "neurons-deciding")
-    with right:
-        draw(partial(figures.kept, view.trace, *view.at, pattern.id, count), "neurons-kept")
-    _say_kept(found, kept, count)
-    st.latex(
-        r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
-        r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
-    )
+    with figure:
+        if found is None or kept is None:
+            _say_no_case(view, pattern)
+            return
+        left, right = st.columns(2)
+        with left:
+            draw(partial(figures.deciding, view.trace, *view.at, pattern.id), "neurons-deciding")
+        with right:
+            draw(partial(figures.kept, view.trace, *view.at, pattern.id, count), "neurons-kept")
+        _say_decision(found, pattern)
+        _say_kept(found, kept, count)
+    with st.expander("The formula", icon=":material/function:"):
+        st.latex(
+            r"\Delta_d = \operatorname{mean}_i\ \Bigl(\operatorname{mean}_{j \in P(i)} q_{id}\,k_{jd} - "
+            r"\operatorname{mean}_{j \notin P(i)} q_{id}\,k_{jd}\Bigr)"
+        )
     code(neurons.pattern_keys, neurons.decide, neurons.attention_of)
 
 
-def _choose_pattern(view: NeuronView) -> tuple[Pattern, int]:
-    """The pattern, and how many dimensions are kept or left out."""
-    with st.container(horizontal=True):
-        name = parameters.PATTERN.choose("Pattern", width=280)
+def _choose_pattern(view: NeuronView) -> Pattern:
+    """Ask for the pattern."""
+    name = parameters.PATTERN.choose("Pattern", width=280)
+    return next((pattern for pattern in DECIDED if pattern.name == name), None) or _own_pattern(view)
+
+
+def _choose_count(view: NeuronView) -> int:
+    """Ask, folded, how many dimensions are kept or left out."""
+    with st.expander("More controls", icon=":material/tune:"):
         asked = parameters.DIMENSIONS.choose(
             "Strongest dimensions", width=180, help="How many are kept alone, and how many are left out."
         )
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
-    pattern = next((pattern for pattern in DECIDED if pattern.name == name), None)
-    return pattern or _own_pattern(view), min(asked, view.width)
+    return min(asked, view.width)
 
 
 def _own_pattern(view: NeuronView) -> Pattern:
-    """What the head on screen shows most clearly, said with its numbers."""
+    """Find what the head on screen shows most clearly, and say it with its numbers."""
     own = own_pattern(view.trace, *view.at)
     if own is None:
         st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
         return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
     st.markdown(
-        f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}, that of a head that "
-        f"attends to all tokens alike {own.uniform:.2f}."
+        f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}; a uniform head has "
+        f"{own.uniform:.2f}."
     )
     return own.pattern
 
 
 def _say_best(view: NeuronView, pattern: Pattern) -> None:
-    """The way to the head that shows the pattern best, from any other."""
+    """Offer the way to the head that shows the pattern best, from any other head."""
     found = walk(view.trace, pattern)
     if found is None or (found.best.layer, found.best.head) == view.at:
         return
@@ -157,7 +164,7 @@ def _say_best(view: NeuronView, pattern: Pattern) -> None:
 
 
 def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
-    """Why there is nothing to take apart."""
+    """Say why there is nothing to take apart."""
     if pattern.id == "next_token" and view.trace.model.config.causal:
         reason = f"{escaped(view.trace.model.id)} is causal: a query cannot see its next token. Try the previous token."
     elif pattern.id == "bag_of_words":
@@ -168,28 +175,30 @@ def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
 
 
 def _say_decision(found: Decision, pattern: Pattern) -> None:
-    """How large the difference is, and how few dimensions carry it."""
-    st.markdown(
+    """Say how large the difference is, and how few dimensions carry it."""
+    said = (
         f"{pattern.reading} Over {len(found.queries)} queries, the scores q · k of the pattern’s keys are on average "
-        f"**{abs(found.total):.2f} {'higher' if found.total > 0 else 'lower'}** than those of the other keys."
+        f"**{abs(found.total):.2f} {'higher' if found.total > 0 else 'lower'}** than the scores of the other keys."
     )
     few, many = found.needed(0.5), found.needed(0.9)
     if few is None:
+        st.markdown(said)
         st.info("The other keys score as high or higher: no dimension carries this pattern here.")
         return
     more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
     beyond = " The other dimensions take some of it away." if found.share(few) > 1 else ""
-    st.markdown(f"{carried(found, few)}{more}.{beyond} {leader(found)}")
+    meaning(f"{carried(found, few)}{more}.{beyond} {leader(found)}")
+    st.caption(said)
 
 
 def carried(found: Decision, count: int) -> str:
-    """How much of the difference so few dimensions carry."""
+    """Say how much of the difference so few dimensions carry."""
     verb = "dimensions carry" if count > 1 else "dimensions carries"
     return f"**{count} of {len(found.order)}** {verb} {found.share(count):.0%} of the difference"
 
 
 def leader(found: Decision) -> str:
-    """Whether the same dimension decides for every query."""
+    """Say whether the same dimension decides for every query."""
     dimension, share = found.leader()
     queries, leaders = len(found.queries), len(np.unique(found.by_query.argmax(axis=1)))
     if leaders == 1:
@@ -203,10 +212,10 @@ def leader(found: Decision) -> str:
 
 
 def _say_kept(found: Decision, kept: Kept, count: int) -> None:
-    """The pattern's score with and without the chosen number of dimensions."""
+    """Say the pattern's score with and without the chosen number of dimensions."""
     only, without = kept.at(count)
     every, none = kept.at(len(found.order))
-    st.markdown(
+    st.caption(
         f"The head’s score is **{every:.3f}**. With only the {count} strongest dimensions the softmax gives "
         f"**{only:.3f}**, without them **{without:.3f}**. With none at all, attention is uniform: {none:.3f}."
     )

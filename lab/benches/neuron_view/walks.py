@@ -1,4 +1,4 @@
-"""A screen of the neuron view: three patterns, each on the head that shows it best, and what makes it."""
+"""Three patterns in the neuron view, each on the head that shows it best, and what makes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STRONGEST = 5  # dimensions that are named at a token
 
 
 def show_walks(view: NeuronView) -> None:
-    """Delimiter, bag of words, next token: each on the head of this model that shows it best."""
+    """Draw delimiter, bag of words and next token, each on the head of this model that shows it best."""
     by_id = {pattern.id: pattern for pattern in DECIDED}
     for id in ("delimiter", "bag_of_words", neighbour(view.trace)):
         with st.container(border=True):
@@ -41,18 +41,22 @@ def show_walks(view: NeuronView) -> None:
 
 
 def _show_walk(view: NeuronView, walk: Walk) -> None:
-    """What is true of the head, its dimensions, and the ways to it."""
+    """Draw a head's dimensions, the finding first; folded, what makes the pattern; and the ways to the head."""
+    best = walk.best
+    at, id, shows = (best.layer, best.head), best.pattern.id, best.score > best.uniform
     _say_walk(walk)
-    at, id = (walk.best.layer, walk.best.head), walk.best.pattern.id
-    if walk.decision is not None and walk.best.score > walk.best.uniform:
+    if walk.decision is not None and shows:
         draw(partial(figures.dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
-    if id in _STEPS:
-        _show_neighbours(view, walk, _STEPS[id])
+    if shows:
+        with st.expander("What makes it", icon=":material/notes:"):
+            _say_made(walk)
+            if id in _STEPS:
+                _show_neighbours(view, walk, _STEPS[id])
     _ways(walk)
 
 
 def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
-    """The products at three tokens: a head that looks at a neighbour needs other dimensions at other places."""
+    """Draw the products at three tokens: a head that looks at a neighbour needs other dimensions at other places."""
     layer, head = walk.best.layer, walk.best.head
     queries = figures.neighbour_queries(view.trace, step)
     if len(queries) < 2 or walk.best.score <= walk.best.uniform:
@@ -62,7 +66,7 @@ def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
 
 
 def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step: int) -> str:
-    """Which dimensions are strongest at each of a few queries, and how many of them are the same."""
+    """Say which dimensions are strongest at each of a few queries, and how many of them are the same."""
     strongest = []
     for query in queries:
         products = neuron_row(trace, *head, query).products[query + step]
@@ -79,28 +83,27 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
 
 
 def _say_walk(walk: Walk) -> None:
-    """The head, whether it has the pattern, and what makes it: nothing is taken apart that is not there."""
-    best, pattern = walk.best, walk.best.pattern
-    heads = "head" if best.left_out == 1 else "heads"
-    aside = f" (but for {best.left_out} {heads} that attend nearly alike to all)" if best.left_out else ""
+    """Say which head shows the pattern, and whether a uniform head does, too: then nothing is taken apart."""
+    best = walk.best
     where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
-        f"{pattern.reading} The head that shows it best{aside} is **{where}**: score **{best.score:.3f}**. On this "
-        f"text a uniform head scores {best.uniform:.3f}, and the best head of the same architecture with random "
-        f"weights {best.untrained:.3f}."
+        f"The head that shows it best is **{where}**: score **{best.score:.3f}**. On this text a uniform head scores "
+        f"{best.uniform:.3f}."
     )
     if best.score <= best.uniform:
-        st.markdown(
-            "It scores no more than a uniform head, so the score shows no choice here: there is nothing to take apart."
-        )
-        return
-    if not best.named:
-        st.markdown("That is not clearly above both: a name needs half of what the uniform head leaves to 1.")
-    _say_made(walk)
+        st.markdown("So the score shows no choice here, no more than a uniform head: there is nothing to take apart.")
+    elif not best.named:
+        st.markdown("That is not clear enough for a name, which needs half of what the uniform head leaves to 1.")
+    heads = "head" if best.left_out == 1 else "heads"
+    aside = f" {best.left_out} {heads} that attend nearly alike to all are left out." * bool(best.left_out)
+    st.caption(
+        f"{best.pattern.reading} The best head of the same architecture with random weights scores "
+        f"{best.untrained:.3f}.{aside}"
+    )
 
 
 def _say_made(walk: Walk) -> None:
-    """The few dimensions that carry half of a pattern, and what it is with and without them."""
+    """Say which few dimensions carry half of a pattern, and what it is with and without them."""
     found = walk.decision
     if found is None:
         st.markdown("No query sees the pattern’s keys and others besides, so no score can be taken apart.")
@@ -112,13 +115,13 @@ def _say_made(walk: Walk) -> None:
         names = ", ".join(str(dimension + 1) for dimension in first)
         st.markdown(
             f"{carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the pattern "
-            f"and {outside} to that of another key. {leader(found)} Alone they give the pattern a score of "
+            f"and {outside} to the score of another key. {leader(found)} Alone they give the pattern a score of "
             f"{walk.only:.3f}; without them it is {walk.without:.3f}.{_either(walk)}"
         )
 
 
 def _either(walk: Walk) -> str:
-    """Whether the dimensions and the rest each make the pattern alone, or neither does."""
+    """Say whether the dimensions and the rest each make the pattern alone, or neither does."""
     enough = [walk.best.would_name(score) for score in (walk.only, walk.without)]
     if not walk.best.named or enough[0] != enough[1]:
         return ""
@@ -128,7 +131,7 @@ def _either(walk: Walk) -> str:
 
 
 def _ways(walk: Walk) -> None:
-    """To the head: its dimensions at the query that shows the pattern best, and the dimensions that decide."""
+    """Offer the ways to the head: its dimensions where it shows the pattern best, and the dimensions that decide."""
     best = walk.best
     with st.container(horizontal=True):
         for step, label in ((NEURONS, "See its dimensions"), (DECIDING, "See which decide")):

@@ -31,7 +31,7 @@ _MEANING = {
 
 
 def show_variants(trace: Trace, layer: int, head: int) -> None:
-    """The chosen head, as it is and in the chosen variant, on one colour scale; or every head of its layer."""
+    """Draw the chosen head, as it is and in the chosen variant, on one colour scale; or every head of its layer."""
     chosen, maps = _controls()
     st.markdown(f"**{variant_figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
     cut = _choose_words(trace) if chosen == REDUCED else None
@@ -47,7 +47,7 @@ def show_variants(trace: Trace, layer: int, head: int) -> None:
 
 
 def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cut: str | None) -> None:
-    """The chosen head in one variant, or in two beside each other."""
+    """Draw the chosen head in one variant, or in two beside each other."""
     highest = max(float(each.matrix.max()) for each in shown) or 1.0
     for column, each in zip(st.columns(len(shown)), shown, strict=True):
         with column:
@@ -60,18 +60,18 @@ def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cu
 
 
 def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) -> None:
-    """Every head of the layer in one variant; a click chooses the head."""
+    """Draw every head of the layer in one variant; a click chooses the head."""
     draw(partial(variant_figures.variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
     st.caption("All on one scale. Above each map: its head, and the share of its attention that is left out.")
 
 
 def _controls() -> tuple[str, str]:
-    """Which variant; of the chosen head, with raw beside it or without, or of all heads."""
+    """Ask for the variant, and for the chosen head, with raw beside it or without, or all heads."""
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
-            help="The names in brackets below are those of bertplus, which belongs to TransEasy, a set of Python tools "
-            "for BERT.",
+            help="The names in brackets below are the ones that bertplus uses, which belongs to TransEasy, a set of "
+            "Python tools for BERT.",
         )
         maps = st.segmented_control("Maps", [_BOTH, _ALONE, _ALL], default=_BOTH, required=True, key="_variant_maps")
     return parameters.VARIANTS[chosen], maps

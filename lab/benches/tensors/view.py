@@ -48,17 +48,21 @@ class ShownTensor:
 
 
 def show_tensor(trace: Trace, layer: int, head: int) -> ShownTensor:
-    """One tensor of the catalogue; the proof's part is filled in when the proof is made."""
+    """Draw one tensor of the catalogue; the proof's part is filled in when the proof is made."""
+    st.markdown("Choose a tensor: you see its numbers, its place in the model, and the Python that gets it.")
     entry = _choose([entry for entry in catalogue(trace) if not missing(trace, entry, layer)])
-    cut = _choose_part(trace, entry, layer, head)
+    figure = st.container()
+    with st.expander("Only a part of it", icon=":material/crop:"):
+        cut = _choose_part(trace, entry, layer, head)
+    with figure:
+        left, right = st.columns([2, 1])
+        with left:
+            draw(_part(trace, cut), "tensor")
+            _say_drawn(trace, cut, head)
+        with right:
+            draw(partial(figures.tensor_place, trace, entry.name, cut.layer), "tensor-place")
     _describe(trace, entry)
-    left, right = st.columns([2, 1])
-    with left:
-        draw(_part(trace, cut), "tensor")
-        _say_drawn(trace, cut, head)
-        proof = _show_statistics(trace, cut)
-    with right:
-        draw(partial(figures.tensor_place, trace, entry.name, cut.layer), "tensor-place")
+    proof = _show_statistics(trace, cut)
     _take_home(trace, cut)
     return ShownTensor(cut, proof)
 
@@ -69,7 +73,7 @@ def _part(trace: Trace, cut: Cut) -> partial[figures.Figure]:
 
 
 def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
-    """Search, group and tensor; what was chosen stays as long as it is among those found."""
+    """Ask for a tensor by search, group and name; the chosen one stays as long as it is found."""
     by_name = {entry.name: entry for entry in entries}
     asked = TENSOR.chosen()
     if asked not in by_name:
@@ -104,7 +108,7 @@ def _take() -> None:
 
 
 def _keep(name: str) -> None:
-    """Another tensor has other rows and columns."""
+    """Choose a tensor, and forget the rows and columns of the one before."""
     TENSOR.set(name)
     for field in (TENSOR_ROWS, TENSOR_COLUMNS):
         field.set("")
@@ -119,7 +123,7 @@ def _index(entries: Sequence[TensorEntry]) -> pd.DataFrame:
 
 
 def _choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut:
-    """State, rows and columns; all of them until a range is typed."""
+    """Ask for state, rows and columns; all of them until a range is typed."""
     lead, fields = head, st.columns(3)
     if leading(entry) == "state":
         with fields[2]:
@@ -156,7 +160,7 @@ def _choose_range(field: TextParameter, axis: str, size: int) -> range:
 
 
 def _describe(trace: Trace, entry: TensorEntry) -> None:
-    """Names, shape, formula, paper: one line each."""
+    """Say names, shape, formula and paper, in two lines."""
     shape = " × ".join(f"{size:,}" for size in entry.shape)
     theirs = f"**Name in bertscope**, a Python tool, {f'`{entry.alias}`' if entry.alias else 'none'}"
     if entry.alias and entry.of_layer:
@@ -169,7 +173,7 @@ def _describe(trace: Trace, entry: TensorEntry) -> None:
 
 
 def _say_drawn(trace: Trace, cut: Cut, head: int) -> None:
-    """What part is drawn, and which columns are the head's own."""
+    """Say what part is drawn, and which columns are the head's own."""
     drawn, said = cut.at_most(figures.MOST_ROWS, figures.MOST_COLUMNS), []
     if drawn.size < cut.size:
         said.append(
@@ -190,7 +194,7 @@ def _span(places: range) -> str:
 
 
 def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
-    """The selection summed up, beside the place for the proof."""
+    """Draw the selection summed up; returns the place for the proof."""
     summed = statistics_of(trace, cut)
     if summed is None:
         st.markdown("Every score of the selection is masked (−∞).")
@@ -221,7 +225,7 @@ def _statistics_table(trace: Trace, cut: Cut, summed: Statistics) -> pd.DataFram
 
 
 def _take_home(trace: Trace, cut: Cut) -> None:
-    """The three lines of Python, and the selection as a file."""
+    """Offer three lines of Python, and the selection as a file."""
     st.code(figures.snippet(trace, cut), language="python")
     array, name = values(trace, cut.at_most(1, 1)), f"{cut.entry.name} {figures.where(cut)}".strip()
     file = "".join(c if c.isalnum() else "-" for c in name)

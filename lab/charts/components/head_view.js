@@ -21,7 +21,7 @@ class HeadView {
     this.root = root;
     this.report = report;
     this.filter = "all";
-    this.hideSpecial = false;
+    this.hideSpecial = payload.header.hide;
     this.fit = false;
     this.take(payload);
     this.heads = new Set(this.header.start.length ? this.header.start : this.everyHead());

@@ -36,6 +36,7 @@ class HeadView:
     second            where the second text begins, None without one
     causal            whether row i has i + 1 cells only
     start             the heads drawn at first, from 0; empty for all
+    hide              whether special tokens are hidden at first
 
     :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
@@ -48,6 +49,7 @@ class HeadView:
     second: int | None = None
     causal: bool = False
     start: Sequence[int] = ()
+    hide: bool = False
 
     @cached_property
     def weights(self) -> NDArray[np.uint16]:
@@ -64,6 +66,7 @@ class HeadView:
             "second": self.second,
             "causal": self.causal,
             "start": list(self.start),
+            "hide": self.hide,
             "colours": head_colours(len(self.weights)),
         }
         return pack(header, {"weights": self.weights, "special": np.asarray(self.special, dtype=np.uint8)})

@@ -1,4 +1,4 @@
-"""What the result of the experiment about copying says, in words that its numbers choose."""
+"""The result of the experiment about copying in words that its numbers choose, and what is predicted of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from math import log
 
 import numpy as np
 
+from lab.course.heads import head_name, listed
 from lab.course.words import escaped, signed
 from lab.evidence.copying.induction import MEAN, ZERO, Distance
 from lab.evidence.copying.replication import AWAY, BEST, BOTH, DRAWS, CopyingTest
@@ -15,65 +16,62 @@ from lab.models.interventions import Head
 from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 
-# Nats. A rise between two of them is an answer to the question how much.
-_EDGES = (0.1, 1.0, 3.0)
-_STAYS = 0.1
+_STAYS = 0.1  # nats, up to which a loss is said to stay
 # Of the way from giving every token the same to losing nothing.
 _WEAK, _WELL = 0.25, 0.75
 ASKS = (
     open_question(
-        "best",
-        "The head with the highest induction score is taken away: it writes its mean over the text. How much does the "
-        "mean loss of the second copy rise?",
-        ("less than 0.1 nats", "0.1 to 1", "1 to 3", "more than 3"),
-    ),
-    open_question(
         "random",
-        f"Each of the other heads is taken away alone instead, {DRAWS} at random where there are more. How many of "
-        "these raise the loss as much, or more?",
+        "Take away the head that looks for what came next last time. Then take away other heads in its place, up to "
+        f"{DRAWS}, one at a time. How many of them are missed as much, or more?",
         ("none", "up to half", "more than half"),
     ),
     open_question(
         "position",
-        "In a text without repetition, the same head could look back by the same number of tokens. How much weight "
-        "does it give to that place, beside its weight in the repeated text?",
+        "Does that head count tokens back? In a text without repetition, how much does it look at the same distance?",
         ("as much", "about half as much", "hardly at all"),
     ),
 )
 
 
 def answers(found: CopyingTest) -> dict[str, Right]:
-    """The answers by the result; where an interval reaches into two options, there is none."""
-    best, alike, drawn = found.rows[0].mean, _alike(found), len(found.random(1, MEAN))
-    given = {"random": (0 if not alike else 1 if 2 * alike <= drawn else 2, f"It is {alike} of {drawn}.")}
-    if (option := between((best.low, best.high), _EDGES)) is not None:
-        given["best"] = (option, f"It rises by {best.rise:.2f} nats, {best.low:.2f} to {best.high:.2f} with 95 %.")
+    """Answer by the result; a question that it leaves open has no answer."""
+    alike, drawn = _alike(found), len(found.random(1, MEAN))
+    given = {
+        "random": (
+            0 if not alike else 1 if 2 * alike <= drawn else 2,
+            f"{alike} of {drawn} random heads raise the loss as much.",
+        )
+    }
     if (place := position(found)) is not None:
         repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
         option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
-        why = f"It gives {fresh:.2f} there, and {repeated:.2f} where the token comes back."
+        why = f"the head gives {fresh:.2f} to that place, and {repeated:.2f} where the token comes back."
         given["position"] = (2 - option, why)
     return given
 
 
 def position(found: CopyingTest) -> Distance | None:
-    """The control for position at the period that everything else is measured at; None where there is none."""
+    """Find the control for position at the period of the other measurements; None where there is none."""
     return next((each for each in found.distances if each.period == found.period and each.repeated.mean() > 0), None)
 
 
 def _alike(found: CopyingTest) -> int:
-    """How many of the random heads raise the loss as much as the best induction head, each at its mean."""
+    """Count the random heads that raise the loss as much as the best induction head, each at its mean."""
     return sum(control.rise >= found.rows[0].mean.rise for control in found.controls(1, MEAN))
 
 
 def meaning_of(found: CopyingTest, model_id: str) -> str:
-    """How well the model copies, and whether the two heads do it."""
-    best = found.rows[0]
-    return (
-        f"{_copies(found, model_id)} Without head {best.name} the loss of the second copy rises by "
-        f"{signed(best.mean.rise)} nats when the head writes its mean, and by {signed(best.zero.rise)} when it writes "
-        f"0; without a random head by {signed(_random_rise(found, MEAN))} and {signed(_random_rise(found, ZERO))}."
+    """Say how well the model copies, and what it costs to lose the best head, a random head, and both heads."""
+    best, both = found.rows[0], found.run(BOTH, MEAN)
+    said = (
+        f"{_copies(found, model_id)} Without {head_name(found.best)} the loss of the second copy rises by "
+        f"{signed(best.mean.rise)}; without a random head by {signed(_random_rise(found, MEAN))}."
     )
+    if both is None or found.source is None:
+        return said
+    rise = float((both.second - found.plain.second).mean())
+    return f"{said} Without its helper as well, {head_name(found.source)}, it rises by {signed(rise)}."
 
 
 def _random_rise(found: CopyingTest, ablation: str) -> float:
@@ -81,13 +79,18 @@ def _random_rise(found: CopyingTest, ablation: str) -> float:
 
 
 def in_full(found: CopyingTest) -> str:
-    """What can be lost at all, where the two heads look, what both together cost, and the caveats."""
-    parts = [_bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
+    """Tell what a 0 costs, what can be lost at all, where the two heads look, what both cost, and the caveats."""
+    best = found.rows[0]
+    at_0 = (
+        f"When head {best.name} writes 0, not its mean, the loss rises by {signed(best.zero.rise)}; for a random head "
+        f"by {signed(_random_rise(found, ZERO))}."
+    )
+    parts = [at_0, _bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
     return "\n\n".join(part for part in parts if part)
 
 
 def _bounded(found: CopyingTest) -> str:
-    """No more can be lost than a model that copies nothing lacks; what a 0 costs beyond it is not lost copying."""
+    """Say how much can be lost at all: what a 0 costs beyond it is not lost copying."""
     beyond = [row for row in found.rows if row.zero.rise > found.most_lost]
     said = (
         f"A model that copies nothing and gives every token the same has a loss of {found.alike:.2f}. So at most "
@@ -104,7 +107,7 @@ def _bounded(found: CopyingTest) -> str:
 
 
 def _by_position(found: CopyingTest) -> str:
-    """Whether the best head looks for a token or for a distance."""
+    """Say whether the best head looks for a token or for a distance."""
     place = position(found)
     if place is None:
         return ""
@@ -117,7 +120,7 @@ def _by_position(found: CopyingTest) -> str:
 
 
 def _looks(found: CopyingTest) -> str:
-    """Where the two heads look, and whether that is what the claim says of them."""
+    """Say where the two heads look, and whether the claim says so."""
     best, source = found.best, found.source
     said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to the token that followed last time"
     if source is None:
@@ -141,7 +144,7 @@ def _name(head: Head) -> str:
 
 
 def _together(found: CopyingTest) -> list[str]:
-    """What it says that the loss rises further, or stays, when the second head goes after the first, at their means.
+    """Interpret how the loss rises further, or stays, when the second head goes after the first, at their means.
 
     Where a loss is already that of a model that copies nothing, a further rise says nothing about copying.
     """
@@ -164,27 +167,27 @@ def _together(found: CopyingTest) -> list[str]:
 
 
 def _copies(found: CopyingTest, model_id: str) -> str:
-    first = float(found.plain.by_place[: found.period - 1].mean())
-    second, alike = _second(found), found.alike
+    """Say whether the model copies, by its loss in the second copy."""
+    first, second, alike = _first(found), _second(found), found.alike
     name = escaped(model_id)
-    losses = f"Its mean loss is {first:.1f} nats in the first copy and {second:.1f} in the second"
     if second >= first:
-        return f"**{name} does not copy.** {losses}."
+        return f"**{name} does not copy:** its loss is {second:.1f} in the second copy, {first:.1f} in the first."
     if second >= alike:
         return (
-            f"**{name} copies next to nothing.** {losses}. A model that gives every token the same "
-            f"probability loses no more, {alike:.1f}."
+            f"**{name} copies next to nothing:** its loss is {second:.1f} in the second copy, and giving every token "
+            f"the same probability costs no more, {alike:.1f}."
         )
     share = (alike - second) / alike
     how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
-    return (
-        f"**{name} copies {how}.** {losses}. The second is {alike - second:.1f} below {alike:.1f}, "
-        "the loss of a model that gives every token the same probability."
-    )
+    return f"**{name} copies {how}:** its loss falls from {first:.1f} in the first copy to {second:.1f} in the second."
+
+
+def _first(found: CopyingTest) -> float:
+    return float(found.plain.by_place[: found.period - 1].mean())
 
 
 def _random(found: CopyingTest) -> list[str]:
-    """The random head whose absence costs most, where that is more than half of what the best one's does."""
+    """Name the random head whose absence costs most, if it is more than half of what the best head costs."""
     most = max(found.controls(1, MEAN), key=lambda control: control.rise)
     (head,) = most.run.heads
     best = found.rows[0]
@@ -197,13 +200,11 @@ def _random(found: CopyingTest) -> list[str]:
     return [f"{said}, though its induction score is only {score:.2f}."]
 
 
-def basis(model_id: str, vocabulary: int, found: CopyingTest | None) -> str:
-    """What has to be known before anything can be predicted: what a loss is, and where it starts."""
-    start = "" if found is None else f" With all heads, the mean loss of the second copy is {_second(found):.1f}."
+def what_a_loss_is(vocabulary: int) -> str:
+    """Explain the measure: where it starts for a model that knows nothing."""
     return (
-        f"{escaped(model_id)} reads from left to right and guesses the next token. Its **loss** is −ln of the "
-        "probability that it gave the right one, in **nats**: the lower, the better. A model that gives every token "
-        f"the same has {log(vocabulary):.1f}.{start}"
+        "The **loss** is −ln of the probability that the model gave the right next token, in **nats**: the lower, the "
+        f"better. A model that gives every token the same probability has a loss of {log(vocabulary):.1f}."
     )
 
 
@@ -211,8 +212,16 @@ def _second(found: CopyingTest) -> float:
     return float(found.plain.second.mean())
 
 
+def verdict_of(found: CopyingTest) -> str:
+    """Name the verdict on each absence, in a line; absences with the same verdict are together."""
+    alike: dict[str, list[str]] = {}
+    for row in found.rows:
+        alike.setdefault(row.judged.verdict.value, []).append(AWAY[row.kind])
+    return " ".join(f"Without {listed(away)}: **{verdict}**." for verdict, away in alike.items())
+
+
 def verdicts(found: CopyingTest) -> str:
-    """The verdict of each row and its reason, as a list; rows with the same are together."""
+    """List the verdict of each row and its reason; rows with the same are together."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in found.rows:
         key = (row.judged.verdict.value.capitalize(), row.judged.why)
@@ -221,7 +230,7 @@ def verdicts(found: CopyingTest) -> str:
 
 
 def bias_of(found: CopyingTest) -> str:
-    """What choosing the best head on A flattered: its score there and on B."""
+    """Say what choosing the best head on A flattered: its score there and on B."""
     on_a, on_b = found.chosen_on[found.best], found.induction[found.best]
     said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
     if on_a > on_b:

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.course.pages import disclosed
+from lab.course.heads import head_name
 from lab.course.words import escaped
 from lab.evidence.copying import replication
 from lab.evidence.copying.induction import copying
@@ -19,9 +19,9 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.results import origin, show_rule
+from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.tables import DECIMAL, Column, show_table
@@ -56,9 +56,8 @@ _DISTANCES = (
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """The whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns a run that it is about, for the badge."""
     model = page.model()
-    _method(model)
     if reason := replication.untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         st.button(
@@ -70,8 +69,7 @@ def show(page: ExperimentPage) -> Trace | None:
         )
         return None
     name, found = f"{EXPERIMENT}.{model.id}", replication.known(model)
-    st.markdown(meanings.basis(model.id, model.config.vocabulary, found))
-    if not predicted(name, meanings.ASKS):
+    if not page.predicted(name, meanings.ASKS):
         return None
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes half a minute, GPT-2 some minutes.")
@@ -79,24 +77,23 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     show_score(name, meanings.ASKS, meanings.answers(found))
     _result(model, found)
-    return sequence.show(model, found)
+    with st.expander("A sequence to look into", icon=":material/format_quote:"):
+        return sequence.show(model, found)
 
 
-def _method(model: LoadedModel) -> None:
-    """What is measured, before any of it is shown."""
+def method(model: LoadedModel) -> str:
+    """Say in full how the claim is tested on a model."""
     period = min(PERIOD, model.config.max_tokens // 2)
-    st.markdown(
-        f"**How it is tested.** Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model "
-        "cannot guess the tokens of the first copy, but it can copy them in the second. A head’s **induction score** "
-        "is the mean weight that it gives to the token that came after the current one last time, its "
-        "**previous-token score** the mean weight on the token before. On half **A** of the texts two heads are "
-        "chosen: the **best induction head**, with the highest induction score, and the earlier head whose absence "
-        "lowers that score most. On half **B** each is taken away, then both: they write 0, or their mean over the "
-        "text. The control: each of the other heads, taken away alone, and other couples; where there are more than "
-        f"{DRAWS}, {DRAWS} drawn at random."
+    return (
+        f"Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model cannot guess the "
+        "tokens of the first copy, but it can copy them in the second. A head’s **induction score** is the mean weight "
+        "that it gives to the token that came after the current one last time, its **previous-token score** the mean "
+        "weight on the token before. On half **A** of the texts two heads are chosen: the **best induction head**, "
+        "with the highest induction score, and the earlier head whose absence lowers that score most. On half **B** "
+        "each is taken away, then both: they write 0, or their mean over the text. The control: each of the other "
+        f"heads, taken away alone, and other couples; where there are more than {DRAWS}, {DRAWS} drawn at random.\n\n"
+        f"{meanings.what_a_loss_is(model.config.vocabulary)}"
     )
-    if told := disclosed(EXPERIMENT, model.id):
-        st.caption(told)
 
 
 def _run(model: LoadedModel, label: str) -> None:
@@ -107,26 +104,27 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: CopyingTest) -> None:
     draw(partial(loss_chart, model), "copying-loss")
     st.caption(
-        f"Mean over the {len(found.plain.second)} texts of B, in nats: −ln of the probability that the model gives the "
-        f"token. **No {found.rows[0].name}**: head {found.best[1] + 1} of layer {found.best[0] + 1} writes its mean. "
-        "**One random head away**: the mean over all heads of the control. "
-        "**All alike**: the loss of a model that gives every token of the vocabulary the same probability."
+        "The **loss** says how unlikely the right token was: the lower, the better. "
+        f"**No {found.rows[0].name}**: {head_name(found.best)} is away and writes its mean. **All alike**: every token "
+        "gets the same probability."
     )
     meaning(meanings.meaning_of(found, model.id))
+    show_verdict(meanings.verdict_of(found))
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found))
         if found.distances:
             show_table(distance_frame(found), _DISTANCES)
             st.caption("The weight that the best head gives to the token at this distance, as a mean over B.")
-    _tables(as_frame(found))
-    st.caption(
-        "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
-        "write 0 or their mean. **Beyond**: this rise, less the mean rise without random heads (one for one head, two "
-        "for two; the random heads are held fixed). **Low** to **high** is its 95 % interval (2,000 bootstraps over "
-        "the texts of B). The scores are means over B."
-    )
-    show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
-    st.markdown(meanings.verdicts(found))
+    with st.expander("All numbers, and each verdict with its reason", icon=":material/table_rows:"):
+        _tables(as_frame(found))
+        st.caption(
+            "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
+            "write 0 or their mean. **Beyond**: this rise, less the mean rise without random heads (one for one head, "
+            "two for two; the random heads are held fixed). **Low** to **high** is its 95 % interval (2,000 bootstraps "
+            "over the texts of B). The scores are means over B."
+        )
+        show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
+        st.markdown(meanings.verdicts(found))
     show_rule(
         "The effect is the rise of the loss beyond random heads, by the way to take heads away that gives the smaller "
         f"one; the loss must clearly rise by both. The paper reports no such figure; a rise of {BOUND} nats counts."
@@ -142,7 +140,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
 
 
 def _tables(frame: pd.DataFrame) -> None:
-    """The heads of the claim, and the random ones below."""
+    """Draw the heads of the claim, and the random ones below."""
     judged = frame["verdict"].notna()
     means = [each for each in _RISES if each.heading in ("at 0", "at mean")]
     show_table(frame[judged], [*_AWAY, Column("verdict", 100), *means, *_BEYOND], long_texts=True)

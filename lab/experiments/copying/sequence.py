@@ -87,8 +87,7 @@ def places(trace: Trace, head: Head) -> list[SequencePlace]:
 
 
 def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
-    """A sequence, the head's looks in it and the ways on; returns its run, None where the vocabulary has no words."""
-    st.header("A sequence to look into")
+    """Draw a sequence, the head's looks in it and the ways on; returns its run, None for a vocabulary without words."""
     turn = st.session_state.get(_TURN, 0)
     text = readable(model, turn)
     if not text:
@@ -98,16 +97,16 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     head = found.best
     name = found.rows[0].name
     st.markdown(
-        f"Here {WORDS} tokens that can be read, whole words and beginnings of words, stand in random order, twice. For "
-        f"each token of the second copy: where head {name} looks most, how much it gives to the token that came next "
-        "last time, and the loss of the next one with the head and without it."
+        f"These are {WORDS} words and beginnings of words in random order, twice. The table says for each token of the "
+        f"second copy where head {name} looks most, how much it gives to the token that came next last time, and the "
+        "loss of the next token with the head and without it."
     )
     here = places(trace, head)
     right = sum(place.most == place.sought for place in here)
     st.markdown(f"{_marked(trace, here)}")
     st.caption(
-        f"Green: the head looks most at what came next last time, {right} of {len(here)}. Orange: it looks elsewhere. "
-        "The first of the copy is another token there, as a space stands before it; the last has no next."
+        f"Green: the head looks most at the token that came next last time, {right} of {len(here)}. Orange: it looks "
+        "elsewhere. The first token of the copy differs, because a space is before it; the last token has no next one."
     )
     show_table(as_frame(trace, here), _columns(name))
     best = max(here, key=lambda place: place.weight)

@@ -30,17 +30,17 @@ LEFT_OUT = "leave-one-out"
 NAMES = {
     ATTENTION: "raw attention",
     AVERAGE: "attention, all layers",
-    NORMS: "‖Σ α·f(x)‖",
+    NORMS: "length of what arrives",
     ROLLOUT: "rollout",
     GRADIENT: "gradient × input",
     INTEGRATED: "integrated gradients",
     NEAR: "nearness alone",
     RARE: "rarity alone",
 }
-# Beside the cells of a map there is room for a dozen letters.
 # As many lines as can be told apart.
 _DRAWN = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, NEAR)
-_SHORT = {AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
+# Beside the cells of a map there is room for a dozen letters.
+_SHORT = {NORMS: "length", AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",
     TELLS: "after Wiegreffe & Pinter 2019",
@@ -49,7 +49,7 @@ WHOSE = {
 
 
 def layer_chart(model: LoadedModel) -> Figure:
-    """How each method agrees with leave-one-out after each layer, as a mean over the texts.
+    """Draw how each method agrees with leave-one-out after each layer, as a mean over the texts.
 
     A method without layers is a level line; integrated gradients are left to the table. Runs the experiment where its
     result neither ships nor is known yet. Raises ValueError for a model that it cannot test.
@@ -66,7 +66,7 @@ def layer_chart(model: LoadedModel) -> Figure:
 
 
 def agreement_chart(model: LoadedModel) -> Heatmap:
-    """How any two methods agree, in the last layer, as a mean over the texts."""
+    """Draw how any two methods agree, in the last layer, as a mean over the texts."""
     names = [*(_SHORT.get(name, NAMES[name]) for name in METHODS), LEFT_OUT]
     axis = Axis("Method", names)
     return heatmap(

@@ -1,4 +1,4 @@
-"""What the result of the experiment about explanations says, in words that its numbers choose."""
+"""The result of the experiment about explanations in words that its numbers choose, and what is predicted of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.course.words import escaped, signed
-from lab.evidence.explanation.agreement import CLAIMS, ROLLED, TELLS
-from lab.evidence.explanation.methods import ATTENTION, AVERAGE, METHODS, NEAR
+from lab.evidence.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK
+from lab.evidence.explanation.methods import ATTENTION, AVERAGE, GRADIENT, METHODS, NEAR
 from lab.evidence.explanation.replication import ExplanationTest, TestedOrderClaim
 from lab.evidence.intervals import mean_interval
 from lab.evidence.verdicts import Verdict
@@ -18,42 +18,50 @@ from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 
 _EDGES = (0.2, 0.4, 0.6)
-_BEST = (*METHODS, NEAR)
+# The orders that a question is about, by names that say what they are.
+_ORDERS = {
+    ATTENTION: "attention of the last layer",
+    AVERAGE: "attention of all layers",
+    GRADIENT: "a gradient",
+    NEAR: "nearness to the blank",
+}
+_SAYS = {
+    WEAK: "Gradients say more than attention",
+    TELLS: "Attention says something beyond nearness",
+    ROLLED: "Rollout says more than attention in the upper layers",
+}
 ASKS = (
     open_question(
         "attention",
-        "The attention of the last layer and leave-one-out each put the tokens in order. How alike are the two orders, "
-        "as a mean of Spearman’s ρ? (1: the same order, 0: nothing in common.)",
+        "How alike are the order by attention, in the last layer, and the order by blanking? (1 is the same order, 0 "
+        "is nothing in common.)",
         ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
     ),
-    open_question("best", "Which order is most like the order of leave-one-out?", tuple(NAMES[name] for name in _BEST)),
     open_question(
-        "rollout",
-        "In the upper half of the layers, rollout agrees with leave-one-out …",
-        ("more than raw attention", "no differently", "less than raw attention"),
+        "best",
+        "Which order is most like the order by blanking? (A gradient says how fast the answer changes with a word.)",
+        tuple(_ORDERS.values()),
     ),
 )
 
 
 def answers(found: ExplanationTest) -> dict[str, Right]:
-    """The answers by the result; where an interval reaches into two options, there is none."""
+    """Answer by the result; where an interval reaches into two options, there is no answer."""
     given = {}
-    attention, rolled = found.own.rho[ATTENTION][:, -1], next(row for row in found.rows if row.claim == ROLLED)
+    attention = _last(found, ATTENTION)
     low, high = mean_interval(attention).tolist()
     if (option := between((low, high), _EDGES)) is not None:
-        why = f"The mean ρ is {attention.mean():.2f}, {low:.2f} to {high:.2f} with 95 %."
+        why = f"the mean over the texts is {attention.mean():.2f}, and its 95 % interval {low:.2f} to {high:.2f}."
         given["attention"] = (option, why)
-    first, second = _ranked(found)[:2]
+    first, second = sorted(_ORDERS, key=lambda name: -_last(found, name).mean())[:2]
     lead = mean_interval(_last(found, first) - _last(found, second))
     if lead[0] > 0:
         given["best"] = (
-            _BEST.index(first),
-            f"Its mean ρ is {signed(_last(found, first).mean())}; next is {NAMES[second]} with "
+            list(_ORDERS).index(first),
+            f"it reaches {signed(_last(found, first).mean())}; next is {_ORDERS[second]} with "
             f"{signed(_last(found, second).mean())}.",
         )
-    option = 0 if rolled.low > 0 else 2 if rolled.high < 0 else 1
-    why = f"The difference in ρ is {rolled.effect:+.2f}, {rolled.low:+.2f} to {rolled.high:+.2f} with 95 %."
-    return given | {"rollout": (option, why)}
+    return given
 
 
 def _last(found: ExplanationTest, name: str) -> Values:
@@ -61,22 +69,24 @@ def _last(found: ExplanationTest, name: str) -> Values:
     return np.asarray(found.own.rho[name][:, -1])
 
 
-def _ranked(found: ExplanationTest) -> list[str]:
-    return sorted(_BEST, key=lambda name: -_last(found, name).mean())
-
-
 def meaning_of(found: ExplanationTest, model_id: str) -> str:
-    """How far attention goes, and what the plainest baselines reach."""
+    """Say how far attention goes, and how far the plainest baselines reach; a baseline that does better surprises."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
-    return (
-        f"In {escaped(model_id)} the attention of the last layer orders the tokens as leave-one-out does by ρ = "
-        f"**{signed(attention)}** on average. Averaged over all layers it reaches {signed(average)}, and to rank the "
-        f"tokens by how near they are to the blank, which takes no model, reaches {signed(near)}."
+    said = (
+        f"In {escaped(model_id)} the attention of the last layer puts the tokens in an order that agrees with blanking "
+        f"by **{signed(attention)}**; averaged over all layers, by {signed(average)}."
     )
+    how = "does better" if near > attention else "reaches"
+    return f"{said} Simply ranking the tokens by nearness to the blank, without any model, {how}: {signed(near)}."
+
+
+def verdict_of(found: ExplanationTest) -> str:
+    """Name each claim with its verdict."""
+    return "\n".join(["", *(f"- {_SAYS[row.claim]}: **{row.judged.verdict.value}**." for row in found.rows)])
 
 
 def in_full(found: ExplanationTest) -> str:
-    """The interval, attention beside nearness and beyond it, and what the untrained twin does."""
+    """Tell the interval, attention beside nearness and beyond it, and what the untrained twin does."""
     low, high = mean_interval(_last(found, ATTENTION)).tolist()
     ends = f"The 95 % interval of the last layer’s ρ is {signed(low)} to {signed(high)}."
     return " ".join([ends, _beside_nearness(found), _beside_twin(found)])
@@ -99,7 +109,7 @@ def _beside_nearness(found: ExplanationTest) -> str:
 
 
 def yardstick_of(found: ExplanationTest) -> str:
-    """Which methods agree most and least, and how leave-one-out fares with its best."""
+    """Say which methods agree most and least, and which one agrees best with leave-one-out."""
     names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
     pairs = {(one, two): float(found.between[one, two]) for one, two in combinations(range(len(names)), 2)}
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
@@ -126,20 +136,20 @@ def _beside_twin(found: ExplanationTest) -> str:
             claim = CLAIMS[row.claim]
             said += (
                 f" {claim.first[0].upper()}{claim.first[1:]}, leads {claim.second} by {signed(row.effect)}; in the "
-                f"twin it is {signed(row.twin)}, and the difference is not clear. So training need not have brought it."
+                f"twin it is {signed(row.twin)}, and the difference is not clear. So training may not be the cause."
             )
     return said
 
 
 def compared(row: TestedOrderClaim) -> str:
-    """Whose claim it is, and the two means."""
+    """Say whose claim it is, and the two means."""
     claim = CLAIMS[row.claim]
     second = f", against {claim.second} {signed(row.second)}" if row.claim != TELLS else ""
     return f"{WHOSE[row.claim]}: {claim.first} {signed(row.first)}{second}."
 
 
 def gap_of(found: ExplanationTest) -> str:
-    """How far integrated gradients miss the sum that they should have."""
+    """Say how far integrated gradients miss the sum that they should have."""
     gaps = np.abs([text.importance.gap for text in found.texts])
     changes = np.abs([text.importance.change for text in found.texts])
     return (

@@ -24,17 +24,20 @@ from lab.ui.tables import show_table
 
 # Tokens of a text that is read at a glance, and how many of them make an order.
 _SHORT, FEWEST = range(8, 14), 3
-_TRIES = 2000
+# What is asked first, where the model can be asked it: everybody understands it.
+_FIRST = "This is one of my favorite places to"
 # What addresses and numbers are made of.
 NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
 
 def example(model: LoadedModel) -> int:
-    """Which of the texts is put in order: the first that is short and plain, else the shortest.
+    """Choose the text to be put in order: the one everybody understands, else a short and plain one, else the shortest.
 
-    Best is one where the model expects a word: what a full stop rests on is no riddle.
+    Of the short ones, the first where the model expects a word: nobody wonders what a full stop depends on.
     """
     asked = [each for _, _, each in asked_texts(model)]
+    if (first := next((at for at, one in enumerate(asked) if one.text.startswith(_FIRST)), None)) is not None:
+        return first
     short = [at for at, one in enumerate(asked) if len(one.context) in _SHORT and not NOT_PLAIN.search(one.text)]
     if not short:
         return min(range(len(asked)), key=lambda at: len(asked[at].context))
@@ -42,24 +45,23 @@ def example(model: LoadedModel) -> int:
 
 
 def _expected(model: LoadedModel, asked: AskedWord) -> str:
-    """What the model finds most probable in the place that is asked about."""
+    """Find the word that the model expects in the place that is asked about."""
     trace = runs.run(model.id, asked.text, "", Interventions())
     return word_of(model.tokenizer, int(trace.logits(asked.place)[0].argmax())).strip("␣")
 
 
 def token_names(model: LoadedModel, asked: AskedWord) -> list[str]:
-    """The tokens to be ordered, each with its number in the text: two may be spelt alike."""
+    """List the tokens to be ordered, each with its number in the text: two may be spelt alike."""
     return [f"{place + 1} {word_of(model.tokenizer, asked.encoding.token_ids[place])}" for place in asked.context]
 
 
 def ask_order(model: LoadedModel, asked: AskedWord, *, open: bool) -> Trace:
-    """The text, what the model expects, and the tokens to be picked in order while it is ``open``; returns its run."""
+    """Draw the text, and while it is ``open`` the tokens to be picked in order; returns the run of the text."""
     where = "to come next after" if asked.next else "in place of the mask in"
     names = token_names(model, asked)
     st.markdown(
-        f"**Your order.** {escaped(model.id)} expects {quoted(_expected(model, asked))} {where}: "
-        f"*{escaped(asked.text)}* Which tokens does that rest on? Pick {FEWEST} or more, the one that matters most "
-        "first."
+        f"**Try it.** {escaped(model.id)} expects {quoted(_expected(model, asked))} {where}: *{escaped(asked.text)}* "
+        f"On which tokens does that depend most? Pick {FEWEST} or more, the most important first."
     )
     key = f"_order.{model.id}"
     kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
@@ -84,43 +86,50 @@ def _keep(key: str) -> None:
     st.session_state[f"{key}.kept"] = list(st.session_state[key])
 
 
-def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> None:
-    """Every order of the one text, the learner's among them, beside leave-one-out."""
+def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> Trace:
+    """Say how many of the learner's picks the model depends on most; folded, every order of the one text.
+
+    Returns the run of the text.
+    """
     asked, one = asked_texts(model)[number][2], found.texts[number].importance
+    sizes = np.abs(one.left_out)
     picked: list[int] = st.session_state.get(f"_order.{model.id}.kept", [])
-    show_table(as_frame(token_names(model, asked), one, picked))
-    st.caption(
-        f"**{LEFT_OUT.capitalize()}**: by how much ln P of the expected word falls without the token; the order goes "
-        "by its size, up or down. Methods with layers: the last one."
-    )
-    each = [(NAMES[name], rank_correlation(one.sizes(name)[-1], np.abs(one.left_out))) for name in (*METHODS, NEAR)]
+    each = [(NAMES[name], rank_correlation(one.sizes(name)[-1], sizes)) for name in (*METHODS, NEAR)]
     if len(picked) >= FEWEST:
-        yours = own_order(picked, len(asked.context))
-        rho = rank_correlation(yours, np.abs(one.left_out))
-        better = as_good(len(picked), np.abs(one.left_out), rho)
-        st.markdown(
-            f"**Your order** agrees with leave-one-out by ρ = **{signed(rho)}**. Of {_TRIES:,} random orders of as "
-            f"many tokens, {better:.0%} agree as well or better."
+        each.append(("your order", rank_correlation(own_order(picked, len(sizes)), sizes)))
+        st.markdown(found_by(picked, sizes))
+    with st.expander("Your sentence, token by token", icon=":material/table_rows:"):
+        trace = ask_order(model, asked, open=False)
+        show_table(as_frame(token_names(model, asked), one, picked))
+        st.caption(
+            f"**{LEFT_OUT.capitalize()}**: by how much ln P of the expected word falls without the token; the order "
+            "goes by its size, up or down. Methods with layers: the last one."
         )
-        each.append(("your order", rho))
-    ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
-    said = ", ".join(f"{name} {signed(rho)}" for name, rho in ranked)
-    st.markdown(f"On this one text, by ρ: {said}. One text decides nothing; the means below are of {len(found.texts)}.")
+        ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
+        said = ", ".join(f"{name} {signed(rho)}" for name, rho in ranked)
+        st.markdown(
+            f"On this one text, each order agrees with leave-one-out by ρ: {said}. One text decides nothing; the means "
+            f"in the figure are of {len(found.texts)}."
+        )
+    return trace
+
+
+def found_by(picked: Sequence[int], sizes: Values) -> str:
+    """Count the picks that are among as many of the most important tokens, beside guessing. ``sizes`` (m,)."""
+    count = len(picked)
+    most = set(np.argsort(-sizes, kind="stable")[:count].tolist())
+    hits = len(most & set(picked))
+    return (
+        f"**{hits} of your {count} tokens** are among the {count} that matter most to the model; guessing finds "
+        f"{count * count / len(sizes):.1f} on average."
+    )
 
 
 def own_order(picked: Sequence[int], count: int) -> Values:
-    """The learner's importance of each token, (count,): the first pick has the highest; those not picked share 0."""
+    """Turn picks into the importance of each token, (count,): the first pick has the highest, the others share 0."""
     found = np.zeros(count)
     found[list(picked)] = np.arange(len(picked), 0, -1)
     return found
-
-
-def as_good(picks: int, sizes: Values, rho: float) -> float:
-    """The share of random orders of ``picks`` tokens that agree with ``sizes`` (m,) by ``rho`` or more."""
-    rng = np.random.default_rng(0)
-    order = own_order(range(picks), len(sizes))
-    drawn = [rank_correlation(rng.permutation(order), sizes) for _ in range(_TRIES)]
-    return float(np.mean(np.array(drawn) >= rho - 1e-9))
 
 
 def as_frame(names: Sequence[str], one: Importance, picked: Sequence[int]) -> pd.DataFrame:

@@ -27,9 +27,9 @@ from lab.experiments.explanation.figures import (
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import is_predicted, predicted, show_score
+from lab.ui.experiments.guesses import is_predicted, show_score
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.results import origin, show_rule
+from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.tables import DECIMAL, Column, show_table
@@ -58,7 +58,7 @@ _CLAIMS = (
 )
 _LAYERS = (
     Column("layer", 60),
-    *(Column(name, 110, DECIMAL) for name in ("raw attention", "‖Σ α·f(x)‖", "rollout")),
+    *(Column(name, 110, DECIMAL) for name in ("raw attention", "length of what arrives", "rollout")),
     *(
         Column(f"twin, {name}", 110, DECIMAL, f"twin: {short}")
         for name, short in (("raw attention", "raw"), ("rollout", "rollout"))
@@ -68,18 +68,15 @@ _LAYERS = (
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """The whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns a run that it is about, for the badge."""
     model = page.model()
-    reason = replication.untestable(model)
-    if not reason and not asked_texts(model):
-        reason = f"The vocabulary of {model.id} has too few whole words for these sentences."
-    if reason:
+    if reason := _untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         return None
-    _method(model)
     name, number = f"{EXPERIMENT}.{model.id}", order.example(model)
-    trace = order.ask_order(model, asked_texts(model)[number][2], open=not is_predicted(name))
-    if not predicted(name, meanings.ASKS):
+    if not is_predicted(name):
+        order.ask_order(model, asked_texts(model)[number][2], open=True)
+    if not page.predicted(name, meanings.ASKS):
         return None
     found = replication.known(model)
     if found is None:
@@ -88,15 +85,25 @@ def show(page: ExperimentPage) -> Trace | None:
         )
         _run(model, "Run the experiment")
         return None
-    order.show_order(model, found, number)
+    trace = order.show_order(model, found, number)
     show_score(name, meanings.ASKS, meanings.answers(found))
     _result(model, found)
-    texts.show(model, found)
+    with st.expander("The texts behind the means", icon=":material/format_quote:"):
+        texts.show(model, found)
     return trace
 
 
-def _method(model: LoadedModel) -> None:
-    """What is measured, before any of it is shown."""
+def _untestable(model: LoadedModel) -> str:
+    """The reason why a model cannot be tested, in a sentence; "" where it can."""
+    if not (reason := replication.untestable(model)) and not asked_texts(model):
+        return f"The vocabulary of {model.id} has too few whole words for these sentences."
+    return reason
+
+
+def method(model: LoadedModel) -> str:
+    """Say in full how the claim is tested on a model; "" where it cannot be tested."""
+    if _untestable(model):
+        return ""
     hidden, blank = (
         (
             "The text ends before the word",
@@ -105,15 +112,17 @@ def _method(model: LoadedModel) -> None:
         if model.config.causal
         else ("The word is masked", "the mask, which the model knows from its training")
     )
-    st.markdown(
-        f"**How it is tested.** {len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to "
-        f"{WORDS[-1]} words, ask {escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word "
-        "that the model then finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and "
-        f"measures how much ln P changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw "
-        "attention** (the row of the place that is asked, mean over heads), its mean over **all layers**, the "
-        "**lengths** ‖Σ α·f(x)‖ of the vectors that attention adds, **rollout**, **gradient × input**, and "
-        f"**integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by their size. "
-        "Two orders are compared by Spearman’s ρ, text by text. Nothing is chosen by its result, so all texts report."
+    return (
+        f"{len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to {WORDS[-1]} words, ask "
+        f"{escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word that the model then finds "
+        "likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
+        f"changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw attention** (the row "
+        "of the place that is asked, mean over heads), its mean over **all layers**, the **length of what arrives** "
+        "(‖Σ α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), "
+        f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
+        "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 is the same order, 0 nothing in "
+        "common, −1 the reverse. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. Nothing is "
+        "chosen by its result, so all texts report."
     )
 
 
@@ -125,42 +134,60 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(layer_chart, model), "explanation-layers")
     st.caption(
-        "Mean over the texts. A method without layers is a level line. Integrated gradients are in the table. "
-        "**Nearness alone**: the nearer to the place that is asked, the more important."
+        "**Leave-one-out** blanks one token at a time. **ρ** is 1 where a method gives the same order, 0 where the two "
+        "have nothing in common. A method without layers is a level line."
     )
     meaning(meanings.meaning_of(found, model.id))
+    show_verdict(meanings.verdict_of(found))
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found))
+        st.caption(meanings.gap_of(found))
+    with st.expander("All methods in numbers", icon=":material/table_rows:"):
+        _numbers(model, found)
+    with st.expander("The three claims in numbers, and why", icon=":material/table_rows:"):
+        _claims(found)
+    _rule()
+    with st.expander(
+        "Do the methods agree among themselves?", icon=":material/compare:", on_change="rerun", key="_methods_agree"
+    ) as agree:
+        if agree.open:
+            _agreement(model, found)
+    with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
+        show_table(layer_frame(found), _LAYERS)
+        st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
+    with origin(found.made, "texts"):
+        _run(model, "Measure it again here")
+    code(without_each, integrated_gradients, rollout)
+
+
+def _numbers(model: LoadedModel, found: ExplanationTest) -> None:
     show_table(as_frame(found), _ORDERS)
     st.caption(
         "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
-        "**Beyond**: partial ρ, without what nearness and rarity (how seldom the token is in these sentences) tell. "
-        "**Untrained twin**: the same model with random weights explains its own predictions; integrated gradients are "
-        "left out there."
+        "**Beyond**: partial ρ, what is left of ρ without nearness and rarity (how seldom the token is in these "
+        "sentences). **Nearness alone**: the nearer to the place that is asked, the more important. **Untrained "
+        "twin**: the same model with random weights explains its own predictions; integrated gradients are left out "
+        "there."
     )
     show_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))
-    st.subheader("Do the methods agree among themselves?")
+
+
+def _agreement(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(agreement_chart, model), "explanation-agreement")
     st.markdown(meanings.yardstick_of(found))
     st.caption(
         "Neely et al. 2022 find that on transformers no two methods agree strongly. So a rank correlation alone cannot "
         "say that a method is wrong; leave-one-out is one more method, and misses what two tokens say together."
     )
-    _verdicts(found)
-    with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
-        show_table(layer_frame(found), _LAYERS)
-        st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
-    st.caption(meanings.gap_of(found))
-    with origin(found.made, "texts"):
-        _run(model, "Measure it again here")
-    code(without_each, integrated_gradients, rollout)
 
 
-def _verdicts(found: ExplanationTest) -> None:
-    st.subheader("The three claims")
+def _claims(found: ExplanationTest) -> None:
     show_table(claim_frame(found), _CLAIMS, long_texts=True)
     for row in found.rows:
         st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {meanings.compared(row)} {row.judged.why}")
+
+
+def _rule() -> None:
     jain = ", ".join(
         f"{task} {signed(gradient - attention, plus=True)}" for task, (attention, gradient) in JAIN.items()
     )

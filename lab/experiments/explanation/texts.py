@@ -20,8 +20,7 @@ from lab.ui.parameters import FLOW_LAYER, TOKEN
 
 
 def show(model: LoadedModel, found: ExplanationTest) -> None:
-    """The texts in which the two agree most, and those in which they agree least."""
-    st.header("The texts behind the means")
+    """Draw the texts in which the two agree most, and others in which they agree least."""
     st.markdown(
         "In green the token that matters most by leave-one-out, in orange the one with the largest weight in the last "
         "layer; green alone where both are the same."

@@ -1,14 +1,17 @@
-"""What the result of the experiment about grammar says, in words that its numbers choose."""
+"""The result of the experiment about grammar in words that its numbers choose, and what is predicted of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from lab.course.heads import head_name
 from lab.course.words import escaped
 from lab.evidence.grammar.replication import GrammarTest, RelationRow, drawn_gains, fixed_offsets
 from lab.evidence.intervals import spread
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
+from lab.questions.guesses import between
 from lab.questions.question import Question, Right, open_question
 
 # The two words of each relation, the dependent first.
@@ -46,29 +49,28 @@ SHORT = {
     "compound:prt": "particle",
 }
 _ASKED = ("det", "nsubj", "obj", "case")
-# Verdicts that answer neither yes nor no.
-_OPEN = (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE)
+_THIRDS = (1 / 3, 2 / 3)  # of the relations, between the options of a question
 _NEAR = 0.005  # two differences that are nearer than this may read alike
 
 
 def asks() -> tuple[Question, ...]:
-    """What is predicted: whether a head beats the best fixed distance in four relations, and where by most points."""
+    """Ask in how many relations a head beats the best fixed distance, and in which of four it gains most."""
     offsets = fixed_offsets()
-    beats = [
+    rule = _rule(offsets["nsubj"][0])
+    rules = [f"{WORDS[relation]} (rule: {offsets[relation][1]:.0%})" for relation in _ASKED]
+    return (
         open_question(
-            relation,
-            f"**{relation}**, {WORDS[relation]}. The best fixed distance is “{_rule(offsets[relation][0])}”, right in "
-            f"{offsets[relation][1]:.0%}. Is some head clearly better?",
-            ("yes", "no"),
-        )
-        for relation in _ASKED
-    ]
-    most = "In which of these four does the best head have the most points above the best fixed distance?"
-    return (*beats, open_question("most", most, _ASKED))
+            "count",
+            f"To name the verb of a subject, the best rule is “always {rule}”: it is right in "
+            f"{offsets['nsubj'][1]:.0%}. In how many relations is some head clearly better than the best such rule?",
+            ("in a third of them or fewer", "in up to two thirds", "in more"),
+        ),
+        open_question("most", "In which of these four does the best head gain most over the rule?", tuple(rules)),
+    )
 
 
 def _rule(offset: int) -> str:
-    """Where a fixed offset, head − dependent, looks from the first of the two words that :data:`WORDS` names."""
+    """Name the place that a fixed offset, head − dependent, looks at from the first of the words in :data:`WORDS`."""
     words = "next word" if abs(offset) == 1 else f"word {abs(offset)} places"
     if offset == -1:
         return "the word before"
@@ -76,28 +78,36 @@ def _rule(offset: int) -> str:
 
 
 def answers(found: GrammarTest) -> dict[str, Right]:
-    """The answers by the result; a question that it does not decide has none."""
-    rows = {row.relation: row for row in found.rows if row.relation in _ASKED}
-    decided = {name: row for name, row in rows.items() if row.judged.verdict not in _OPEN}
-    given = {
-        name: (
-            0 if row.judged.verdict in HOLDS else 1,
-            f"{_beside(row)[0].upper()}{_beside(row)[1:]}.",
-        )
-        for name, row in decided.items()
-    }
-    order = sorted(rows.values(), key=gain, reverse=True)
+    """Answer by the result; a question that it does not decide has no answer."""
+    given = {}
+    testable, held = _testable(found), _held(found)
+    unsure = sum(row.judged.verdict is Verdict.INCONCLUSIVE for row in testable)
+    if testable:
+        shares = len(held) / len(testable), (len(held) + unsure) / len(testable)
+        if (option := between(shares, _THIRDS)) is not None:
+            given["count"] = (option, f"a head is clearly better than the best rule in {len(held)} of {len(testable)}.")
+    rows = [row for row in found.rows if row.relation in _ASKED]
+    order = sorted(rows, key=gain, reverse=True)
     if len(order) == len(_ASKED) and gain(order[0]) - gain(order[1]) >= _NEAR:
         first, second = order[:2]
-        why = f"Head {first.name} is {_points(first)} points above; next is {second.relation} with {_points(second)}."
+        why = f"it gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
         if _may_turn(found, first, second):
             why += " With other sentences, the order of these two may turn."
         given["most"] = (_ASKED.index(first.relation), why)
     return given
 
 
+def _testable(found: GrammarTest) -> list[RelationRow]:
+    return [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
+
+
+def _held(found: GrammarTest) -> list[RelationRow]:
+    """The relations in which the claim comes out."""
+    return [row for row in found.rows if row.judged.verdict in HOLDS]
+
+
 def gain(row: RelationRow) -> float:
-    """By how much the best head is above the best fixed distance: the difference of two shares of half B."""
+    """Subtract the share of half B that the best fixed distance gets right from the best head's."""
     return row.accuracy - row.offset_accuracy
 
 
@@ -105,41 +115,52 @@ def _points(row: RelationRow) -> str:
     return f"{100 * gain(row):.1f}"
 
 
-def _beside(row: RelationRow) -> str:
-    return f"head {row.name} names {row.accuracy:.0%} right, the best fixed distance {row.offset_accuracy:.0%}"
-
-
 def _may_turn(found: GrammarTest, first: RelationRow, second: RelationRow) -> bool:
-    """Whether 0 lies in the 95 % interval between the two gains, by a bootstrap over the documents of half B."""
+    """Say whether the 95 % interval of the difference holds 0, by a bootstrap over the documents of half B."""
     documents = halves()[1].documents
     one, other = (drawn_gains(found.cases[row.relation], row, documents) for row in (first, second))
     return bool(spread(one - other)[0] <= 0)
 
 
 def meaning_of(found: GrammarTest, model_id: str) -> str:
-    """In how many relations a head is found, and whether another treebank agrees."""
-    testable = [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
-    held = [row for row in testable if row.judged.verdict in HOLDS]
+    """Say in how many relations a head is found, where it is farthest ahead, and whether other texts agree."""
+    testable, held = _testable(found), _held(found)
     name = escaped(model_id)
     if not testable:
         return f"Nothing of the claim can be tested on {name}."
     if not held:
-        return f"In none of {len(testable)} relations is a head of {name} clearly above the best fixed distance."
+        return f"In none of {len(testable)} relations is a head of {name} clearly better than the best rule."
+    said = (
+        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best rule, and "
+        f"than any head before training. {_farthest(max(held, key=gain))}"
+    )
+    if not found.elsewhere:
+        return said
     there = {row.relation: row.judged.verdict for row in found.elsewhere}
     also = sum(there.get(row.relation) in HOLDS for row in held)
-    again = f" On GUM, on which nothing was chosen, the same heads are so in {also} of {len(held)}."
-    again = again if found.elsewhere else ""
+    return f"{said} In texts on which nothing was chosen, the same heads do it again in {also} of {len(held)}."
+
+
+def _farthest(row: RelationRow) -> str:
+    """The relation with the largest gain, in numbers of a hundred."""
+    ours, rule = (f"{100 * share:.0f}" for share in (row.accuracy, row.offset_accuracy))
     return (
-        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly above the best fixed distance, "
-        f"and above the untrained twin.{again}"
+        f"It gains most for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 cases, "
+        f"the rule in {rule}."
     )
 
 
+def verdict_of(found: GrammarTest) -> str:
+    """Count the relations by verdict, the most frequent first."""
+    counts = Counter(row.judged.verdict.value for row in found.rows)
+    told = [f"**{verdict}** in {count}" for verdict, count in counts.most_common()]
+    return f"Relation by relation, beside the paper’s effect: {', '.join(told)}."
+
+
 def in_full(found: GrammarTest, model_id: str) -> str:
-    """The farthest relation, the sizes, what is refuted and what is left open, and what choosing flattered."""
-    testable = [row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
-    held = [row for row in testable if row.judged.verdict in HOLDS]
-    return " ".join([*_sizes(held), *_without(testable, model_id), *_open(testable), _bias(found.rows)])
+    """Tell the sizes, what is not reproduced and what is left open, and what choosing flattered."""
+    testable = _testable(found)
+    return " ".join([*_sizes(_held(found)), *_without(testable, model_id), *_open(testable), _bias(found.rows)])
 
 
 def _sizes(held: Sequence[RelationRow]) -> list[str]:
@@ -147,28 +168,29 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
         return []
     best, smaller = max(held, key=gain), [r for r in held if r.judged.verdict is Verdict.SMALLER]
     found = [
-        f"Farthest above in points is {best.relation}, {WORDS[best.relation]}: {_beside(best)}. So the head is "
+        f"Farthest above in points is {best.relation}, {WORDS[best.relation]}: head {best.name} names "
+        f"{best.accuracy:.0%} right, the best fixed distance {best.offset_accuracy:.0%}. So the head is "
         f"{_points(best)} points above."
     ]
     if smaller:
         these = "all of them" if len(smaller) == len(held) else f"{len(smaller)} of them"
         found.append(
             "The verdict goes by the **lift**: the share of the way from the best fixed distance to 100% that the head "
-            f"goes. In {these} it is clearly smaller than the paper’s."
+            f"goes. In {these} it is clearly smaller than in the paper."
         )
     return found
 
 
 def _without(testable: Sequence[RelationRow], model_id: str) -> list[str]:
-    """The relations in which the claim does not come out, and whose finding that is."""
+    """Count the relations in which the claim does not come out, and say whose finding that is."""
     count = sum(row.judged.verdict in (Verdict.NOT_REPRODUCED, Verdict.OPPOSITE) for row in testable)
     untrained = sum(row.judged.verdict is Verdict.ALSO_UNTRAINED for row in testable)
     said = []
     if count:
         are = "One relation is" if count == 1 else f"{count} relations are"
         said.append(
-            f"{are} not reproduced. That is a finding about {escaped(model_id)} on these sentences. The paper read "
-            "others, with BERT base, and this does not refute it."
+            f"{are} not reproduced. That is a finding about {escaped(model_id)} on these sentences. The paper "
+            "tested BERT base on other sentences, so this does not refute it."
         )
     if untrained:
         said.append(f"In {untrained} the untrained twin does about as well.")
@@ -185,7 +207,7 @@ def _open(testable: Sequence[RelationRow]) -> list[str]:
 
 
 def untestable(found: GrammarTest) -> str:
-    """Which relations cannot be tested here, and why, as a list; "" where all can."""
+    """List the relations that cannot be tested here, and why; "" if all can."""
     return "\n".join(
         f"- **Not testable here**: {row.relation}, {WORDS[row.relation]}. {row.judged.why}"
         for row in found.rows

@@ -7,7 +7,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.course.pages import disclosed
 from lab.course.words import escaped
 from lab.evidence.grammar import replication
 from lab.evidence.grammar.accuracy import between_words, find_cases
@@ -20,16 +19,17 @@ from lab.experiments.grammar.figures import as_frame, relation_chart
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.results import origin, show_rule
+from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
+from lab.ui.shared.met_again import met_again
 from lab.ui.tables import DECIMAL, Column, show_table
 
 
 def _columns_of(other: str) -> tuple[Column, ...]:
-    """The columns of a table of results, with the verdict on the ``other`` treebank."""
+    """List the columns of a table of results, with the verdict on the ``other`` treebank."""
     return (
         Column("two words", 160),
         Column("verdict", 106),
@@ -49,11 +49,10 @@ def _columns_of(other: str) -> tuple[Column, ...]:
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """The whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns a run that it is about, for the badge."""
     model = page.model()
     name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks()
-    _method(model)
-    if not predicted(name, asked):
+    if not page.predicted(name, asked):
         return None
     found = replication.known(model)
     if found is None:
@@ -70,28 +69,26 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     show_score(name, asked, meanings.answers(found))
     _result(model, found)
-    return sentences.show(model, found)
+    with st.expander("The sentences behind a number", icon=":material/format_quote:"):
+        return sentences.show(model, found)
 
 
-def _method(model: LoadedModel) -> None:
-    """What is measured, before any of it is shown."""
+def method(model: LoadedModel) -> str:
+    """Say in full how the claim is tested on a model."""
     a, b = (len(half.sentences) for half in halves())
-    st.markdown(
-        f"**How it is tested.** People wrote down the grammar of {a + b:,} sentences of UD English EWT. From one word "
-        "of each relation a head names the word that it attends to most; special tokens and the word itself do not "
-        "count. "
-        f"For each relation the best head is chosen on half **A** ({a} sentences) and measured on half **B** ({b} "
-        f"sentences of other documents). Then the same head reads {len(gum().sentences):,} sentences of UD English "
-        "**GUM**, on which nothing was chosen."
+    told = (
+        f"People wrote down the grammar of {a + b:,} sentences of UD English EWT. From one word of each relation a "
+        "head names the word that it attends to most; special tokens and the word itself do not count. The rule "
+        "always names the word at one distance, the best one. For each relation the best head is chosen on half **A** "
+        f"({a} sentences) and measured on half **B** ({b} sentences of other documents). Then the same head reads "
+        f"{len(gum().sentences):,} sentences of UD English **GUM**, on which nothing was chosen."
     )
-    if told := disclosed(EXPERIMENT, model.id):
-        st.caption(told)
     if model.config.causal:
-        st.info(
-            f"A head of {escaped(model.id)} looks back only. Of the two words of a relation it can start from the "
-            "later one alone. What it cannot see counts as wrong; the best fixed distance may look ahead.",
-            icon=":material/arrow_back:",
+        told += (
+            f"\n\nA head of {escaped(model.id)} looks back only. It can start only from the later of the two "
+            "words of a relation. A word that it cannot see counts as wrong; the best fixed distance may look ahead."
         )
+    return told
 
 
 def _run(model: LoadedModel, label: str) -> None:
@@ -104,16 +101,24 @@ def _run(model: LoadedModel, label: str) -> None:
 
 def _result(model: LoadedModel, found: GrammarTest) -> None:
     draw(partial(relation_chart, model), "grammar-relations")
+    st.caption(
+        "How often the best head names the right word, beside a fixed distance (the rule), the **untrained twin** (the "
+        "same model before training), and the paper."
+    )
     meaning(meanings.meaning_of(found, model.id))
+    show_verdict(meanings.verdict_of(found))
+    for row in found.rows:
+        if row.relation == "nsubj":
+            met_again(model, (row.layer, row.head))
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found, model.id))
         if reasons := meanings.untestable(found):
             st.markdown(reasons)
-    show_table(as_frame(found), _columns_of("GUM"), long_texts=True)
+    with st.expander("All relations in numbers", icon=":material/table_rows:"):
+        show_table(as_frame(found), _columns_of("GUM"), long_texts=True)
+        _columns()
     with st.expander("The same heads on GUM", icon=":material/table_rows:"):
         show_table(as_frame(found, gum=True), _columns_of("EWT"), long_texts=True)
-    with st.expander("What the columns are", icon=":material/table_rows:"):
-        _columns()
     show_rule(
         "The effect is the **lift**: how much of the way from the best fixed distance to 100 % the head goes. Its "
         "interval is a bootstrap over documents."
@@ -138,7 +143,10 @@ def _columns() -> None:
 
 def _mapping() -> None:
     with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
-        st.markdown("The paper uses Stanford Dependencies of the Penn Treebank. What maps, and what does not:")
+        st.markdown(
+            "The paper uses Stanford Dependencies of the Penn Treebank. These relations have a counterpart here, or "
+            "have none:"
+        )
         rows = [(each.name, each.relation, each.note) for each in CLARK]
         rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]
         st.table(pd.DataFrame(rows, columns=["in the paper", "here", "note"]), hide_index=True, border="horizontal")

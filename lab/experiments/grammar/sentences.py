@@ -1,4 +1,4 @@
-"""The sentences behind a number: where the chosen head is right and where it is wrong, each a way into the lab."""
+"""The sentences behind a number: some where the chosen head is right, some where it is wrong."""
 
 from __future__ import annotations
 
@@ -62,8 +62,7 @@ def cases_of(found: GrammarTest, row: RelationRow) -> list[ShownCase]:
 
 
 def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
-    """The choice of a relation, its verdict and its sentences; returns the run of the first of them."""
-    st.header("The sentences behind a number")
+    """Draw the choice of a relation, its verdict and its sentences; returns the run of the first of them."""
     rows = {row.relation: row for row in found.rows}
     held = [row for row in found.rows if row.judged.verdict in HOLDS] or list(found.rows)
     best = max(held, key=lambda row: row.lift if np.isfinite(row.lift) else -1).relation

@@ -1,14 +1,16 @@
-"""What the result of the experiment on needed heads says, in words that its numbers choose."""
+"""The result of the experiment on needed heads in words that its numbers choose, and what is predicted of it."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from lab.course.heads import head_name
 from lab.course.words import escaped, signed
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.needed_heads.claims import (
     BOUNDS,
+    CLAIMS,
     EACH,
     FIFTH,
     HURTS,
@@ -27,9 +29,8 @@ from lab.models.interventions import Head
 from lab.questions.question import Question, Right, open_question
 
 _QUARTERS = ("a quarter of them or fewer", "up to half", "up to three quarters", "more")
-_ALIKE = (0.5, 0.8)
 POINTS = f"{100 * MARGIN:.0f} points"
-# What each verdict is about.
+# The rule that each verdict follows.
 RULES = (
     "Each head is taken away in two ways: it writes 0, or its mean over the sentence. A verdict is of the way that "
     "supports the claim less. "
@@ -39,7 +40,7 @@ RULES = (
     "- *Most heads can go, one at a time*: more than half of the heads, each for free, all these together with 95 %. "
     "“Low” is a **bound**, the share of heads that clearly go for free; “high” is the share of heads that do not "
     "clearly cost more.\n"
-    "- *Some head is needed*: without the head whose absence costs the logit difference most on A, the accuracy on B "
+    "- *Some head is needed*: remove the head whose removal lowers the logit difference most on A; the accuracy on B "
     "clearly falls.\n"
     "- *Some head even hurts*: without the head without which it is highest on A, the accuracy on B clearly rises.\n"
     "- *One head is enough in most layers*: more than half of the layers, each for free on B, with the one head kept "
@@ -53,90 +54,48 @@ RULES = (
 
 
 def asks(config: ModelConfig) -> tuple[Question, ...]:
-    """What is predicted of a model with so many layers and heads."""
-    layers, count = config.layers, config.layers * config.heads
-    found = [
+    """Ask how many heads matter, alone and together, of a model with so many layers and heads."""
+    count = config.layers * config.heads
+    return (
         open_question(
             "clear",
-            f"Each of the {count} heads is taken away, one at a time. For how many does the mean logit difference "
-            "clearly change?",
+            f"Each of the {count} heads is taken away, one at a time. For how many does the model’s preference for the "
+            "right form clearly change?",
             _QUARTERS,
-        )
-    ]
-    if layers > 1:
-        lower, upper = _span(range(_middle(layers))), _span(range(_middle(layers), layers))
-        found.append(
-            open_question("layer", "Where is the head whose absence costs the logit difference most?", (lower, upper))
-        )
-    return (
-        *found,
-        open_question(
-            "agree",
-            "A head is taken away in five ways: its output becomes 0, its mean over the sentence or over all "
-            "sentences, or that of another sentence, or its attention becomes equal. How large is the rank correlation "
-            "of the two ways that agree least about the order of the heads?",
-            ("below 0.5", "0.5 to 0.8", "0.8 or more"),
         ),
         open_question(
             "go",
-            f"Heads go one after the other, those of least gradient importance first. How many of the {count} can go "
-            "before the accuracy is clearly lower?",
+            f"Now heads go one after the other, the least important first, and none comes back. How many of the "
+            f"{count} can go before the model is clearly more often wrong?",
             ("less than a fifth", "a fifth to a half", "more than half"),
         ),
     )
 
 
-def _middle(layers: int) -> int:
-    return (layers + 1) // 2
-
-
-def _span(layers: range) -> str:
-    first, last = layers[0] + 1, layers[-1] + 1
-    return f"layer {first}" if first == last else f"layers {first} to {last}"
-
-
 def answers(found: NeededTest) -> dict[str, Right]:
-    """The answers by the result; a question that it does not decide has none."""
-    clear, (layers, heads) = int(found.effect.clear.sum()), found.shape
-    count = layers * heads
-    low, pair = least_alike(found)
-    last = last_for_nothing(found)
+    """Answer by the result."""
+    clear, count, last = int(found.effect.clear.sum()), found.effect.mean.size, last_for_nothing(found)
     return {
-        "clear": (int(np.searchsorted((0.25, 0.5, 0.75), clear / count)), f"It is {clear} of {count}."),
-        "agree": (
-            int(np.searchsorted(_ALIKE, low, side="right")),
-            f"It is {signed(low)}, between {WAYS[pair[0]]} and {WAYS[pair[1]]}.",
+        "clear": (
+            int(np.searchsorted((0.25, 0.5, 0.75), clear / count)),
+            f"{clear} of {count} heads clearly change it.",
         ),
         "go": (
             0 if 5 * last < count else 1 if 2 * last <= count else 2,
-            f"With {last} away it is not clearly lower yet." if last < count else "Even without all of them it is not.",
+            f"with {last} heads away it is not yet." if last < count else "even without all heads it is not.",
         ),
-        **_where(found),
     }
 
 
-def _where(found: NeededTest) -> dict[str, Right]:
-    """In which half of the layers the most needed head is, where the other half has none that may be as needed."""
-    mean, middle = found.effect.mean, _middle(found.shape[0])
-    if middle == found.shape[0]:
-        return {}
-    layer, head = (int(at) for at in np.unravel_index(int(mean.argmin()), mean.shape))
-    other = mean[middle:] if layer < middle else mean[:middle]
-    if found.effect.high[layer, head] >= other.min():
-        return {}
-    why = f"Head {name_of((layer, head))}: the difference changes by {signed(mean[layer, head], plus=True)}."
-    return {"layer": (int(layer >= middle), why)}
-
-
 def least_alike(found: NeededTest) -> tuple[float, tuple[str, str]]:
-    """The lowest rank correlation between two ablations, and which two."""
+    """Find the lowest rank correlation between two ablations, and which two."""
     table = agreement(found)
     one, two = (int(at) for at in np.unravel_index(int(table.argmin()), table.shape))
     return float(table[one, two]), (ABLATIONS[one], ABLATIONS[two])
 
 
 def last_for_nothing(found: NeededTest) -> int:
-    """How many heads of least I_h are away at the last measured step before the accuracy on B is clearly lower."""
+    """Count the heads of least I_h that are away at the last measured step before the accuracy on B clearly falls."""
     lost = gains(found.curves[IMPORTANCE], found.plain[found.b]).T
     _, high = spread(drawn_means(lost, *found.sample.shared_in(found.b)))
     lower = np.flatnonzero(high < 0)
@@ -144,25 +103,36 @@ def last_for_nothing(found: NeededTest) -> int:
 
 
 def meaning_of(found: NeededTest, model_id: str) -> str:
-    """How many heads change the difference, and how many of them are needed."""
+    """Say how many heads change the choice, which one is missed most, and how many can go together."""
     each, needed, clear = found.row(EACH), found.row(NEEDED), found.effect.clear
     if each.untestable:
         return each.untestable
     cheap = round(each.decides.low * clear.size)
     said = (
-        f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** change the choice between the two forms "
-        f"in a way that can be told from chance; but {cheap} clearly cost less than {POINTS} of accuracy each."
+        f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** clearly change the model’s preference, "
+        f"but {cheap} clearly cost less than {POINTS} of accuracy each."
     )
-    if min(needed.zero.ours, needed.mean.ours) <= 0:
-        return said
-    return (
-        f"{said} Most is lost without head {name_of(needed.heads[0])}: {100 * needed.zero.ours:.0f} points when it "
-        f"writes 0, {100 * needed.mean.ours:.0f} when it writes its mean."
-    )
+    if min(needed.zero.ours, needed.mean.ours) > 0:
+        said += (
+            f" Most is lost without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} points if it writes 0, "
+            f"{100 * needed.mean.ours:.0f} if it writes its mean."
+        )
+    last = last_for_nothing(found)
+    if last < clear.size:
+        return f"{said} The {last} least important heads can go together before the model is clearly more often wrong."
+    return f"{said} Even without all its heads the model is not clearly more often wrong."
+
+
+def verdict_of(found: NeededTest) -> str:
+    """Name each claim with its verdict, those with the same verdict together."""
+    alike: dict[str, list[str]] = {}
+    for row in found.rows:
+        alike.setdefault(row.judged.verdict.value, []).append(CLAIMS[row.id])
+    return "\n".join(["", *(f"- **{verdict}**: {'; '.join(claims)}." for verdict, claims in alike.items())])
 
 
 def in_full(found: NeededTest, model_id: str) -> str:
-    """What the model can, in which direction heads change it, and what goes together."""
+    """Tell what the model can, in which direction heads change it, and what goes together."""
     right, wrong = int((found.plain > 0).sum()), float((found.twin > 0).mean())
     clear, mean = found.effect.clear, found.effect.mean
     falls, rises = (int((clear & side).sum()) for side in (mean < 0, mean > 0))
@@ -179,7 +149,7 @@ def in_full(found: NeededTest, model_id: str) -> str:
 
 
 def _below(found: NeededTest) -> str:
-    """Templates in which the model is clearly worse than guessing: there, it gains by knowing less."""
+    """Name the templates in which the model is clearly worse than guessing: there, it gains by knowing less."""
     table = template_frame(found)
     below = table[table["high"] < 0.5]
     if below.empty:
@@ -202,7 +172,7 @@ def _strongest(found: NeededTest) -> str:
 
 
 def _by_template(found: NeededTest, head: Head) -> str:
-    """Between which templates the change of the accuracy without a head lies: a mean may hide that they disagree."""
+    """Name the templates with the least and the most change without a head: a mean may hide that they disagree."""
     gained = gains(found.changed[head], found.plain)
     names = {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
     changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
@@ -212,7 +182,7 @@ def _by_template(found: NeededTest, head: Head) -> str:
 
 
 def needed_where(found: NeededTest) -> str:
-    """Which head each template needs most, where one clearly lowers the difference by being away."""
+    """Name the head that each template needs most, where the difference clearly falls without it."""
     templates: dict[Head, list[str]] = {}
     for each in TEMPLATES:
         if not found.of(each.id).any():
@@ -224,7 +194,7 @@ def needed_where(found: NeededTest) -> str:
     if not templates:
         return "In no template is there a head without which the difference clearly falls."
     told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
-    differs = "**The head that is missed most is another one in other templates.** " if len(templates) > 1 else ""
+    differs = "**Different templates miss different heads most.** " if len(templates) > 1 else ""
     return f"{differs}Most is lost without {told}."
 
 
@@ -238,7 +208,7 @@ def _fifth(row: TestedClaim) -> str:
 
 
 def by_template(found: NeededTest) -> str:
-    """How many heads some template needs, though the mean over all hides it."""
+    """Count the heads that some template needs, though the mean over all hides it."""
     costly = {head for template in found.rows_in for head in found.costly_in(template)}
     pooled = -gains(found.changed, found.plain).mean(axis=-1)
     hidden = [head for head in sorted(costly) if pooled[head] < MARGIN]
@@ -252,7 +222,7 @@ def by_template(found: NeededTest) -> str:
 
 
 def agreement_of(found: NeededTest) -> str:
-    """Whether the five ablations agree, and about what."""
+    """Say whether the five ablations agree, and about what."""
     low, (one, two) = least_alike(found)
     said = f"The two ways that agree least are {WAYS[one]} and {WAYS[two]}: their rank correlation is {signed(low)}."
     largest = {each.largest for each in found.effects if each.name in WAYS}
@@ -262,7 +232,7 @@ def agreement_of(found: NeededTest) -> str:
 
 
 def bias_of(found: NeededTest) -> str:
-    """What choosing on A flattered, for the two heads that were chosen for what they do."""
+    """Say what choosing on A flattered, for the two heads that were chosen for what they do."""
     rows = [found.row(claim) for claim in (NEEDED, HURTS)]
     told = [f"{row.what}: {100 * row.on_a:.1f} points on A, {100 * row.zero.ours:.1f} on B" for row in rows]
     flattered = sum(row.on_a > row.zero.ours for row in rows)

@@ -9,7 +9,7 @@ import streamlit as st
 from lab.course.words import escaped
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.needed_heads import replication
-from lab.evidence.needed_heads.claims import CLAIMS, PUBLISHED
+from lab.evidence.needed_heads.claims import CLAIMS, NEEDED, PUBLISHED
 from lab.evidence.needed_heads.heads import without_each_head
 from lab.evidence.needed_heads.pruning import importance
 from lab.evidence.needed_heads.replication import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
@@ -19,11 +19,12 @@ from lab.experiments.needed_heads import figures, meanings, sentences
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.results import origin, show_rule
+from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
+from lab.ui.shared.met_again import met_again
 from lab.ui.tables import DECIMAL, SHARE, Column, show_table
 
 _MEASURED = (
@@ -72,7 +73,7 @@ _ABLATIONS = (
     Column("largest", 80),
     Column("change", 80, DECIMAL),
 )
-_MAP = "_experiment_map"
+_MAP, _TABLE = "_experiment_map", ":material/table_rows:"
 _WHY_NOT = Column("why not", 200)
 _ELSEWHERE = (
     Column("template", 300),
@@ -82,46 +83,43 @@ _ELSEWHERE = (
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """The whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns a run that it is about, for the badge."""
     model = page.model()
-    _method(model)
     found = replication.known(model)
     if found is None and (reason := replication.untestable(model)):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         return None
     name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config)
-    if not predicted(name, asked):
+    if not page.predicted(name, asked):
         return None
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
         _run(model, "Run the experiment")
         return None
-    _draw_intervals(found)
+    with st.spinner("Computing the intervals …"):  # once for all who look; it takes seconds
+        _ = found.rows
     show_score(name, asked, meanings.answers(found))
     _result(model, found)
     _more(model, found)
+    show_rule(meanings.RULES)
     with origin(found.made, "pairs"):
         _run(model, "Measure it again here")
     code(replication.replicate, without_each_head, importance)
-    return sentences.show(model, found)
+    with st.expander("The pairs behind a number", icon=":material/format_quote:"):
+        return sentences.show(model, found)
 
 
-def _draw_intervals(found: NeededTest) -> None:
-    """Work out every interval and verdict, once for all who look: that takes seconds, and the page says so."""
-    with st.spinner("Computing the intervals …"):
-        _ = found.rows, found.rows_in, [found.effect_in(template) for template in found.rows_in]
-
-
-def _method(model: LoadedModel) -> None:
-    """What is measured, before any of it is shown."""
+def method(model: LoadedModel) -> str:
+    """Say in full how the claim is tested on a model."""
     asked = "after the words before it" if model.config.causal else "at the mask"
-    st.markdown(
-        f"**How it is tested.** At least {PAIRS} **minimal pairs** are made by templates, such as *The boys near the "
-        "tree* **are** or **is** *old*. One form fits, the other does not. The **logit difference** is the logit of "
-        f"the good form less that of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the "
-        "share of pairs in which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its "
-        "mean over the sentence. What is chosen, a head or an order of heads, is chosen on half **A** and measured on "
-        "half **B**, whose nouns are others."
+    return (
+        f"At least {PAIRS} **minimal pairs** are made by templates, such as *The boys near the tree* **are** or **is** "
+        "*old*. One form fits, the other does not. The **logit difference** is the logit of the good form less the "
+        f"logit of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the share of pairs in "
+        "which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its mean over the "
+        "sentence. What is chosen, a head or an order of heads, is chosen on half **A** and measured on half **B**, "
+        "whose nouns are others. The least important heads are found by a gradient: **I_h** is how much the loss of "
+        "the good form changes with a factor before the head, divided by its norm in the layer."
     )
 
 
@@ -138,59 +136,87 @@ def _run(model: LoadedModel, label: str) -> None:
 
 
 def _result(model: LoadedModel, found: NeededTest) -> None:
-    names = {"": "all templates"} | {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
-    chosen = st.selectbox("Pairs of", list(names), key=_MAP, format_func=names.__getitem__)
-    template = chosen if chosen in names else ""  # another model may lack one
+    template = st.session_state.get(_MAP, "")
+    template = template if template in _templates(found) else ""  # another model may lack one
     draw(partial(figures.effect_map, model, template), "needed-heads")
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
-        f"Mean over {count} pairs. Below 0, the head helps the good form. The button in the figure’s corner has each "
-        "head’s 95 % interval (a bootstrap over the nouns and verbs that pairs share) and p, corrected by Holm for all "
-        "heads."
+        f"Mean over {count} pairs. The **logit difference** says how much the model prefers the right form: below 0, "
+        "it does so less without this head."
     )
     meaning(meanings.meaning_of(found, model.id))
+    show_verdict(meanings.verdict_of(found))
+    met_again(model, found.row(NEEDED).heads[0])
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found, model.id))
         st.markdown(meanings.bias_of(found))
-    show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
-    st.caption(
-        f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % interval, or "
-        "bounds of a share of heads or layers. **Control**: the mean of all other heads; of the single heads kept, the "
-        "mean of all heads of the layer; of a fifth, the same number of heads in random order. **n**: different "
-        "sentences, of B where there is a choice. **Heads**: those chosen on A."
-    )
-    show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
-    st.markdown(meanings.needed_where(found))
-    with st.expander("Verdicts template by template", icon=":material/table_rows:"):
-        st.markdown(meanings.by_template(found))
-        show_table(figures.template_claims(found).round(4), _BY_TEMPLATE, long_texts=True)
-    with st.expander("Each verdict, and why", icon=":material/gavel:"):
+    with st.expander("All claims in numbers, and why", icon=":material/table_rows:"):
+        show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
+        st.caption(
+            f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % interval, or "
+            "bounds of a share of heads or layers. **Control**: the mean of all other heads; for the single heads "
+            "kept, the mean of all heads of the layer; for a fifth, the same number of heads in random order. **n**: "
+            "different sentences, from B where there is a choice. **Heads**: those chosen on A."
+        )
+        show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
         for row in found.rows:
             st.markdown(
                 f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
                 f"{PUBLISHED[row.id]}."
             )
-    show_rule(meanings.RULES)
+        st.caption("BLEU is a score for translations, from 0 to 100.")
+
+
+def _templates(found: NeededTest) -> dict[str, str]:
+    """The names of the templates that the model was asked, by id; "" is all of them."""
+    return {"": "all templates"} | {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
 
 
 def _more(model: LoadedModel, found: NeededTest) -> None:
-    """Together, in other ways, and what the model can at all."""
-    st.header("Taken away together")
+    """Offer the templates one by one, heads that go together, other ways to take them away, and what the model can."""
+    with st.expander("Template by template", icon=_TABLE, on_change="rerun", key="_needed_templates") as templates:
+        if templates.open:
+            _by_template(found)
+    with st.expander("Taken away together", icon=_TABLE, on_change="rerun", key="_needed_together") as together:
+        if together.open:
+            _together(model)
+    with st.expander("Taken away in five ways", icon=_TABLE, on_change="rerun", key="_needed_ways") as ways:
+        if ways.open:
+            _ways(model, found)
+    with st.expander("What the model can", icon=_TABLE, on_change="rerun", key="_needed_can") as can:
+        if can.open:
+            _can(found)
+
+
+def _by_template(found: NeededTest) -> None:
+    names = _templates(found)
+    st.selectbox("The map above shows", list(names), key=_MAP, format_func=names.__getitem__)
+    st.markdown(meanings.needed_where(found))
+    st.markdown(meanings.by_template(found))
+    show_table(figures.template_claims(found).round(4), _BY_TEMPLATE, long_texts=True)
+
+
+def _together(model: LoadedModel) -> None:
     draw(partial(figures.pruning_chart, model), "needed-pruning")
     st.caption(
         "On half B. **I_h**, the gradient importance, is how much the loss of the good form changes with a factor "
-        f"before the head, chosen on A, divided by its norm in the layer. **Greedily**: those whose loss costs least "
-        f"on {SAMPLE} pairs of A, measured again at each step. **At random**: the mean of {RANDOM_ORDERS} orders."
+        f"before the head, chosen on A, divided by its norm in the layer. **Greedily**: at each step, the heads go "
+        f"whose loss costs least on {SAMPLE} pairs of A, and the rest is measured again. **At random**: the mean of "
+        f"{RANDOM_ORDERS} orders."
     )
-    st.header("Taken away in five ways")
+
+
+def _ways(model: LoadedModel, found: NeededTest) -> None:
     draw(partial(figures.ablation_map, model), "needed-ablations")
     st.markdown(meanings.agreement_of(found))
     show_table(figures.ablation_frame(found), _ABLATIONS)
     st.caption(
-        "On half B. **Heads told from 0**: p < 0.05 after Holm; of them, the difference **falls** or **rises** "
-        "without the head. **Largest**: the head whose absence changes most."
+        "On half B. **Heads told from 0**: p < 0.05 after Holm’s correction; of them, the difference **falls** or "
+        "**rises** without the head. **Largest**: the head whose absence changes most."
     )
-    st.header("What the model can")
+
+
+def _can(found: NeededTest) -> None:
     frame = figures.template_frame(found)
     show_table(frame.round(4), [*_TEMPLATES, *[_WHY_NOT] * bool(frame["why not"].any())], long_texts=True)
     show_table(frame.round(4), _ELSEWHERE)

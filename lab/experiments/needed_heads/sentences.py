@@ -61,8 +61,7 @@ def pairs_of(found: NeededTest, template: str, head: Head) -> list[ShownPair]:
 
 
 def show(model: LoadedModel, found: NeededTest) -> Trace | None:
-    """The choice of a head and a template, and their pairs; returns the run of the first of them."""
-    st.header("The pairs behind a number")
+    """Draw the choice of a head and a template, and their pairs; returns the run of the first of them."""
     heads = heads_of(found)
     names = {each.id: each.name for each in TEMPLATES if (found.of(each.id) & found.b).any()}
     left, right = st.columns(2)
@@ -75,7 +74,7 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
         f"Of {len(pairs)} pairs of half B, the good form wins in {before} with all heads and in {wins} without head "
         f"{name_of(head)}; {sum(each.turns for each in pairs)} turn."
     )
-    st.caption("First the pairs that turn, then those whose logit difference changes most.")
+    st.caption("First come the pairs that turn, then the pairs whose logit difference changes most.")
     kinds = {
         f"The {form} form wins, with all heads": [each for each in pairs if each.right == (form == "good")]
         for form in ("good", "bad")

@@ -1,53 +1,55 @@
-"""What the result of the experiment about patching says, in words that its numbers choose."""
+"""The result of the experiment about patching in words that its numbers choose, and what is predicted of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
+from lab.course.heads import head_name
 from lab.course.words import escaped, quoted, signed
-from lab.evidence.patching.claims import FAILED, SUFFICES, carried
+from lab.evidence.patching.claims import NEEDED, SUFFICES, carried
 from lab.evidence.patching.patches import Maps, Patching
-from lab.evidence.patching.path import Relay
 from lab.evidence.patching.result import PatchingRow, PatchingTest
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.patching.figures import DIRECTION
+from lab.models.interventions import Head
 from lab.questions.guesses import between
 from lab.questions.question import Question, Right, open_question
 
+_WAYS = {SUFFICES: "what suffices", NEEDED: "what is needed"}
 _PARTS = 4  # options that the layers are shared out to
 _EDGES = (0.1, 0.3, 0.6)
 
 
+@dataclass(frozen=True)
+class PatchedHead:
+    """The head and token that recover most on half A, and what they recover on half B, with its interval."""
+
+    head: Head
+    token: int
+    share: float
+    low: float
+    high: float
+
+
 def asks(layers: int) -> tuple[Question, ...]:
-    """What is predicted, for a model of so many layers."""
+    """Ask where the number is kept, and how much one head carries, in a model of so many layers."""
     spans = [f"layer {span[0]}" if len(span) == 1 else f"layers {span[0]} to {span[-1]}" for span in _spans(layers)]
     return (
         open_question(
             "crossing",
-            "The residual stream of one token is taken from the clean run. From which layer on does the asked token "
-            "bring back more than the subject?",
+            "A vector of the subject recovers much of the way, and so does a vector of the place where the model "
+            "answers. From which layer on does the place of the answer recover more?",
             tuple(spans),
         ),
         open_question(
-            "relay",
-            "At the asked token the best attention output is taken from the clean run. Then again, while one "
-            "feed-forward network above it writes what it wrote in the corrupt run. How much is left of what the "
-            "attention brought back?",
-            ("nearly all", "about half", "less than a third"),
-        ),
-        open_question(
             "head",
-            "Of all single heads at single tokens, how much does the best one bring back?",
+            "Now only what one head writes at one token is put in. How much of the way does the best head recover?",
             ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
-        ),
-        open_question(
-            "failed",
-            "A gradient foresees what each patch does. Where is it further off?",
-            ("in the residual stream", "in single heads"),
         ),
     )
 
@@ -58,44 +60,25 @@ def _spans(layers: int) -> list[list[int]]:
 
 
 def answers(found: PatchingTest) -> dict[str, Right]:
-    """The answers by half B; what an interval leaves open has none."""
+    """Answer by half B; what an interval leaves open has no answer."""
     crossing = found.crosses(SUFFICES)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
-    told = f"After layer {crossing} the asked token has {signed(residual[found.asked])}, the subject "
-    given = {"crossing": (at, f"{told}{signed(residual[found.subject])}.")}
-    row = next(row for row in found.rows if row.claim.id == FAILED)
-    if row.low > 0 or row.high < 0:
-        told = f"{row.claim.first.capitalize()} {signed(row.first)}, {row.claim.second} {signed(row.second)}."
-        given["failed"] = (int(row.high < 0), told)
-    if (relay := _relay_answer(found.relays[SUFFICES])) is not None:
-        given["relay"] = relay
-    where, best, low, high = best_head(found)
-    if (option := between((low, high), _EDGES)) is not None:
-        given["head"] = (option, f"{where}: {best:.0%}, {low:.0%} to {high:.0%} with 95 %.")
+    told = f"there the asked token recovers {residual[found.asked]:.0%}, the subject {residual[found.subject]:.0%}."
+    given = {"crossing": (at, told)}
+    best = best_head(found)
+    if (option := between((best.low, best.high), _EDGES)) is not None:
+        where = f"{head_name(best.head)} at the {_token(found, best.token)}"
+        given["head"] = (option, f"{where} recovers {best.share:.0%}, {best.low:.0%} to {best.high:.0%} with 95 %.")
     return given
 
 
-def _relay_answer(relay: Relay) -> Right | None:
-    """How much is left with the network held that costs most; None where the interval leaves it open."""
-    at = 1 + relay.most - relay.layer
-    left = between((relay.low[at] / relay.alone, relay.high[at] / relay.alone), (1 / 3, 2 / 3))
-    if relay.alone <= 0 or left is None:
-        return None
-    why = (
-        f"The attention of layer {relay.layer + 1} brings back {relay.alone:.0%}; with the network of layer "
-        f"{relay.most + 1} held, {relay.held(relay.most):.0%}."
-    )
-    return (2 - left, why)
-
-
-def best_head(found: PatchingTest) -> tuple[str, float, float, float]:
-    """The head and token that bring back most on A; what it brings back on B, with its interval."""
+def best_head(found: PatchingTest) -> PatchedHead:
+    """Find the head and token that recover most on half A, and what they do on half B."""
     means = found.carried[SUFFICES]
     layer, head, token = (int(at) for at in np.unravel_index(int(means.on_a.heads.argmax()), means.on_a.heads.shape))
-    where = f"Head {layer + 1}-{head + 1} at the {_token(found, token)}"
     mean, low, high = (float(each.heads[layer, head, token]) for each in (means.on_b, means.low, means.high))
-    return where, mean, low, high
+    return PatchedHead((layer, head), token, mean, low, high)
 
 
 def _token(found: PatchingTest, token: int) -> str:
@@ -105,26 +88,49 @@ def _token(found: PatchingTest, token: int) -> str:
 
 
 def meaning_of(found: PatchingTest, model_id: str) -> str:
-    """Where the subject's number is kept up to which layer, and what brings it to the asked token."""
+    """Say up to which layer the subject has the number, what brings it on, and how much one head carries."""
     crossing = found.crosses(SUFFICES)
     asked, subject = (found.carried[SUFFICES].on_b.residual[crossing, token] for token in (found.asked, found.subject))
-    name = escaped(model_id)
+    name, best, relay = escaped(model_id), best_head(found), found.relays[SUFFICES]
     if crossing == found.layers:
-        return (
-            f"In {name} the subject’s vector brings back more than the asked token’s in every layer but the last, "
-            f"where the asked token has all of it by the way a transformer is built. {relay_of(found)}"
+        said = (
+            f"In {name} the subject’s vector recovers more than the asked token’s in every layer but the last, "
+            "where the asked token has all of it by the way a transformer is built."
+        )
+    else:
+        said = (
+            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} "
+            f"on it is the asked token’s ({asked:.0%}, against {subject:.0%})."
         )
     return (
-        f"Up to layer {crossing - 1} of {name} the subject’s vector alone brings back more; from layer {crossing} on "
-        f"it is the asked token’s ({asked:.0%}, against {subject:.0%}). {relay_of(found)}"
+        f"{said} Attention in layer {relay.layer + 1} brings it there: alone it recovers {relay.alone:.0%}. The "
+        f"best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers {best.share:.0%}."
     )
 
 
+def verdict_of(found: PatchingTest) -> str:
+    """Name each claim about places with its verdict, both ways together where they agree."""
+    verdicts: dict[str, dict[str, str]] = {}
+    for row in found.rows:
+        if row.claim.direction:
+            verdicts.setdefault(row.claim.says, {})[row.claim.direction] = row.judged.verdict.value
+    lines = [f"- {says}: {_both(ways)}." for says, ways in verdicts.items()]
+    untrained = any(Verdict.ALSO_UNTRAINED.value in line for line in lines)
+    return "\n".join(["**Also untrained**: the model with random weights does it, too.\n" * untrained, *lines])
+
+
+def _both(ways: Mapping[str, str]) -> str:
+    """One verdict if both ways agree, else each with its way."""
+    if len({*ways.values()}) == 1:
+        return f"**{next(iter(ways.values()))}**"
+    return ", ".join(f"**{verdict}** ({_WAYS[way]})" for way, verdict in ways.items())
+
+
 def relay_of(found: PatchingTest) -> str:
-    """What the attention brings to the asked token, and which network works on it there."""
+    """Say what the attention brings to the asked token, and which network works on it there."""
     relay = found.relays[SUFFICES]
-    layer, most, held = relay.layer + 1, relay.most + 1, relay.held(relay.most)
-    said = f"Attention in layer {layer} brings it there: alone it brings back {relay.alone:.0%}"
+    most, held = relay.most + 1, relay.held(relay.most)
+    said = f"Attention in layer {relay.layer + 1} alone recovers {relay.alone:.0%}"
     if relay.alone > 0 and held < relay.alone / 2:
         return (
             f"{said}, but {held:.0%} when the feed-forward network of layer {most} is held. So the two work together: "
@@ -134,14 +140,14 @@ def relay_of(found: PatchingTest) -> str:
 
 
 def in_full(found: PatchingTest) -> str:
-    """How far the runs are apart, what the claims do not speak of, the best head, and the verdicts in words."""
+    """Tell how far the runs are apart, what the claims do not speak of, the network’s part, and the verdicts."""
     gap = float(np.mean([row.clean - row.corrupt for row in found.half(1)]))
-    stream, where = found.carried[SUFFICES].on_b.residual, best_head(found)
+    stream = found.carried[SUFFICES].on_b.residual
     said = [
         f"The deciding word moves the two forms {gap:.2f} logits apart on average. After layer 1 the subject’s vector "
-        f"alone brings back {stream[1, found.subject]:.0%} of that.",
+        f"alone recovers {stream[1, found.subject]:.0%} of that.",
         _elsewhere(found, 1),
-        f"{where[0]}, the best on A, brings back {where[1]:.0%} by itself on B.",
+        relay_of(found),
         _held([row for row in found.rows if row.claim.direction]),
         _untrained(found.rows),
     ]
@@ -149,12 +155,12 @@ def in_full(found: PatchingTest) -> str:
 
 
 def _elsewhere(found: PatchingTest, layer: int) -> str:
-    """A token that the claim does not speak of, where it has most after this layer."""
+    """Name a token that the claim does not speak of, if it has most after this layer."""
     state = found.carried[SUFFICES].on_b.residual[layer]
     most = int(state.argmax())
     if most in (found.subject, found.asked):
         return ""
-    return f"Most is in a token that the claim does not speak of: {escaped(found.tokens[most])}, {state[most]:.0%}."
+    return f"A token that the claim does not speak of has most: {escaped(found.tokens[most])}, {state[most]:.0%}."
 
 
 def _held(rows: list[PatchingRow]) -> str:
@@ -166,7 +172,7 @@ def _held(rows: list[PatchingRow]) -> str:
 
 
 def _untrained(rows: Sequence[PatchingRow]) -> str:
-    """The effects that are not clearly larger than in an untrained model: those may be the architecture's."""
+    """Name the effects that are not clearly larger than in an untrained model: the architecture may have them."""
     alike = [row for row in rows if row.judged.verdict is Verdict.ALSO_UNTRAINED]
     if not alike:
         return ""
@@ -176,7 +182,7 @@ def _untrained(rows: Sequence[PatchingRow]) -> str:
 
 
 def _named(rows: Sequence[PatchingRow]) -> str:
-    """Claims with their directions, each claim once."""
+    """List claims with their directions, each claim once."""
     directions: dict[str, list[str]] = {}
     for row in rows:
         directions.setdefault(row.claim.says, []).append(row.claim.direction)
@@ -184,9 +190,9 @@ def _named(rows: Sequence[PatchingRow]) -> str:
 
 
 def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) -> str:
-    """What one pair shows: which token's vector carries most after the first layer, and from where on another does."""
+    """Say which token of one pair carries most after the first layer, and from which layer on the asked token does."""
     maps: Maps = carried(found)[DIRECTION[way]]
-    stream, does = maps.residual, "brings back" if DIRECTION[way] == SUFFICES else "costs"
+    stream, does = maps.residual, "recovers" if DIRECTION[way] == SUFFICES else "costs"
     first, there = int(stream[1].argmax()), stream[1:].argmax(axis=1) == asked
     layer, head, token = (int(at) for at in np.unravel_index(int(maps.heads.argmax()), maps.heads.shape))
     return (
@@ -197,7 +203,7 @@ def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) 
 
 
 def _taken_over(there: NDArray[np.bool_]) -> str:
-    """From which layer on the asked token has most; ``there`` says it of each layer from the first."""
+    """Say from which layer on the asked token has most; ``there`` says it for each layer from the first."""
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
         return "Only after the last layer, where it must, the asked token has most."
@@ -205,7 +211,7 @@ def _taken_over(there: NDArray[np.bool_]) -> str:
 
 
 def added_up(heads: Values, ffn: Values, embedded: float, biases: float) -> str:
-    """The contributions of one pair and their sum."""
+    """Add up the contributions of one pair."""
     total = float(heads.sum() + ffn.sum()) + embedded + biases
     return (
         f"Heads {signed(float(heads.sum()), plus=True)}, feed-forward networks {signed(float(ffn.sum()), plus=True)}, "

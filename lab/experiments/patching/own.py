@@ -19,10 +19,28 @@ from lab.ui.drawing import code, draw
 from lab.ui.long_work import offer
 from lab.ui.parameters import BAD_WORD, CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, PATCH, PATCH_WAY
 
+_FIELDS = (CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, BAD_WORD)
+_OPEN = "_own_pair"
+
+
+def offer_own(model: LoadedModel) -> None:
+    """Draw :func:`show` behind a click; open where a link or the learner has chosen another pair."""
+    if _OPEN not in st.session_state and any(field.chosen() != field.default for field in _FIELDS):
+        st.session_state[_OPEN] = True
+    with st.expander("Patch a pair of your own", icon=":material/edit:", on_change="rerun", key=_OPEN) as own:
+        if own.open:
+            show(model)
+
+
+def take(*values: str) -> None:
+    """Put a pair into the fields, clean and corrupt sentence, first and second word, and open them."""
+    for field, value in zip(_FIELDS, values, strict=True):
+        field.set(value)
+    st.session_state[_OPEN] = True
+
 
 def show(model: LoadedModel) -> None:
-    """The fields, why these sentences cannot be patched, or their maps."""
-    st.header("A pair of your own")
+    """Draw the fields, and why these sentences cannot be patched, or their maps."""
     st.markdown(
         "Write two sentences that differ in what decides, each with one blank `_`, and two words for it. Both need "
         "the same number of tokens."
@@ -34,7 +52,7 @@ def show(model: LoadedModel) -> None:
     with right:
         GOOD_WORD.line("First word")
         BAD_WORD.line("Second word")
-    asked = OwnPair(*(field.chosen() for field in (CLEAN_TEXT, CORRUPT_TEXT, GOOD_WORD, BAD_WORD)))
+    asked = OwnPair(*(field.chosen() for field in _FIELDS))
     try:
         two = own_contrast(model, asked)
         with one_core():
@@ -44,7 +62,7 @@ def show(model: LoadedModel) -> None:
         return
     good, bad = (quoted(word.strip()) for word in (asked.good, asked.bad))
     st.markdown(
-        f"Logit of {good} less that of {bad}: **{signed(clean)}** in the clean run, **{signed(corrupt)}** in the "
+        f"Logit of {good} less the logit of {bad}: **{signed(clean)}** in the clean run, **{signed(corrupt)}** in the "
         "corrupt one."
     )
     if clean < corrupt:

@@ -13,6 +13,7 @@ from lab.course.words import escaped, signed
 from lab.evidence.pairs import BLANK
 from lab.evidence.patching.claims import CLAIMS, EARLY, LATE, SUFFICES
 from lab.evidence.patching.result import PairRow, PatchingTest
+from lab.experiments.patching.own import take
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -21,11 +22,7 @@ from lab.ui.experiments.page import asking_step, look_there
 from lab.ui.experiments.two_kinds import two_kinds
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import (
-    BAD_WORD,
-    CLEAN_TEXT,
     COMPARE,
-    CORRUPT_TEXT,
-    GOOD_WORD,
     HEAD,
     HEADS,
     KEY_TOKEN,
@@ -47,12 +44,11 @@ def as_claimed(row: PairRow) -> bool:
 
 
 def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
-    """Pairs of B that follow the claim and pairs that do not; returns the run of the first of them."""
-    st.header("The pairs behind the means")
+    """Draw pairs of B that follow the claim and pairs that do not; returns the run of the first of them."""
     pairs = found.half(1)
     held = sum(map(as_claimed, pairs))
     st.markdown(
-        f"In {held} of the {len(pairs)} pairs of B the subject’s vector brings back more early, and the asked token’s "
+        f"In {held} of the {len(pairs)} pairs of B the subject’s vector recovers more early, and the asked token’s "
         "from a layer before the last one on."
     )
     kinds = {
@@ -78,11 +74,11 @@ def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
         )
         with st.container(horizontal=True):
             st.button(
-                "Patch it below",
+                "Patch it above",
                 key=f"_experiment.patch.{key}",
-                icon=":material/arrow_downward:",
+                icon=":material/arrow_upward:",
                 type="tertiary",
-                on_click=_take,
+                on_click=take,
                 args=(pair.text, pair.other, pair.good, pair.bad),
             )
             _ways(model, found, row, key)
@@ -117,8 +113,3 @@ def _asked_text(model: LoadedModel, text: str) -> str:
 
 def _written(text: str) -> str:
     return escaped(text).replace("\\_", ":blue-background[**\\_**]")
-
-
-def _take(clean: str, corrupt: str, good: str, bad: str) -> None:
-    for field, value in ((CLEAN_TEXT, clean), (CORRUPT_TEXT, corrupt), (GOOD_WORD, good), (BAD_WORD, bad)):
-        field.set(value)

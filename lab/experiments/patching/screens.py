@@ -26,12 +26,13 @@ from lab.experiments.patching.figures import (
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
-from lab.ui.experiments.guesses import predicted, show_score
+from lab.ui.experiments.guesses import show_score
 from lab.ui.experiments.page import ExperimentPage
-from lab.ui.experiments.results import origin, show_rule
+from lab.ui.experiments.results import origin, show_rule, show_verdict
 from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.parameters import PATCH, PATCH_WAY
+from lab.ui.shared.met_again import met_again
 from lab.ui.tables import DECIMAL, Column, show_table
 
 _CLAIMS = (
@@ -62,9 +63,8 @@ _ESTIMATES = Column("part", 300), Column("rank correlation", 150, DECIMAL), Colu
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """The whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns a run that it is about, for the badge."""
     model = page.model()
-    _method()
     try:
         can_be_asked(model)
     except ValueError as refused:
@@ -73,37 +73,40 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None and (reason := replication.untestable(model)):
         st.info(f"**Not testable here.** {escaped(reason)} A pair of your own can be patched.", icon=":material/info:")
-        _choices()
         own.show(model)
+        _choices()
         return None
     name, asks = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config.layers)
-    if not predicted(name, asks):
+    if not page.predicted(name, asks):
         return None
-    trace = None
     if found is None:
         st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes some minutes, BERT base far longer.")
         _run(model, "Run the experiment")
         _choices()
-    else:
-        show_score(name, asks, meanings.answers(found))
-        _result(model, found)
-        trace = pairs.show(model, found)
-    own.show(model)
-    return trace
+        own.offer_own(model)
+        return None
+    show_score(name, asks, meanings.answers(found))
+    _result(model, found)
+    own.offer_own(model)
+    with st.expander("The pairs behind the means", icon=":material/format_quote:"):
+        return pairs.show(model, found)
 
 
-def _method() -> None:
-    """What is measured, before any of it is shown."""
-    st.markdown(
-        "**How it is tested.** Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is "
-        "the **clean** one, *The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. Both "
-        "are run. The **asked token** is where the model answers: the mask, or the last token before the blank.\n\n"
+def method(_: LoadedModel) -> str:
+    """Say in full how the claim is tested, on any model."""
+    return (
+        "Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is the **clean** one, "
+        "*The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. Both are run. The "
+        "**asked token** is where the model answers: the mask, or the last token before the blank.\n\n"
         "Then one vector of the clean run, of one part at one token, is put into the corrupt run: this is a "
-        "**patch**. How much of the difference between the two words it brings back is what this vector "
-        "**suffices** for: (patched − corrupt) / (clean − corrupt), logits of the right word less the wrong one. The "
-        "other way round, a corrupt vector in the clean run shows how much is **needed**: what is lost. In both, 1 is "
-        f"all of it. {PAIRS} pairs are drawn by a template. Layers are chosen on half **A** and measured on half "
-        f"**B**, whose subjects are others. A pair whose two runs differ by less than {SMALL} logits is refused."
+        "**patch**. The parts are a token’s vector after a layer (the **residual stream**), what attention or the "
+        "feed-forward network adds to it, and what a single head adds. How much of the difference between the two "
+        "words it recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of "
+        "the right word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is "
+        f"**needed**: what is lost. In both, 1 is all of it; below 0 a part works the other way. {PAIRS} "
+        "pairs are drawn by a template. Layers are chosen "
+        f"on half **A** and measured on half **B**, whose subjects are others. A pair whose two runs differ by less "
+        f"than {SMALL} logits is refused."
     )
 
 
@@ -113,19 +116,21 @@ def _run(model: LoadedModel, label: str) -> None:
 
 
 def _choices() -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.expander("Patch another part, or the other way", icon=":material/tune:"):
         PATCH.choose("What is patched", width=320)
         PATCH_WAY.choose("Which way")
 
 
 def _result(model: LoadedModel, found: PatchingTest) -> None:
-    _choices()
     draw(partial(template_map, model, PATCH.chosen(), PATCH_WAY.chosen()), "template-patches")
     st.caption(
-        f"Mean over the {len(found.half(1))} pairs of B that could be patched; 1 is the whole difference. Below 0 a "
-        f"part works the other way. **{escaped(found.tokens[found.asked])}** is the asked token."
+        f"Mean over {len(found.half(1))} pairs; 1 is the whole way. **{escaped(found.tokens[found.asked])}** is the "
+        "**asked token**, where the model answers."
     )
     meaning(meanings.meaning_of(found, model.id))
+    show_verdict(meanings.verdict_of(found))
+    met_again(model, meanings.best_head(found).head)
+    _choices()
     with st.expander("More about the result", icon=":material/notes:"):
         st.markdown(meanings.in_full(found))
     with st.expander("Attention, and the network above it", icon=":material/alt_route:"):
@@ -133,13 +138,19 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
         st.caption(
             "The attention output of one layer is patched at the asked token, and there a network above it writes what "
             "it wrote in the run that is changed. Attention and these networks are partners: to compare what each "
-            "brings back by itself would set them against each other."
+            "recovers by itself would set them against each other."
         )
-    _table(model)
+    with st.expander("All claims in numbers", icon=":material/table_rows:"):
+        _table(model)
+    _rule()
     with st.expander("The best single sites", icon=":material/my_location:"):
         show_table(best_frame(found), _SITES)
         st.caption("Chosen on A, measured on B. **A − B** is selection bias: the best of many is best by luck, too.")
-    _gradients(model, found)
+    with st.expander(
+        "Can a gradient say it without patching?", icon=":material/scatter_plot:", on_change="rerun", key="_estimates"
+    ) as estimates:
+        if estimates.open:
+            _gradients(model, found)
     with origin(found.made, "pairs"):
         _run(model, "Measure it again here")
     code(patching, compared)
@@ -151,12 +162,15 @@ def _table(model: LoadedModel) -> None:
         "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
         "**high** with 95 % (2,000 bootstraps over the nouns and verbs that pairs share). **Early**: the first half of "
         "the layers between the embeddings and the last one. **Layer of the crossing**: the first layer after which "
-        "the asked token brings back as much as the subject; after the last one it has all by construction. Attention "
+        "the asked token recovers as much as the subject; after the last one it has all by construction. Attention "
         "and networks are compared up to that layer. **Untrained twin**: the effect in the same model with random "
         "weights, in the half of the pairs in which its two runs differ most. “Numbers and files” has p, too, and what "
         "was found on A. The paper reports other quantities, of facts, so no published figure is beside."
     )
     show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
+
+
+def _rule() -> None:
     show_rule(
         "The effect is first − second. Nothing comparable was published: a tenth of the difference of the two runs "
         "counts, or half a layer, or a tenth of a rank correlation. Two orders count as alike from a rank correlation "
@@ -167,14 +181,12 @@ def _table(model: LoadedModel) -> None:
 
 
 def _gradients(model: LoadedModel, found: PatchingTest) -> None:
-    with st.expander("Can a gradient say it without patching?", icon=":material/scatter_plot:"):
-        st.markdown(
-            "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two "
-            "runs, foresees every patch at once. It is a straight line in place of what the layers above really do."
-        )
-        draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
-        show_table(estimate_frame(found), _ESTIMATES)
-        st.caption(
-            "Of the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is right "
-            "everywhere."
-        )
+    st.markdown(
+        "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two "
+        "runs, foresees every patch at once. It is a straight line in place of what the layers above really do."
+    )
+    draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
+    show_table(estimate_frame(found), _ESTIMATES)
+    st.caption(
+        "Of the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is right everywhere."
+    )

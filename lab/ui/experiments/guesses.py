@@ -1,4 +1,4 @@
-"""The prediction before an experiment's result, and its score beside that of blind guessing."""
+"""The prediction before an experiment's result, and its score beside the score of blind guessing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from lab.questions.guesses import score
+from lab.questions.guesses import GuessScore, score
 from lab.questions.progress import LONGEST_NAME
 from lab.questions.question import Question, Right
 from lab.ui import parameters
@@ -17,12 +17,12 @@ Choices = dict[str, int]
 
 
 def is_predicted(name: str) -> bool:
-    """Whether the prediction is made, or a class was shown the result, so that it may be seen."""
+    """Say whether the result may be seen: the prediction was made, or a class was shown the result."""
     return _step(name) in progress().predictions or _key(name) in st.session_state
 
 
 def predicted(name: str, asks: Sequence[Question]) -> bool:
-    """Ask, once for each ``name`` (experiment and model); whether the result may be seen.
+    """Ask, once for each ``name`` (experiment and model). Returns whether the result may be seen.
 
     A class answers aloud, and a button reveals.
     """
@@ -30,7 +30,7 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
         return True
     teach = bool(parameters.TEACH.chosen())
     with st.container(border=True):
-        st.markdown(":material/psychology_alt: **Predict.** Nothing of the result is shown before.")
+        st.markdown(":material/psychology_alt: **Predict.** What do you expect?")
         chosen: Choices = {}
         for ask in asks:
             if teach:
@@ -55,16 +55,14 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
 
 
 def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]) -> None:
-    """What came of the prediction: each answer with its numbers, the score, and what guessing would have got."""
+    """Draw what came of the prediction, folded if none was made: each question with its answer, and the score."""
     kept = progress().predictions.get(_step(name), {})
     chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
-    with st.container(border=True):
+    place = st.container(border=True) if chosen else st.expander("What was asked", icon=":material/psychology_alt:")
+    with place:
         found = score(asks, chosen, answers)
         if found.count:
-            st.markdown(
-                f":material/psychology_alt: **{found.right} of {found.count}** as you predicted. Blind guessing gets "
-                f"{found.expected:.1f} on average."
-            )
+            st.markdown(f":material/psychology_alt: {_scored(found)}")
         st.markdown("\n".join(_line(ask, chosen.get(ask.id), answers.get(ask.id)) for ask in asks))
         st.button(
             "Ask me again",
@@ -76,6 +74,12 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
         )
 
 
+def _scored(found: GuessScore) -> str:
+    """Say how many predictions came true, and what guessing would give; a surprise is welcome."""
+    said = f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} on average."
+    return said if found.right else f"{said} Surprised? That is why one measures."
+
+
 def _choose(name: str, ask: Question) -> int | None:
     places = range(len(ask.options))
     key = f"{_key(name)}.{ask.id}"
@@ -83,14 +87,17 @@ def _choose(name: str, ask: Question) -> int | None:
 
 
 def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
-    """A question with its answer; or that the result leaves it open, so that no question is lost."""
+    """A question's answer, with the question where nobody chose; if the result leaves it open, the line says so."""
+    yours = "" if choice is None else f" You said: {ask.options[choice].text}."
     if answer is None:
-        yours = "" if choice is None else f" You said: {ask.options[choice].text}."
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"
     known = ask.answered(*answer)
     right = known.options[known.answer]
-    mark = "" if choice is None else ":material/check: " if choice == known.answer else ":material/close: "
-    return f"- {mark}{known.prompt} **{right.text}**. {right.why}"
+    if choice is None:
+        return f"- {known.prompt} **{right.text}**: {right.why}"
+    if choice == known.answer:
+        return f"- :material/check: **{right.text}**: {right.why}"
+    return f"- :material/close: **{right.text}**: {right.why}{yours}"
 
 
 def _key(name: str) -> str:

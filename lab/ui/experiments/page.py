@@ -1,21 +1,23 @@
-"""The frame of an experiment's page: the claim above, what the result does not show and the way back below."""
+"""The frame of an experiment's page: claim and test above; method, limits and the way back folded below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from lab.course.pages import LESSONS, Experiment, Lesson, experiment_of, number, page_of, script
+from lab.questions.question import Question
 from lab.ui import chosen_tokens, parameters, runs, selection, shell
 from lab.ui.downloads import available
+from lab.ui.experiments.guesses import is_predicted, predicted
 from lab.ui.frame.header import draw_header
 from lab.ui.frame.script import papers
 from lab.ui.page import OpenPage
 from lab.ui.parameter_kinds import Parameter
-from lab.ui.sidebar import use_texts
+from lab.ui.sidebar import keep_model, use_texts
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -29,13 +31,19 @@ class ExperimentPage(OpenPage):
     experiment: Experiment
 
     def model(self) -> LoadedModel:
-        """The model of the sidebar, once it is here."""
+        """Load the model of the sidebar; stops the page while it has to be fetched first."""
         return runs.model(available(self.selection[parameters.MODEL]))
 
+    def predicted(self, name: str, asks: Sequence[Question]) -> bool:
+        """Say how the claim is tested and ask, once for each ``name``. Returns whether the result may be seen."""
+        if not is_predicted(name) and not self.selection[parameters.TEACH]:
+            st.markdown(f"**The test.** {self.experiment.test}")
+        return predicted(name, asks)
+
     def finish(self) -> None:
-        """What is not shown, notes of what was changed, the way back, and what to read."""
-        st.header("What this does not show")
-        st.markdown("\n".join(f"- {each}" for each in self.experiment.not_shown))
+        """Draw what is not shown, notes of what was changed, the way back, and what to read."""
+        with st.expander("What this does not show", icon=":material/visibility_off:"):
+            st.markdown("\n".join(f"- {each}" for each in self.experiment.not_shown))
         super().finish()
         for lesson in LESSONS:
             if lesson.id in self.experiment.after:
@@ -44,30 +52,46 @@ class ExperimentPage(OpenPage):
         papers(self.experiment.reading)
 
 
-def play(id: str, show: Callable[[ExperimentPage], Trace | None]) -> None:
-    """Run the page of the experiment with this id; ``show`` draws it, and returns the run that the badge proves."""
+def play(
+    id: str, show: Callable[[ExperimentPage], Trace | None], method: Callable[[LoadedModel], str] = lambda _: ""
+) -> None:
+    """Run the page of the experiment with this id.
+
+    ``show`` draws it, and returns the run that the badge proves. ``method`` says how it is tested on a model.
+    """
     page = open_experiment(id)
     trace = show(page)
+    show_method(page.experiment, page.model(), method)
     page.finish()
     if trace is not None:
         page.prove(trace)
 
 
 def open_experiment(id: str) -> ExperimentPage:
-    """Guard the page, draw header, claim and what would count against it."""
+    """Guard the page, draw header and claim."""
     shell.route()
     experiment = experiment_of(id)
     header = draw_header(experiment.title, experiment.question, experiment.after)
     page = ExperimentPage(selection.current(), header, st.empty(), weights=False, experiment=experiment)
     page.here(None)
     if not page.selection[parameters.TEACH]:
-        st.markdown(f"**The claim.** {experiment.claim} ({experiment.whose}.)")
-        st.markdown(f"**What would count against it.** {experiment.against}")
+        st.markdown(f"**The claim.** {experiment.claim}")
     return page
 
 
+def show_method(experiment: Experiment, model: LoadedModel, method: Callable[[LoadedModel], str]) -> None:
+    """Draw, folded, how the claim is tested on a model, what would count against it, and what its training did."""
+    with st.expander("How it is tested, and what would count against the claim", icon=":material/science:"):
+        st.markdown(f"**Whose claim it is.** {experiment.whose}.")
+        if told := method(model):
+            st.markdown(f"**How it is tested.** {experiment.test} {told}")
+        st.markdown(f"**What would count against it.** {experiment.against}")
+        if told := experiment.disclosed.get(model.id, ""):
+            st.markdown(f"**What the training has to do with it.** {told}")
+
+
 def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: str, step: str = "") -> None:
-    """A button that leads to a page and a ``step``, by their ids, with ``text`` and the parameters of ``changes``."""
+    """Draw a button to a page and its ``step``, by their ids, which takes ``text`` and the ``changes`` along."""
     page = page_of(id)
     label = f"Lesson {number(page)}" if isinstance(page, Lesson) else page.title
     there: dict[Parameter[Any], str] = {parameters.STEP: page.step(step).name} if step else {}
@@ -83,6 +107,7 @@ def asking_step(model: LoadedModel) -> str:
 
 def _take(text: str, changes: Mapping[Parameter[Any], Any]) -> None:
     use_texts(text, "")
+    keep_model()
     parameters.MODE.set(parameters.MODE.default)
     parameters.TRAINING.set(parameters.TRAINING.default)
     chosen_tokens.forget()

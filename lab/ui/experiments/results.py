@@ -1,4 +1,4 @@
-"""What is said of every result: where it comes from, and the rule behind its verdicts."""
+"""What is drawn for every result: its verdict, where its numbers come from, and the rule behind its verdicts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from lab.evidence.shipped import Provenance
 from lab.evidence.verdicts import RULE
 
 
+def show_verdict(told: str) -> None:
+    """Draw the verdict, below what the figure means."""
+    st.markdown(f":material/gavel: **Verdict.** {told}")
+
+
 def origin(made: Provenance | None, data: str) -> DeltaGenerator:
-    """Whether a result ships or was measured here; ``data`` says of what. Returns a place for the button beside it."""
-    row = st.container(horizontal=True, vertical_alignment="center")
+    """Say, folded, whether a result ships or was measured here, on which ``data``. Returns a place for a button."""
+    with st.expander("Where these numbers come from", icon=":material/inventory_2:"):
+        row = st.container(horizontal=True, vertical_alignment="center")
     if made is None:
         row.caption("Measured on this server, with the model on screen.", width="content")
     else:
@@ -24,6 +30,6 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
 
 
 def show_rule(effect: str) -> None:
-    """The rule of the verdicts, one for every experiment, behind a fold; ``effect`` says what it is applied to here."""
+    """Draw the rule of the verdicts, folded; ``effect`` says what it is applied to in this experiment."""
     with st.expander("The rule of the verdict", icon=":material/gavel:"):
         st.markdown(f"{effect}\n\n{RULE}")

@@ -1,0 +1,42 @@
+"""The head of the running story: a page that meets it again says so, and leads back to lesson 6."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from lab.course.heads import head_name
+from lab.course.pages import lesson_of, number
+from lab.evidence.notable import shipped
+from lab.models.interventions import Head
+from lab.models.loading import LoadedModel
+from lab.ui import parameters, selection
+
+_JOB = "nsubj:dependent"  # from a verb, finds its subject
+_LESSON, _STEP = "head-specialization", "grammar"
+
+
+def story_head(model: LoadedModel) -> Head | None:
+    """The head that finds the subject of a verb best, layer and head from 0; None if nothing ships that names one."""
+    found = (each.heads[0] for each in shipped(model) or () if each.job.id == _JOB)
+    best = next(found, None)
+    return None if best is None else (best.layer, best.head)
+
+
+def met_again(model: LoadedModel, head: Head) -> None:
+    """If ``head`` is the story's, say that the learner has met it, and lead back; else draw nothing."""
+    if head != story_head(model):
+        return
+    lesson = lesson_of(_LESSON)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        told = f"You have met {head_name(head)} in lesson {number(lesson)}."
+        st.markdown(told, width="content")
+        label, icon = f"Back to lesson {number(lesson)}", ":material/arrow_back:"
+        if st.button(label, key="_met_again", icon=icon, type="tertiary", on_click=_take, args=(head,)):
+            selection.open_page(lesson, lesson.step(_STEP).name)
+
+
+def _take(head: Head) -> None:
+    """Choose the head on every page."""
+    parameters.LAYER.set(head[0] + 1)
+    parameters.HEAD.set(head[1] + 1)
+    parameters.STEP.set(lesson_of(_LESSON).step(_STEP).name)

@@ -116,7 +116,7 @@ def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
 @pytest.mark.parametrize(("share", "option"), [(0.0, 0), (0.25, 0), (0.5, 1), (0.75, 2), (1.0, 3)])
 def test_how_many_are_clear_is_answered_by_the_count(found: NeededTest, share: float, option: int) -> None:
     clear = np.arange(found.effect.mean.size).reshape(found.shape) < share * found.effect.mean.size
-    told = f"{clear.sum()} of {clear.size} heads clearly change it."
+    told = f"{clear.sum()} of {clear.size} heads clearly change the preference."
     assert meanings.answers(with_effect(found, np.zeros(found.shape), clear))["clear"] == (option, told)
 
 
@@ -130,7 +130,10 @@ def test_how_many_can_go(found: NeededTest, step: int) -> None:
     curve = np.stack([plain if at < step else -np.abs(plain) for at in range(len(found.away))])
     cut = replace(found, curves={**found.curves, IMPORTANCE: curve})
     assert meanings.last_for_nothing(cut) == found.away[step - 1]
-    assert meanings.answers(cut)["go"] == (option, f"with {found.away[step - 1]} heads away it is not yet.")
+    assert meanings.answers(cut)["go"] == (
+        option,
+        f"with {found.away[step - 1]} away the model is not clearly worse yet.",
+    )
     assert f"The {found.away[step - 1]} least important heads can go together" in meanings.meaning_of(cut, "m")
     assert meanings.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == every
 

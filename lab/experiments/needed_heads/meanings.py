@@ -28,7 +28,7 @@ from lab.models.config import ModelConfig
 from lab.models.interventions import Head
 from lab.questions.question import Question, Right, open_question
 
-_QUARTERS = ("a quarter of them or fewer", "up to half", "up to three quarters", "more")
+_QUARTERS = ("up to a quarter", "up to half", "up to three quarters", "more")
 POINTS = f"{100 * MARGIN:.0f} points"
 # The rule that each verdict follows.
 RULES = (
@@ -78,11 +78,13 @@ def answers(found: NeededTest) -> dict[str, Right]:
     return {
         "clear": (
             int(np.searchsorted((0.25, 0.5, 0.75), clear / count)),
-            f"{clear} of {count} heads clearly change it.",
+            f"{clear} of {count} heads clearly change the preference.",
         ),
         "go": (
             0 if 5 * last < count else 1 if 2 * last <= count else 2,
-            f"with {last} heads away it is not yet." if last < count else "even without all heads it is not.",
+            f"with {last} away the model is not clearly worse yet."
+            if last < count
+            else "even without all heads it is not clearly worse.",
         ),
     }
 
@@ -119,8 +121,8 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
         )
     last = last_for_nothing(found)
     if last < clear.size:
-        return f"{said} The {last} least important heads can go together before the model is clearly more often wrong."
-    return f"{said} Even without all its heads the model is not clearly more often wrong."
+        return f"{said} The {last} least important heads can go together before it is clearly worse."
+    return f"{said} Even without all its heads the model is not clearly worse."
 
 
 def verdict_of(found: NeededTest) -> str:

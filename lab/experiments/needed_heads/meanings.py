@@ -121,8 +121,8 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
         )
     last = last_for_nothing(found)
     if last < clear.size:
-        return f"{said} The {last} least important heads can go together before the model is clearly more often wrong."
-    return f"{said} Even without all its heads the model is not clearly more often wrong."
+        return f"{said} The {last} least important heads can go together before it is clearly worse."
+    return f"{said} Even without all its heads the model is not clearly worse."
 
 
 def verdict_of(found: NeededTest) -> str:

@@ -17,7 +17,7 @@ from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.toy_runs import ask_for_training
 
 if TYPE_CHECKING:
-    from lab.evidence.notable import Notable
+    from lab.evidence.notable import Doing, Notable
     from lab.models.loading import LoadedModel
 
 _CONTROLS, _FOLDED, _BEGUN, _FIRST_MODEL = "_controls", "_folded_controls", "_first_text", "_first_model"
@@ -218,14 +218,16 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
             "clearly better than chance.",
         )
         if own is not None:
-            st.caption(f"Score {own[1].score:.2f}; {_compared(own[0])}.")
+            st.caption(_told(*own))
 
 
-def _compared(job: Notable) -> str:
-    """What does this job without any knowledge, and how well."""
-    if job.chance is None:
-        return "a uniform head has 1"
-    return f"{'the best fixed distance' if job.job.grammatical else 'a uniform head'} has {job.chance:.2f}"
+def _told(job: Notable, doing: Doing) -> str:
+    """How well a head does a job, beside a rule or a head that needs no knowledge of it."""
+    if job.job.grammatical:
+        rule = f"always taking the word at one distance is right in {100 * (job.chance or 0):.0f}"
+        return f"Right in {100 * doing.score:.0f} of 100 cases; {rule}."
+    uniform = "1" if job.chance is None else f"{job.chance:.2f}"
+    return f"Its score is {doing.score:.2f} of 1; a uniform head has {uniform}."
 
 
 def _mode() -> str:

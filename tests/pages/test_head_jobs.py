@@ -32,7 +32,7 @@ def test_a_job_leads_to_its_head(page: str) -> None:
     menu.select_index(place).run()
     assert not at.exception
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (doing.layer + 1, doing.head + 1)
-    assert f"Score {doing.score:.2f}; a uniform head has {each.chance:.2f}." in words(at)
+    assert f"score is {doing.score:.2f} of 1; a uniform head has {each.chance:.2f}." in words(at)
 
 
 def test_a_head_without_a_job_after_one_with_one() -> None:
@@ -40,8 +40,9 @@ def test_a_head_without_a_job_after_one_with_one() -> None:
     at = visit("3_Self-attention.py", layer=str(known.layer + 1), head=str(known.head + 1))
     job = at.sidebar.selectbox(key="_job").value
     assert job is not None
-    other = "the best fixed distance" if ":" in job[0].job.id else "a uniform head"
-    assert f"Score {job[1].score:.2f}; {other} has {job[0].chance:.2f}." in words(at)
+    assert ":" in job[0].job.id
+    assert f"Right in {100 * job[1].score:.0f} of 100 cases" in words(at)
+    assert f"at one distance is right in {100 * job[0].chance:.0f}." in words(at)
     busy = {(doing.layer, doing.head) for each in in_folder(EMBEDDED / DEFAULT_MODEL) or () for doing in each.heads}
     idle = next(head for head in range(12) if (known.layer, head) not in busy)
     at.selectbox(key="head").select(idle + 1).run()

@@ -27,8 +27,8 @@ SHARES = "parked-heads"
 def show_parked(view: OneHead) -> Trace:
     """How much each head parks, beside how much changes without it."""
     st.markdown(
-        f"The **parked share** of a head is the share of attention that the words of your text give to "
-        f"{resting_place(view.trace)}. Lesson 4 has measured how much changes without a head. Compare the two."
+        f"The **parked share** of a head is the share of attention that words give to {resting_place(view.trace)}. "
+        "Compare it with how much changes without the head, as in lesson 4."
     )
     now = scene(view, first=False)
     if keep_others(now.trace) is None:
@@ -49,8 +49,8 @@ def _show(now: Scene) -> None:
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
     parked_here = int(np.count_nonzero(parked_share(now.trace) > PARKED))
     st.caption(
-        f"A point is a head. Right of the dashed line ({PARKED:.2f}) it parks: {parked_here or 'none'} of "
-        f"{parked_share(now.trace).size} here. The higher the point, the more changes without the head, up or down."
+        f"A point is a head. Right of the dashed line ({PARKED:.2f}) it parks, here {parked_here or 'none'} of "
+        f"{parked_share(now.trace).size}. The higher the point, the more changes without the head."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
     with st.expander("How the heads are compared", icon=":material/balance:"):

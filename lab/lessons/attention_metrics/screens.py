@@ -50,8 +50,8 @@ def show_effective(view: OneHead) -> None:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
     st.markdown(
-        "The number comes from the **entropy** of the row, which is 0 if one token gets everything. e to the power of "
-        "the entropy is the number of tokens that would get equal shares. The step **By hand** computes it."
+        "The number is e to the power of the **entropy** of the row, which is 0 if one token gets everything. The step "
+        "**By hand** computes it."
     )
     _try_a_wide_head(view)
     code(effective_keys)

@@ -29,8 +29,8 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
     if "token" not in equal or apart < 1e-6:
         return None
     why = (
-        f"Both look up row {token_id} of the token table. But tokens {first + 1} and {second + 1} are at two places "
-        f"with two vectors, so their sums differ, by up to {apart:.3f}."
+        f"Both look up row {token_id} of the token table, but their places have two vectors. So their sums differ, by "
+        f"up to {apart:.3f}."
     )
     options = (
         Option("Their token vectors are equal, their sums differ", why, correct=True),

@@ -80,9 +80,8 @@ def _say_what_segments_are_for(view: EmbeddingView) -> None:
     """Two tasks with two texts, and which token of this input is in which."""
     own = "" if view.page.selection[PAIR] else " (Your text is a single one, so this is a pair of the lab’s own.)"
     st.markdown(
-        "BERT can read two texts at once: a question and a text with the answer, or a sentence and the one that may "
-        f"follow it. The **segment** vector says to which of the two texts a token belongs: "
-        f"{segments_listed(view.trace.segment_ids)}.{own}"
+        "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
+        f"the two a token belongs: {segments_listed(view.trace.segment_ids)}.{own}"
     )
 
 

@@ -124,8 +124,7 @@ def prefers(head: Head, shares: Values, even: Values) -> Question | None:
         return told
 
     prompt = (
-        "A **uniform head** looks at every token alike, so each kind gets its share of the tokens. Beside such a head, "
-        f"which kind does {head_name(head)} prefer?"
+        f"A **uniform head** looks at every token alike. Beside such a head, which kind does {head_name(head)} prefer?"
     )
     return ranked("prefers", prompt, times, lambda place: ABOUT[SPECIALIZATIONS[here[place]].id].capitalize(), why)
 
@@ -223,8 +222,8 @@ def heads_that_decide(before: Sequence[float], off: Values) -> Question | None:
         f"More than {several}": many > several,
     }
     prompt = (
-        f"Take one of its {total} heads away, then put it back and take the next. Without how many of them does the "
-        "model prefer *was* in most of the six sentences?"
+        f"Take one of its {total} heads away at a time. Without how many of them does the model prefer *was* in most "
+        "of the six sentences?"
     )
     return which_holds("heads-that-decide", prompt, why, outcomes)
 

@@ -66,11 +66,8 @@ def show_grammar(view: OneHead) -> None:
     st.markdown(_the_claim(view, each, shown))
     if predict(LESSON, checks.beats_the_rule(each)):
         draw(figures.jobs(found, at), "jobs")
-        st.caption(
-            "Full colour: the best head for each relation. Pale, below it: the rule that always takes the word at the "
-            "same distance. Special tokens and the word itself do not count."
-        )
-        meaning(meanings.grammar(each, doing, own))
+        st.caption("Full colour: the best head for each relation. Pale, below it: the rule of one distance.")
+        meaning(meanings.grammar(each, doing, own, shown))
         st.caption(
             "The head was picked as the best of all on the same sentences, which flatters it. That it finds a word "
             "does not say that the model needs it."
@@ -130,17 +127,22 @@ def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | No
 def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
     """What is asked of the head, on a pair of this sentence where there is one."""
     relation, end = each.job.id.split(":")
-    told = "Green arcs below the words are the grammar of your sentence. "
+    told = "The green arcs are grammar. "
     if case is not None:
         dependent, head = (case.asked, case.sought) if end == "head" else (case.sought, case.asked)
         pair = _IN_WORDS[relation].format(dependent=quoted(dependent), head=quoted(head))
-        told += f"For example, {pair}. {_not_counted(view, each, case)}"
+        told += f"Here {pair}. {_not_counted(view, each, case)}"
     doing = each.heads[0]
     return (
-        f"{told}Is there a head that **{each.job.does}**, in any sentence? People have marked the grammar of thousands "
-        f"of sentences, so one can count. The best candidate is {head_name((doing.layer, doing.head))}. A rule that "
-        f"always takes the word at the same distance is right in {meanings.in_100(each.chance or 0.0)} cases."
+        f"{told}Does a head **{_infinitive(each.job.does)}** in any sentence? The best candidate is "
+        f"{head_name((doing.layer, doing.head))}. In sentences whose grammar people have marked, a rule that always "
+        f"takes the word at the same distance is right in {meanings.in_100(each.chance or 0.0)} cases."
     )
+
+
+def _infinitive(does: str) -> str:
+    """What a head does without the ending: "find the subject of a verb"."""
+    return does.replace("finds ", "find ", 1)
 
 
 def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
@@ -149,7 +151,7 @@ def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
     found = figures.to_others(view.trace, doing.layer, doing.head)
     left = 1 - float(found.given[found.of_token[case.query]].sum())
     where = f"{resting_place(view.trace)} and to the word itself" if any(view.trace.encoding.special) else "itself"
-    return f"The arcs above leave out what {quoted(case.asked)} gives to {where}, {percent(left)} in this head. "
+    return f"The blue arcs leave out the {percent(left)} that {quoted(case.asked)} gives to {where}. "
 
 
 def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:

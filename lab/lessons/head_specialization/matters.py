@@ -51,8 +51,8 @@ def show_matters(view: OneHead) -> None:
         return
     draw(partial(figures.verb_forms, first.trace, *at), _EFFECTS)
     st.caption(
-        f"A line is a sentence, by its subject and the nearer noun. A dot is the model without one of its "
-        f"{off[0].size} heads; the large one is without {head_name(at)}. Left of the dashed line it prefers *was*."
+        f"A line is a sentence. A dot is the model without one of its {off[0].size} heads; the large one is without "
+        f"{head_name(at)}. Left of the dashed line it prefers *was*."
     )
     meaning(meanings.matters(before, off, at))
     st.caption("These are six sentences of one form. The experiment asks in hundreds, of six forms.")

@@ -133,8 +133,11 @@ def in_100(share: float) -> str:
     return f"{100 * share:.0f} of 100"
 
 
-def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
-    """How often a head finds a relation over many sentences, beside a rule, and how it does on this one."""
+def grammar(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None = None) -> str:
+    """Say how often a head finds a relation over many sentences, beside a rule, and how it does on this one.
+
+    ``shown`` is the pair of this text that is drawn; without it, the first that is right.
+    """
     name = begun(head_name((doing.layer, doing.head)))
     many = (
         f"{name} {each.job.does} in {in_100(doing.score)} cases; the rule that only counts places is right in "
@@ -143,7 +146,7 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...]) -> str:
     if not here:
         return f"{many} Your sentence has no such pair."
     right = [case for case in here if case.right]
-    case = (right or list(here))[0]
+    case = shown or (right or list(here))[0]
     told = f"from {quoted(case.asked)} it looks most at {quoted(case.named)}" if case.named else "it sees no other word"
     verdict = "" if case.right else f", not at {quoted(case.sought)}"
     return f"{many} In your sentence it is right {len(right)} of {len(here)} times: {told}{verdict}."

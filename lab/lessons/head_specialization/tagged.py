@@ -77,8 +77,8 @@ def _counted(kinds: Sequence[str]) -> str:
     counts = Counter(kinds)
     told = [f"**{kind}**: {counts[kind]}" for kind in checks.KINDS if counts[kind]]
     return (
-        f"{' · '.join(told)}. Function words (*the*, *he*) hold a sentence together; content words (*book*) say what "
-        "it is about."
+        f"{' · '.join(told)}. Function words (*the*, *he*) hold a sentence together; content words (*book*) carry its "
+        "meaning."
     )
 
 

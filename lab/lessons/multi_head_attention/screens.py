@@ -70,9 +70,8 @@ def draw_all(view: OneHead) -> None:
     if block > 1:
         st.caption(f"{n} tokens: each cell is the largest weight of a block of {block} × {block}.")
     st.caption(
-        f"Each map is a head; the row of {view.token(view.query)} is framed, and the arrow names the token at which it "
-        "looks most. Choose another word in the sentence: from there, other heads may look elsewhere. Click a map to "
-        "choose its head."
+        f"Each map is a head. The row of {view.token(view.query)} is framed, and the arrow names the token at which it "
+        "looks most. Click a map to choose its head, or a word to look from."
     )
 
 

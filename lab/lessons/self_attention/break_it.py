@@ -36,10 +36,7 @@ _VISIBLE = 0.0005
 def break_it(view: OneHead) -> Trace:
     """A step taken away, or done wrong; returns the broken run, which the mark at the top compares."""
     trace = view.trace
-    st.markdown(
-        "What is a step for? Take it away in **every** layer, and look. (The mark at the top, beside the minutes, then "
-        "names the first number that no longer agrees with Hugging Face.)"
-    )
+    st.markdown("What is a step for? Take it away in **every** layer, and see how far the vectors move.")
     offered = _offered(trace)
     with st.container(horizontal=True):
         chosen = {name for name in offered if st.toggle(_SWITCHES[name], key=f"_break.{name}")}
@@ -80,19 +77,18 @@ def _told(name: str, trace: Trace) -> str:
     mask = (
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
-        else f"The mask hides padding: texts that are read together are filled up to the same length. So {PADDING} "
-        "padding tokens now follow your text. With the mask they get the weight 0. Without it, they are read like "
-        "words."
+        else f"The mask hides padding, which fills texts up to one length. {PADDING} padding tokens follow your text "
+        "now; without the mask they are read like words."
     )
     if config.window is not None:
         mask = f"{mask} In the local layers it also hides what is more than {config.window} tokens away."
     return {
-        _SCALING: f"The scores stay √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all "
-        "of each row goes to one word.",
+        _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all of a "
+        "row goes to one word.",
         _MASK: mask,
-        _VALUES: f"$W_V$ is 0, so every value is {'the same vector $b_V$' if config.biases else '0'}. Whatever the "
-        "weights are, all tokens collect the same.",
-        _QUERIES: "Each column of the map adds up to 1, not each row. So a word collects more than 1 in all, or less.",
+        _VALUES: f"$W_V$ is 0, so every value is {'the same vector $b_V$' if config.biases else '0'}, and all tokens "
+        "collect the same.",
+        _QUERIES: "Columns of the map add up to 1, not rows. So a word collects more than 1 in all, or less.",
     }[name]
 
 

@@ -149,7 +149,7 @@ def brought(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def resting(trace: Trace, layer: int, head: int) -> str:
-    """How many tokens look most at a special or first token; "" where fewer than half do."""
+    """Say how many tokens look most at a special or first token; "" if fewer than half of them do."""
     best = attention_map(trace.layer(layer), head).argmax(axis=1)
     out, _ = places_left_out(trace)
     place = int(np.bincount(best, minlength=len(trace)).argmax())
@@ -157,8 +157,8 @@ def resting(trace: Trace, layer: int, head: int) -> str:
     if not out[place] or 2 * count <= len(trace):
         return ""
     return (
-        f"{count} of the {len(trace)} tokens look most at {named(trace, place)}. A head looks there when it finds "
-        "nothing else to look at, as some authors suppose (Clark et al. 2019, §3.2)."
+        f"{count} of the {len(trace)} tokens look most at {named(trace, place)}. Some authors suppose that a head "
+        "looks there when it finds nothing (Clark et al. 2019, §3.2)."
     )
 
 

@@ -60,19 +60,9 @@ def _name_it(view: OneHead) -> None:
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has one"
     st.markdown(
         "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
-        f"1. One such way of looking is a **head**; {several}.{_before(view)} Below are the looks from all words. In "
-        "each row, one word looks: the **query**. In each column, one word is looked at: the "
-        f"**key**.{_about_mask(view)}"
+        f"1. One such way of looking is a **head**; {several}.\n\nHere are all looks at once: each row is a word that "
+        f"looks, the **query**; each column is a word that is looked at, the **key**.{_about_mask(view)}"
     )
-
-
-def _before(view: OneHead) -> str:
-    """That the vectors of a later layer are no longer those of the words alone."""
-    at = view.layer.index
-    if not at:
-        return ""
-    layers = "Layer 1 has" if at == 1 else f"Layers 1 to {at} have"
-    return f" ({layers} already let the words collect from each other; this is layer {at + 1}.)"
 
 
 def _about_mask(view: OneHead) -> str:
@@ -123,9 +113,8 @@ def show_scale(view: OneHead) -> None:
     draw(view.figure(attention.divided), "divided")
     meaning(claims.what_it_means(found))
     st.markdown(
-        f"A score adds up {d_k} products. The more there are, the farther apart the scores are, and the more softmax "
-        "gives to a single word. Then training nearly stops, as the authors suspect (Vaswani et al. 2017, §3.2.1). "
-        f"Divided by √{d_k} ≈ {d_k**0.5:.2f}, the scores spread as if there were only one product."
+        f"A score adds up {d_k} products. The more products, the farther apart the scores. Divided by √{d_k} ≈ "
+        f"{d_k**0.5:.2f}, they spread as if there were only one (Vaswani et al. 2017, §3.2.1)."
     )
     there = step_name(LESSON, "break-it")
     try_this("take the division away in every layer. How far do the outputs move?", there, {STEP: there})

@@ -1,0 +1,42 @@
+"""How much a step says before one opens a fold: issue 31 allows 120 words before "What this means", and 50 after it.
+
+Measured with the sentence and the model that a visit begins with, after the prediction. The answered question is not
+counted: its explanation is where its options were.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lab.course.pages import LESSONS, Lesson
+from tests.pages.apptest import go, visit
+from tests.pages.test_experiment_words import unfolded
+
+BEFORE, AFTER = 120, 50
+# After it has named what was seen, the map of the head follows, and its rows and columns have names, too.
+LONGER = {("self-attention", "map"): 125}
+MEANING, ANSWERED = "**What this means.**", ":material/psychology_alt:"
+
+
+def count(texts: list[str]) -> int:
+    """The words of Markdown texts; signs alone are none."""
+    return sum(len(re.findall(r"[^\s*·]+", text)) for text in texts)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_a_step_says_little_before_its_meaning_and_less_after_it(lesson: Lesson) -> None:
+    at, said = visit(lesson.page.removeprefix("pages/")), 0
+    frame = {lesson.title, lesson.question}
+    for step in lesson.steps:
+        if step.aside or step.id == "check" or step.models == "causal":
+            continue
+        go(at, step.id)
+        texts = [text for text in unfolded(at.main) if text not in frame and not text.startswith(ANSWERED)]
+        texts = [text for text in texts if not re.fullmatch(r"\d+ of \d+ minutes", text)]
+        end = next((i for i, text in enumerate(texts) if text.startswith(MEANING)), len(texts))
+        said += end < len(texts)
+        assert count(texts[:end]) <= BEFORE, (step.id, texts[:end])
+        assert count(texts[end + 1 :]) <= LONGER.get((lesson.id, step.id), AFTER), (step.id, texts[end + 1 :])
+    assert said >= 3

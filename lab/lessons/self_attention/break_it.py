@@ -36,7 +36,7 @@ _VISIBLE = 0.0005
 def break_it(view: OneHead) -> Trace:
     """A step taken away, or done wrong; returns the broken run, which the mark at the top compares."""
     trace = view.trace
-    st.markdown("What is a step for? Take it away in **every** layer, and see how far the vectors move.")
+    st.markdown("What is a step for? Take it away in **every** layer.")
     offered = _offered(trace)
     with st.container(horizontal=True):
         chosen = {name for name in offered if st.toggle(_SWITCHES[name], key=f"_break.{name}")}

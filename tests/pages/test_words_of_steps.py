@@ -41,4 +41,4 @@ def test_a_step_says_little_before_its_meaning_and_less_after_it(lesson: Lesson)
         said += end < len(texts)
         assert count(texts[:end]) <= BEFORE, (step.id, texts[:end])
         assert count(texts[end + 1 :]) <= LONGER.get((lesson.id, step.id), AFTER), (step.id, texts[end + 1 :])
-    assert said >= 3
+    assert said >= 2

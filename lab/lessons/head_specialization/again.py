@@ -1,4 +1,4 @@
-"""What lesson 6 asks again, later on."""
+"""The questions of lesson 6 that return later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.text.tags.pipeline import PipelineUnavailable
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Which kind a head prefers, what the rim of the radar means, and what a score shows and does not."""
+    """Ask which kind a head prefers, what the rim of the radar means, and what a score does not show."""
     layer = spot.layer
     try:
         tagged = specialization(spot.trace)
@@ -35,7 +35,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """What a class can be asked to pick from all heads on another sentence; parts of speech where there are any."""
+    """Ask a class to pick from all heads on another sentence; about parts of speech only if there is a tagger."""
     scores = scores_of(trace_patterns(spot.trace))
     few = same_word_cases(spot.trace) < checks.FEW_CASES
     for pattern in DECIDED:

@@ -16,7 +16,7 @@ from lab.models.trace import Trace, trace_encoding
 
 @dataclass(frozen=True, eq=False)
 class AskedVerb:
-    """A run that is asked for the verb at ``place``, from 0; ``forms`` are the ids of :data:`FORMS`."""
+    """A run in which the verb at ``place`` (from 0) is to be predicted; ``forms`` are the ids of :data:`FORMS`."""
 
     trace: Trace
     place: int

@@ -28,7 +28,7 @@ from lab.questions.question import MARGIN, Option, Question, clear_winner, shuff
 
 FUNCTION, CONTENT, MARKS, OTHER, SPECIAL = "Function words", "Content words", "Punctuation", "Other", "Special tokens"
 KINDS = (FUNCTION, CONTENT, MARKS, OTHER, SPECIAL)
-# What a dimension is about, inside a sentence.
+# The name of each dimension inside a sentence.
 ABOUT = {
     "function_words": "function words",
     "content_words": "content words",
@@ -38,9 +38,9 @@ ABOUT = {
     "long_range": "tokens five or more places away",
     "self": "each token itself",
 }
-_OFTEN = 0.8  # a head that is right so often is said to be right nearly always
+_OFTEN = 0.8  # from this share of right cases on, a head is right nearly always
 _APART = 0.3  # between two ratios that nobody confuses
-FEW_CASES = 3  # tokens: with fewer, a score for the same word is no finding
+FEW_CASES = 3  # tokens; with fewer, a score for the same word means nothing
 
 
 def kind_of(tag: str | None, special: bool) -> str:
@@ -90,7 +90,7 @@ def best_head(pattern: Pattern, scores: Values) -> Question | None:
 
 
 def told_score(score: float, chance: Chance, place: int) -> str:
-    """A score of ``PATTERNS[place]`` in a sentence, beside what it is compared with."""
+    """Put a score of ``PATTERNS[place]`` into a sentence, beside chance."""
     if math.isnan(score):
         return "It has no score here."
     needed, untrained = float(chance.needed[place]), float(chance.untrained[place])
@@ -148,7 +148,7 @@ def share_or_preference(layer: int, raw: Values, even: Values) -> Question | Non
 
 
 def _two_kinds(layer: int, head: int, kinds: Sequence[tuple[int, float, float]]) -> Question:
-    """The question; each kind is a dimension (from 0), its share and that of a uniform head, the larger share first."""
+    """Ask about two kinds, each a dimension (from 0), its share, and a uniform head's share; the larger share first."""
     (many, large, usual), (few, small, rare) = kinds
     (much, little) = (ABOUT[SPECIALIZATIONS[at].id] for at in (many, few))
     right = f"{small:.0%} is {small / rare:.1f} times {rare:.0%}; {large:.0%} is {large / usual:.1f} times {usual:.0%}."
@@ -192,7 +192,7 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
 
 
 def beats_the_rule(each: Notable) -> Question:
-    """How often is the best head of a relation right? The rule that it has to beat is known before."""
+    """How often is the best head of a relation right? The prompt names the rule that the head has to beat."""
     score, rule = each.heads[0].score, each.chance or 0.0
     why = f"It is right in {100 * score:.0f} of 100 cases, and the rule in {100 * rule:.0f}."
     outcomes = {

@@ -1,4 +1,4 @@
-"""What heads find of grammar, and what the model says without each head; layers, heads and places count from 0."""
+"""Figures of the grammar that heads find, and of the verb without each head; layers, heads, places count from 0."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SHORT = {
 
 @dataclass(frozen=True, eq=False)
 class ToOthers:
-    """What a head gives between the m words of a text, as the experiment on grammar reads it.
+    """The attention of a head between the m words of a text, as the experiment on grammar reads it.
 
     given       (m, m), from the mean over a word's tokens to the sum over another's; 0 to the word itself
     of_token    n, the word of each token; -1 for one that is in no word, such as a special token
@@ -56,7 +56,7 @@ class ToOthers:
 
     @property
     def shares(self) -> Values:
-        """The rows as shares of what goes to other words, (m, m); a row of zeros stays one."""
+        """The rows divided by their sums, (m, m); a row of zeros stays zero."""
         sums = self.given.sum(axis=1, keepdims=True)
         return np.divide(self.given, sums, out=np.zeros_like(self.given), where=sums > 0)
 
@@ -69,7 +69,10 @@ class ToOthers:
 
 
 def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
-    """What each word of the text, of a pair the first, gives the other words. Raises PipelineUnavailable."""
+    """Add up the attention of each word of the text (of a pair, the first text) to each other word.
+
+    Raises PipelineUnavailable.
+    """
     found = parsed(traced).tokens
     spans = [TaggedSpan(each.start, each.end, at) for at, each in enumerate(found)]
     owner = [-1 if at is None else at for at in encoding_tags(traced.encoding, spans)]
@@ -97,7 +100,7 @@ def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> He
 
 
 def jobs(found: Sequence[Notable], chosen: int) -> Figure:
-    """How often the best head finds each relation, in full colour, and the best fixed distance, pale below it.
+    """Draw how often the best head finds each relation, and below it, pale, the best fixed distance.
 
     ``chosen`` is one of the relations, from 0, and comes first.
     """

@@ -31,10 +31,10 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import SHARE, show_table
 
 EXAMPLE = "She gave her brother the book that he wanted."
-# Where a head that is wrong in the learner's sentence may be right.
+# Sentences to offer if the head is wrong in the learner's sentence.
 _SHORT = ("She read the book.", "The girl saw a bird in the garden.")
 _RELATION = "_relation"
-# What a relation is between two words: the word that is asked about first, as a job names it.
+# Each relation of Universal Dependencies as a sentence about two words.
 _IN_WORDS = {
     "obj": "{dependent} is the object of {head}",
     "nsubj": "{dependent} is the subject of {head}",
@@ -44,7 +44,7 @@ _IN_WORDS = {
 
 
 def show_grammar(view: OneHead) -> None:
-    """How often a head finds a relation, beside a rule that only counts places; and one of them in this sentence."""
+    """Show how often a head finds a relation, beside a rule that only counts places, and one case in this sentence."""
     found = _measured(view)
     if not found:
         show_with_grammar(view, view.query, (view.layer.index, view.head))
@@ -106,7 +106,7 @@ def _measured(view: OneHead) -> tuple[Notable, ...]:
 
 
 def _relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
-    """The chosen relation, else that of the learner's head, else the first whose head is right in this sentence."""
+    """Return the chosen relation, else the relation of the learner's head, else the first that is right here."""
     names = [each.job.does for each in found]
     if (chosen := st.session_state.get(_RELATION)) in names:
         return names.index(chosen)
@@ -125,7 +125,7 @@ def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | No
 
 
 def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
-    """What is asked of the head, on a pair of this sentence where there is one."""
+    """Say what the head should find, with a pair of this sentence if it has one."""
     relation, end = each.job.id.split(":")
     told = "The green arcs are grammar. "
     if case is not None:
@@ -141,12 +141,12 @@ def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
 
 
 def _infinitive(does: str) -> str:
-    """What a head does without the ending: "find the subject of a verb"."""
+    """Return the job as an infinitive: "find the subject of a verb"."""
     return does.replace("finds ", "find ", 1)
 
 
 def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
-    """How much of the attention of a pair's first word goes where it does not count."""
+    """Say which share of the attention of a pair's first word does not count."""
     doing = each.heads[0]
     found = figures.to_others(view.trace, doing.layer, doing.head)
     left = 1 - float(found.given[found.of_token[case.query]].sum())

@@ -68,7 +68,7 @@ def _show_blank(trace: Trace, place: int, head: tuple[int, int]) -> None:
 
 
 def _question(trace: Trace, place: int, head: tuple[int, int], before: list[float]) -> str:
-    """Where the head looks, what grammar asks for, and what the model says with all its heads."""
+    """Say where the head looks, what grammar demands, and what the model says with all its heads."""
     row = attention_map(trace.layer(head[0]), head[1])[place]
     sees = f"From there, {head_name(head)} looks most at {named(trace, int(row.argmax()))}."
     first = ATTRACTIONS[0]

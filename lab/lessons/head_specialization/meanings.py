@@ -1,4 +1,4 @@
-"""What the figures of the lesson on head specialization mean, in sentences that the numbers choose.
+"""The meanings of the figures of the lesson on head specialization, in sentences that the numbers choose.
 
 Layers and heads count from 0 here and from 1 in the sentences.
 """
@@ -24,7 +24,7 @@ from lab.models.interventions import Head
 
 _NAMED = 3  # words that a sentence lists
 _CLEAR = 0.1  # of a preference: nearer to 1 than this is next to none
-# What a pattern's heads do, after “4 heads …” and after “1 head …”.
+# The verb phrase of each pattern, after “4 heads …” and after “1 head …”.
 DOES = {
     "next_token": ("look at the next token", "looks at the next token"),
     "previous_token": ("look at the token before", "looks at the token before"),
@@ -51,7 +51,7 @@ def shares_given(head: Head, shares: Values) -> str:
 
 
 def kinds(head: Head, shares: Values, even: Values) -> str:
-    """Which kind of word a head prefers, and that a large share alone is no preference. All (7,)."""
+    """Say which kind of word a head prefers, and that a large share alone is not a preference. All (7,)."""
     here = of_words(shares)
     if not here:
         return "This text has no words of these kinds."
@@ -75,7 +75,7 @@ def kinds(head: Head, shares: Values, even: Values) -> str:
 
 
 def radar(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
-    """Where the shape is nearest to the rim, and that the rim is another head, not chance.
+    """Say on which axis the shape is nearest to the rim, and that the rim is another head, not chance.
 
     ``own`` has the head's values at the ``axes``: relative to the layer, raw, corrected.
     """
@@ -96,7 +96,7 @@ def radar(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> st
 
 
 def patterns(names: NDArray[np.str_], head: Head) -> str:
-    """How many heads get a name on this text, for what, and whether the chosen one does. ``names`` (L, H)."""
+    """Say how many heads get which name on this text, and whether the chosen head gets one. ``names`` (L, H)."""
     counts = Counter(str(name) for name in names.ravel())
     counts.pop(MIXED, None)
     own = str(names[head])
@@ -113,7 +113,7 @@ def patterns(names: NDArray[np.str_], head: Head) -> str:
 
 
 def delimiter(needed: float, parked: float) -> str:
-    """What the name has to do with parking. ``needed``: the score that gives the name; ``parked``: the share."""
+    """Tell the name from parking. ``needed``: the score that gives the name; ``parked``: the share."""
     said = (
         f"**Delimiter** is a wider name than **parked**: the name begins at {needed:.2f} in this text, parking at "
         f"{PARKED:.0%}."

@@ -98,7 +98,7 @@ def _show_formulas() -> None:
 
 
 def _say_few(view: OneHead) -> None:
-    """A score for the same word that rests on a token or two is no finding."""
+    """Warn that a score for the same word means little if only a token or two have such a word."""
     cases = patterns.same_word_cases(view.trace)
     if 0 < cases < checks.FEW_CASES:
         st.caption(
@@ -137,7 +137,7 @@ def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
 
 
 def _above(value: float) -> str:
-    """How far a score is above chance, never rounded to or across what a name needs."""
+    """Write how far a score is above chance, never rounded to the limit of a name or across it."""
     if np.isnan(value):
         return ""
     if np.isinf(value):
@@ -146,7 +146,7 @@ def _above(value: float) -> str:
 
 
 def _notes(scores: Values, chance: Chance) -> str:
-    """What has to be known to read the table."""
+    """Explain the columns and the missing rows of the table."""
     notes = [
         "Above chance: (score − uniform) ÷ (1 − uniform), 0 at chance and 1 for the whole pattern. A head that is "
         "clearly above chance in two patterns is named after the one that it is farther above."
@@ -164,7 +164,7 @@ def _notes(scores: Values, chance: Chance) -> str:
 
 
 def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
-    """The chosen head: its name, why, its scores, and what it does with the rest of its attention."""
+    """Show the chosen head's name, the reason for it, and all its scores."""
     place = f"{view.place[0].upper()}{view.place[1:]}"
     order = [pattern.id for pattern in PATTERNS]
     if name == MIXED:

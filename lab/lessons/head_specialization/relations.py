@@ -55,7 +55,7 @@ def relations(trace: Trace) -> list[Relation]:
 def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
     """Draw the sentence: above it how head ``of`` shares its attention among the words, from ``query``; below, grammar.
 
-    Where there is no parser, the arcs above are all weights, and none are below. Layer, head and query count from 0.
+    Without a parser, the arcs above are the weights between all tokens. Layer, head and query count from 0.
     """
     row = sentence(view.trace, query, view.key if query == view.query else None, of=of)
     try:

@@ -69,7 +69,7 @@ def show_profile(view: OneHead) -> None:
 
 
 def _about_the_rim(view: OneHead) -> Question | None:
-    """What the rim means, asked of the first axis on which one head clearly has most."""
+    """Ask what the rim means, on the first axis on which one head clearly has the largest value."""
     every, layer = specialization(view.trace, only_words=left_out(view)), view.layer.index
     asked = (
         checks.rim_of_radar(
@@ -134,7 +134,7 @@ def _show_cards(view: OneHead, tags: Tags) -> None:
 
 
 def _which(view: OneHead, corrected: bool) -> str:
-    """What raw or corrected values are."""
+    """Explain raw or corrected values."""
     if not corrected:
         return "**Raw**: the values of this head as they are."
     told = "**Corrected**: each value is divided by the value of $U$, the map of a uniform head, so 1 is no preference"
@@ -162,7 +162,7 @@ def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, cor
 
 
 def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
-    """This value with the other setting of what is left out."""
+    """Return this value under the other setting: with special tokens, or without them."""
     if kept_others(view) is None:
         return ""
     other = specialization(view.trace, only_words=not left_out(view))
@@ -173,14 +173,14 @@ def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
 
 
 def _corrected_formula(id: str) -> str:
-    """What the head has over what a uniform head has, on the same cells."""
+    """The formula of a corrected value: the head's sum over the uniform head's sum, on the same cells."""
     cells = {"cls": (r"\sum_i", "i,1"), "long_range": (r"\sum_{|i-j|\ge 5}", "ij"), "self": (r"\sum_i", "ii")}
     total, index = cells.get(id, (r"\sum_i \sum_{j\in S}", "ij"))
     return rf"\frac{{{total} A_{{{index}}}}}{{{total} U_{{{index}}}}}"
 
 
 def _what(part: MetricPart) -> str:
-    """What is added up, in words."""
+    """Name the cells that are added up."""
     if part.id == "long_range":
         return f"{part.members:,} cells are that far apart."
     if part.id == "self":

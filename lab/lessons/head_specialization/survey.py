@@ -55,7 +55,7 @@ _NAMES = "Names"
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What a survey has read so far."""
+    """The sentences that a survey has read so far."""
 
     survey: HeadSurvey
     readings: tuple[SurveyedText, ...]
@@ -132,7 +132,7 @@ def _among(view: OneHead) -> str:
 
 
 def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
-    """How the values would change if the tokens that are left out stayed; then they would be ``kept``."""
+    """Say how the values would change if the special tokens took part; ``kept`` are the values with them."""
     if not left_out(view):
         return f"{escaped(aside(view.trace)).capitalize()} take part: a head that looks there much has little left."
     crossed = (values > 1) != (kept > 1)
@@ -172,7 +172,7 @@ def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: Progress) 
 
 
 def _tagger_there(view: OneHead) -> bool:
-    """Whether the sentences can be tagged; if a tagger is missing, that is on screen."""
+    """Return whether the sentences can be tagged; if not, the reason is on screen."""
     if view.page.selection[MODE] == TOY:
         return False
     try:

@@ -32,7 +32,7 @@ _HUES = {checks.FUNCTION: 0, checks.CONTENT: 1, checks.MARKS: 2, checks.OTHER: 3
 
 
 def show_kinds(view: OneHead) -> None:
-    """The kind of every token, and what the head gives to each kind beside a uniform head."""
+    """Show the kind of every token, and the share that the head gives to each kind, beside a uniform head."""
     tags = tags_of(view)
     if tags is None:
         return
@@ -67,13 +67,13 @@ def _show_chips(view: OneHead, tags: Tags, kinds: Sequence[str]) -> None:
 
 
 def _label(tags: Tags, place: int) -> str:
-    """The part of speech in words, and what an entity is."""
+    """The part of speech in words, and the label of an entity."""
     speech, entity = tags[0][place], tags[1][place]
     return " · ".join(filter(None, (speech and spelled_out(speech), entity))) or "–"
 
 
 def _counted(kinds: Sequence[str]) -> str:
-    """How many tokens there are of each kind of word."""
+    """Count the tokens of each kind."""
     counts = Counter(kinds)
     told = [f"**{kind}**: {counts[kind]}" for kind in checks.KINDS if counts[kind]]
     return (

@@ -1,4 +1,4 @@
-"""What the screens of the lesson on head specialization share: tags, names of dimensions, the map of names."""
+"""Code that several screens of the lesson on head specialization share: tags, and names of dimensions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def say_language(trace: Trace) -> None:
 
 
 def left_out(view: OneHead) -> bool:
-    """Whether the special tokens, or the first token where there are none, take no part."""
+    """Return whether the special tokens (or the first token of a model without them) are left out."""
     return sinks_left_out() and kept_others(view) is not None
 
 

@@ -1,4 +1,4 @@
-"""What lesson 9 asks again, later on."""
+"""The questions of lesson 9 that return later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """What belongs in the place of the last word, and how logits become probabilities."""
+    """Ask which word belongs in the last place, and how logits become probabilities."""
     trace, model = spot.trace, spot.trace.model
     asked = asked_run(trace) if model.weights.vocabulary_head is not None else None
     if asked is None:

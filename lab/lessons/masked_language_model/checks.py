@@ -18,7 +18,7 @@ from lab.questions.question import MARGIN, Option, Question, shuffled
 # A winner is shown with three digits: it has to lead by a tenth to be seen leading.
 _LEAD = 1.1
 _RAISED, _SEEN = 2, 0.005  # of a logit, and of a probability with two digits
-# What a probability can be: an option of exactly 0 would give itself away.
+# The range of a probability that is an option: exactly 0 would give itself away.
 _PROBABILITY = (math.ulp(0.0), 1.0)
 
 

@@ -31,7 +31,7 @@ _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 
 
 def show_every_place(trace: Trace) -> Trace:
-    """What seeing a word does to its probability; then the likeliest words of every token, with nothing hidden."""
+    """Ask how a word's probability changes in plain sight; then show the likeliest words of every token."""
     causal = trace.model.config.causal
     both = None if causal else hidden_and_seen(trace)
     if causal:
@@ -68,7 +68,7 @@ def _show_grid(trace: Trace) -> slice:
     show_row(row, lambda place, _: st.session_state.update({_CELL: (place, rank)}))
     rows = figures.places_drawn(trace, place)
     with st.container(height=_BOX if rows.stop - rows.start > _ROWS else "content", border=False):
-        # A figure of other rows is another one: a browser keeps the click that moved them.
+        # Other rows need another key: a browser keeps the click that moved the rows.
         clicked = draw_cells(partial(figures.every_place, trace, (place, rank)), f"{_GRID}-{rows.start}")
     if clicked is not None and (clicked, rows.start) != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = clicked, rows.start

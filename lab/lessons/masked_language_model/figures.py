@@ -54,7 +54,7 @@ def _best_words(
 
 
 def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
-    """How probable each word of a small vocabulary is at ``place``, by its id; the true one in full colour."""
+    """Draw the probability of each word of a small vocabulary at ``place``, by id; the true word in full colour."""
     prediction = prediction_at(traced, place, truth)
     words = [word_of(traced.model.tokenizer, each) for each in range(len(prediction.logits))]
     title = f"Probability of every word of the vocabulary {where(traced, place)}"
@@ -62,7 +62,7 @@ def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
 
 
 def ranks(traced: Trace) -> int:
-    """How many words each place of :func:`every_place` has: five, or all of a smaller vocabulary."""
+    """The number of words at each place of :func:`every_place`: five, or all of a smaller vocabulary."""
     return min(_RANKS, traced.model.config.vocabulary)
 
 
@@ -117,7 +117,7 @@ def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: 
 
 
 def lens_agreement(traced: Trace) -> Figure:
-    """How often each kind of lens names the model's own best word after each layer, on held-out text.
+    """Draw how often each lens names the model's own best word after each layer, on held-out text.
 
     Raises ValueError for a model without a fitted lens.
     """
@@ -135,7 +135,7 @@ def lens_agreement(traced: Trace) -> Figure:
 
 
 def token_scores(traced: Trace, as_probability: bool = False, count: int | None = None) -> Figure:
-    """What each token, or each of the first ``count``, adds to the (pseudo-)log-likelihood.
+    """Draw the part of the (pseudo-)log-likelihood that comes from each token, or from the first ``count`` tokens.
 
     A bar a token with its name; thin upright ones without names where there are many. A masked-language model takes
     one pass a token.

@@ -51,7 +51,7 @@ def show_lens(view: PredictionView) -> None:
 
 
 def _show_grid(view: PredictionView, fitted: bool) -> None:
-    """The same reading at several tokens, and one cell of it in full."""
+    """Show the lens at several tokens, and one cell of the grid in full."""
     places = _window(view)
     shown = LENS.choose("Cells")
     found = lens_at(view, places, fitted)
@@ -68,7 +68,7 @@ def _show_grid(view: PredictionView, fitted: bool) -> None:
 
 
 def _show_limits(view: PredictionView, found: Lens, record: MeasuredLens | None, fitted: bool) -> None:
-    """What the last row is, what the rows before it can say, and how often the lens names the model's own word."""
+    """Say what the last row is and what earlier rows can show, and draw how often the lens names the model's word."""
     _say_limits(view, found, record if fitted else None)
     if record is not None:
         st.markdown(meanings.agreed(record, view.causal))
@@ -76,7 +76,7 @@ def _show_limits(view: PredictionView, found: Lens, record: MeasuredLens | None,
 
 
 def _of_its_own(view: PredictionView) -> MeasuredLens | None:
-    """What was measured of the lens that was fitted for the model; None where there is none."""
+    """The measurements of the lens that was fitted for the model; None if it has no such lens."""
     try:
         if fitted_lens(view.model) is not None:
             return measured(view.model)
@@ -87,7 +87,7 @@ def _of_its_own(view: PredictionView) -> MeasuredLens | None:
 
 
 def _what(view: PredictionView, fitted: bool) -> str:
-    """What the chosen lens does with the vector of a layer."""
+    """Say what the chosen lens does with the vector of a layer."""
     through = "output embeddings" if view.causal else "vocabulary head"
     if view.trace.model.weights.final_norm is not None:
         through = f"final LayerNorm and {through}"
@@ -100,7 +100,7 @@ def _what(view: PredictionView, fitted: bool) -> str:
 
 
 def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:
-    """The row that is the model's own output, and what the rows above it can and cannot say; ``record``: if fitted."""
+    """Explain the last row, the model's own output, and the limits of earlier rows; ``record`` only if fitted."""
     difference = lens.lens_difference(view.trace, found.places, found.truths, fitted=record is not None)
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
     if record is not None:
@@ -122,7 +122,7 @@ def lens_at(view: PredictionView, places: tuple[int, ...], fitted: bool = False)
 
 
 def _truth(view: PredictionView, place: int) -> int | None:
-    """The token that really stands at a place, or after it in a causal model; None where nobody knows."""
+    """The true token at a place, or after it in a causal model; None if the learner typed a blank there."""
     ids = view.plain.token_ids
     if view.causal:
         return ids[place + 1] if place + 1 < len(ids) else None
@@ -136,14 +136,14 @@ def name_of(view: PredictionView, place: int) -> str:
 
 
 def offered(view: PredictionView) -> tuple[int, ...]:
-    """The places that the lens can show: all but those of special tokens, unless there is nothing else."""
+    """The places that the lens can show: all tokens but special ones, unless the text has no others."""
     special = view.trace.encoding.special
     ordinary = tuple(i for i in range(len(view.trace)) if not special[i] or i in view.hidden)
     return ordinary or tuple(range(len(view.trace)))
 
 
 def _window(view: PredictionView) -> tuple[int, ...]:
-    """At most so many tokens as were chosen, around the one asked about or from the one chosen."""
+    """Choose how many tokens the grid has, around the place asked about or from a chosen token on."""
     places = offered(view)
     left, right = st.columns(2)
     with left:

@@ -27,7 +27,7 @@ _ROWS = 24  # of a table that is shown whole; a longer one scrolls
 
 
 def show_likelihood(trace: Trace) -> Trace:
-    """The (pseudo-)log-likelihood of the text: what it asks, the sum, and what each token adds to it."""
+    """Show the (pseudo-)log-likelihood of the text: its meaning, its sum, and the part of each token."""
     _show_likelihood(trace)
     return trace
 
@@ -66,7 +66,7 @@ def _show_likelihood(trace: Trace) -> None:
 
 
 def _what(trace: Trace, count: int) -> str:
-    """What is added up, by a model that reads from left to right or in both directions."""
+    """Explain the sum for a model that reads from left to right, or in both directions."""
     name = quoted(trace.model.id)
     if trace.model.config.causal:
         return (
@@ -100,7 +100,7 @@ def _score(trace: Trace, scoring: Scoring) -> None:
 
 
 def _found(trace: Trace, count: int) -> Likelihood | None:
-    """The likelihood as far as it has come; that of a long text is scored when somebody asks."""
+    """The likelihood of the tokens scored so far; a long text is scored at a click."""
     scoring = likelihood.scoring(trace)
     if scoring.finished:
         return scoring.latest
@@ -141,7 +141,7 @@ def _show_sum(found: Likelihood) -> None:
 
 
 def _draw_tokens(trace: Trace, found: Likelihood) -> None:
-    """What each token adds, and the one with the smallest probability."""
+    """Draw the part of each token, and name the token with the smallest probability."""
     by_share = SCORE.chosen() == PROBABILITY
     count = None if found.finished else len(found.scores)
     draw(partial(figures.token_scores, trace, by_share, count), "token-scores")
@@ -174,7 +174,7 @@ def _table(trace: Trace, found: Likelihood) -> None:
 
 
 def _show_limits(trace: Trace, found: Likelihood) -> None:
-    """What the number can be compared with, in one sentence or two."""
+    """Say with which other numbers this one can be compared."""
     if not found.pseudo:
         vocabulary = f"{trace.model.config.vocabulary:,}"
         st.caption(

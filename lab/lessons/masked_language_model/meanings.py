@@ -1,4 +1,4 @@
-"""What the figures of the lesson say, in the learner's own numbers. Every claim is chosen by them."""
+"""The meanings of the figures of lesson 9, in the learner's own numbers. Every claim is chosen by them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from lab.models.fitted_lens import MeasuredLens
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
-# A difference that two decimals show.
+# The smallest difference that is visible in two decimals.
 SEEN = 0.01
 # Two answers about a pair of texts that differ by less are nearly the same.
 APART = 0.1
 # A word with more than this has more than all others together; the best with less than that is one of many.
 HALF, FEW = 0.5, 0.1
-# So many words are a few.
+# Up to this number of words, a sentence says “a few”.
 SOME = 10
 
 
@@ -36,12 +36,12 @@ def _best(model: LoadedModel, prediction: Prediction) -> tuple[Candidate, Candid
 
 
 def random_weights(model: LoadedModel) -> bool:
-    """Whether a model has learned nothing yet, so that chance makes what it says."""
+    """Return whether a model has learned nothing yet, so that its words are chance."""
     return twin_of(model.id) is not None or model.id.startswith("toy-untrained")
 
 
 def answered(trace: Trace, prediction: Prediction) -> str:
-    """How sure the model is of its best word."""
+    """Say how sure the model is of its best word."""
     if random_weights(trace.model):
         told = "The weights are random, so these bars say nothing about the words."
         return told if twin_of(trace.model.id) is not None else f"{told} Train the toy, then look again."
@@ -58,7 +58,7 @@ def answered(trace: Trace, prediction: Prediction) -> str:
 
 
 def _how_sure(prediction: Prediction) -> str:
-    """How many words it takes to reach one half: how much room the model leaves, whatever the sentence would."""
+    """Say how many words together reach one half: the room that the model leaves for other words."""
     best = np.sort(prediction.probabilities)[::-1]
     if best[0] > HALF:
         return "The best word has more than all the other words together: the model leaves little room for others."
@@ -68,7 +68,7 @@ def _how_sure(prediction: Prediction) -> str:
 
 
 def compared(trace: Trace, place: int) -> str:
-    """Which word fits the vector best, by how much, and whether the words' own biases decide it."""
+    """Say which word fits the vector best, by how much, and whether the words' own biases decide it."""
     prediction = prediction_at(trace, place, None)
     first, second = _best(trace.model, prediction)
     told = (
@@ -86,7 +86,7 @@ def compared(trace: Trace, place: int) -> str:
 
 
 def turned(trace: Trace, prediction: Prediction) -> str:
-    """What softmax makes of the lead of the best logit over the second."""
+    """Say which ratio of probabilities comes from the lead of the best logit over the second."""
     first, second = _best(trace.model, prediction)
     lead = (first.logit - second.logit) / prediction.temperature
     ratio = math.exp(lead) if lead < 700 else math.inf
@@ -139,14 +139,14 @@ class Agreed:
 
 
 def most_apart(found: MeasuredLens) -> Agreed:
-    """Where the fitted lens names the model's own best word more often, or less often, than the plain one by most."""
+    """Find the layer at which the fitted lens and the plain lens differ most in naming the model's best word."""
     fitted, plain, untrained = (each.agreement for each in (found.fitted, found.plain, found.untrained))
     layer = 1 + int(np.abs(np.subtract(fitted, plain)[1:]).argmax())
     return Agreed(layer, fitted[layer], plain[layer], untrained[layer])
 
 
 def agreed(found: MeasuredLens, causal: bool) -> str:
-    """How much more the fitted lens reads than the plain one, and how much of that a map can do without the layers."""
+    """Say how much more the fitted lens reads than the plain one, and how much a map alone can guess."""
     at = most_apart(found)
     asked = "places" if causal else "hidden words"
     return (
@@ -176,7 +176,7 @@ def fitted_where(found: MeasuredLens, causal: bool) -> str:
 
 
 def in_sight(hidden: Candidate, visible: Candidate) -> str:
-    """What seeing the word does to its probability at its own place."""
+    """Say how a word's probability at its own place changes when the model sees the word."""
     word = quoted(hidden.word)
     told = f"{share(hidden.probability)} to **{share(visible.probability)}**"
     change = visible.probability - hidden.probability
@@ -190,7 +190,7 @@ def in_sight(hidden: Candidate, visible: Candidate) -> str:
 
 
 def copied(trace: Trace, likeliest: Sequence[int]) -> str:
-    """At how many places the likeliest word is the one that stands there, or comes next.
+    """Count the places at which the likeliest word is the word of the text, or the next token of the text.
 
     ``likeliest`` has the id of the likeliest word of every place.
     """
@@ -213,7 +213,7 @@ def copied(trace: Trace, likeliest: Sequence[int]) -> str:
 
 
 def known_places(trace: Trace) -> list[int]:
-    """The places where a word stands, or comes next: no special token, and no blank that the learner typed."""
+    """The places of words, or before words in a causal model, without special tokens and typed blanks."""
     causal, mask = trace.model.config.causal, mask_of(trace.model.tokenizer)
     blank = None if mask is None else mask[1]
     words = (not special and i != blank for special, i in zip(trace.encoding.special, trace.token_ids, strict=True))
@@ -230,7 +230,7 @@ def unsure(found: Likelihood, causal: bool) -> str:
 
 
 def both_orders(found: NextSentence) -> str:
-    """What swapping two texts does to the model's answer."""
+    """Say how the model's answer changes when two texts are swapped."""
     told = f"**{found.follows:.2f}** in this order, **{found.swapped:.2f}** swapped"
     if abs(found.follows - found.swapped) >= APART:
         return f"The order counts for this pair: {told}."
@@ -241,7 +241,7 @@ def both_orders(found: NextSentence) -> str:
 
 
 def can_be_drawn(found: Sampling, first: str) -> str:
-    """How many tokens can still be drawn, and what that does to the likeliest; ``first`` is its name."""
+    """Say how many tokens can still be drawn, and which share the likeliest, ``first``, has now."""
     kept, total, best = len(found.kept), len(found.order), found.order[0]
     before, after = share(float(found.probabilities[best])), share(float(found.shares[best]))
     if kept == total:
@@ -257,7 +257,7 @@ def can_be_drawn(found: Sampling, first: str) -> str:
 
 
 def topic_or_order(tried: PairsTried) -> str:
-    """What a model's answers to many pairs tell: which texts belong together, in which order, or neither."""
+    """Say whether a model's answers to many pairs tell which texts belong together, and in which order."""
     count, right = len(tried.follows), np.array(tried.follows)
     ordered, together = (int((right > np.array(other)).sum()) for other in (tried.swapped, tried.mixed))
     means = (f"{np.mean(each):.2f}" for each in (tried.follows, tried.swapped, tried.mixed))
@@ -265,7 +265,7 @@ def topic_or_order(tried: PairsTried) -> str:
         "On average {} in order, {} swapped, and {} with a second text from another pair. ".format(*means)
         + f"The right order wins in **{ordered}** of {count} pairs, the right second text in **{together}**. "
     )
-    # By guessing, at least so many of the pairs come out right in fewer than 1 of 20 tries.
+    # The smallest number of right pairs that guessing reaches in fewer than 1 of 20 tries.
     least = next(
         k for k in range(count + 1) if sum(math.comb(count, each) for each in range(k, count + 1)) < 2**count / 20
     )

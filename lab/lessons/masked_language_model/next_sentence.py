@@ -24,12 +24,12 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
 UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")
-_MANY = "_pairs_of"  # the model that is asked about many pairs
+_MANY = "_pairs_of"  # the model that reads many pairs
 _LETTERS = 60  # of a text that is named in a sentence
 
 
 def show_next_sentence(trace: Trace) -> Trace:
-    """P(B follows A) from [CLS], both orders, and the softmax written out; returns the run that was asked.
+    """Show P(B follows A) from [CLS] in both orders, and return the run that it comes from.
 
     Without a pair of the learner's it is an example's, and says so.
     """
@@ -107,7 +107,7 @@ def _show_logits(found: NextSentence) -> None:
 
 
 def _show_many(trace: Trace) -> None:
-    """Whether that is so of other pairs; each is run three times, so at a press."""
+    """Ask about other pairs at a click: each pair takes three runs."""
     st.markdown(
         f"Is it so for other pairs? The lab has {len(FOLLOWING)} in which the second text follows the first. Ask the "
         "model about each in order, swapped, and with the second text of another pair."

@@ -26,7 +26,7 @@ ONWARD = (
 
 
 def uses(trace: Trace) -> str:
-    """What the last vectors are used for, by the kind of model: one that fills blanks, or one that writes on."""
+    """Say what the last vectors are used for, in a model that fills blanks or in one that writes on."""
     return _WRITES if trace.model.config.causal else _FILLS
 
 

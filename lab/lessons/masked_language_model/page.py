@@ -30,7 +30,7 @@ def _look(page: LessonPage, trace: Trace) -> Callable[[str], Seen | None]:
 
 
 def _asking(step: Callable[[PredictionView], None]) -> Step[Seen]:
-    """A step that asks about one place; what it proves is the run that was asked."""
+    """A step about one place of the text; its run is the one that the proof compares."""
 
     def drawn(view: Seen) -> Trace:
         assert isinstance(view, PredictionView)

@@ -113,7 +113,7 @@ def _next_seed() -> None:
 
 
 def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
-    """Where the random number falls among the shares."""
+    """Draw the shares, and say among them where the random number falls."""
     tokenizer = trace.model.tokenizer
     number = float(np.random.default_rng(seed).random())
     token_id = found.drawn(number)
@@ -129,7 +129,7 @@ def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
 
 
 def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: int) -> None:
-    """The text up to the token asked about and what is drawn after it, a token at a time."""
+    """Show the text up to the token asked about, and the tokens drawn after it, one at a time."""
     read_so_far = view.place + 1
     room = view.model.config.max_tokens - read_so_far
     if room <= 0:

@@ -61,7 +61,7 @@ def show_rule(page: LessonPage) -> None:
 
 
 def show_learning(page: LessonPage) -> None:
-    """The blank, a prediction, the training with its bars, and what came of it."""
+    """Show the blank, a prediction, the training with its bars, and its outcome."""
     plan, words = toy_runs.blank_plan(page.selection), toy_runs.ruled_sentence(page.selection)
     place, before = len(words) - 1, runs.untrained_toy(plan)
 

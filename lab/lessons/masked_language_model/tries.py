@@ -1,4 +1,4 @@
-"""What each step of the lesson offers to try: the sentence of the first page, another place, another reading."""
+"""The changes that each step of the lesson offers: the sentence of the first page, or another place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OWN = "_own_sentence"
 def one_word_changed(view: PredictionView) -> None:
     """A sentence with its verb asked for; where it is on screen already, with its subject changed.
 
-    Which sentence: the first of ours that the model on screen answers in two ways.
+    The sentence is the first of ours that the model on screen answers in two ways.
     """
     if view.page.selection[MODE] == TOY:
         return

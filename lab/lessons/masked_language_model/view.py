@@ -1,4 +1,4 @@
-"""What the screens of the masked-language-model lesson share."""
+"""Code that several screens of the masked-language-model lesson share."""
 
 from __future__ import annotations
 

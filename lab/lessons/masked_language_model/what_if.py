@@ -66,7 +66,7 @@ def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Questio
 
 
 def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate | None:
-    """``word`` as an answer there; None where it is no single token."""
+    """``word`` as an answer at that place; None if it is not a single token."""
     spellings = (f"Ġ{word}", f"▁{word}", word) if model.config.causal else (word, f"Ġ{word}", f"▁{word}")
     ids = (model.tokenizer.token_to_id(each) for each in spellings)
     found = next((i for i in ids if i is not None), None)
@@ -74,7 +74,7 @@ def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate
 
 
 def _read(text: str, causal: bool) -> str:
-    """What a model is shown of a sentence with a blank."""
+    """The part of a sentence with a blank that a model reads."""
     return quoted(text.partition(BLANK)[0].rstrip() if causal else text)
 
 

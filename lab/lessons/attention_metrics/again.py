@@ -1,4 +1,4 @@
-"""What lesson 5 asks again, later on."""
+"""The questions of lesson 5 that return later."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lab.lessons.attention_metrics import checks, what_if
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
-_THRESHOLD = 0.01  # nothing that is asked here depends on it
+_THRESHOLD = 0.01  # no question here depends on it
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """What a maximum does not say, and how wide a row is spread."""
+    """Ask what a maximum does not say, and how widely a row is spread."""
     weights, causal = attention_map(spot.traced, spot.head), is_causal(spot.trace)
     parts = metric_parts(weights, causal=causal, threshold=_THRESHOLD)
     yield checks.maximum_is_one_row((spot.layer, spot.head), parts)
@@ -28,6 +28,6 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """What a class can be asked to pick from all heads of the layer, for another sentence."""
+    """Ask a class to pick from all heads of the layer, on another sentence."""
     heads = range(spot.trace.model.config.heads)
     yield checks.most_confident(spot.layer, np.array([attention_map(spot.traced, h).max(axis=1).mean() for h in heads]))

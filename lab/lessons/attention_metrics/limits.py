@@ -1,4 +1,4 @@
-"""What moves a metric besides the head: special tokens, the threshold, the length of the text."""
+"""The screen about what moves a metric besides the head: special tokens, the threshold, the text's length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the figures of the attention-metrics lesson mean, in sentences that the numbers choose.
+"""The meanings of the figures of the attention-metrics lesson, in sentences that the numbers choose.
 
 Layers, heads and places count from 0 here and from 1 in the sentences.
 """
@@ -58,7 +58,7 @@ def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def least_alike(trace: Trace, layer: int, head: int) -> int | None:
-    """The head of the layer whose rows are as wide as possible, or as narrow, beside those of ``head``."""
+    """The head of the layer whose rows differ most in width from the rows of ``head``."""
     means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
     if len(means) < 2:
         return None
@@ -68,7 +68,7 @@ def least_alike(trace: Trace, layer: int, head: int) -> int | None:
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Which of two heads looks at more words."""
+    """Say which of two heads looks at more words."""
     means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
     wide, narrow = (head, other) if means[head] >= means[other] else (other, head)
     if means[wide] - means[narrow] < MARGIN:
@@ -81,7 +81,7 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
 
 
 def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Which of two heads has the clearer favourites among words, where one has: a narrow head may just park."""
+    """Say which of two heads has the clearer favourites among words, if one has: a narrow head may just park."""
     among_words = trace_metrics(trace, only_words=True).corrected["confidence_avg"][layer]
     first, second = sorted((head, other), key=lambda at: -float(among_words[at]))
     if not among_words[first] - among_words[second] >= MARGIN:  # nan, where a text has one word
@@ -93,7 +93,7 @@ def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
 
 
 def stands_out(every: Metrics, head: Head) -> str:
-    """By which of the six numbers a head lies nearest to an end of all heads. Ranks do not need one unit."""
+    """Say by which of the six numbers a head is nearest to an end of all heads. Ranks do not need one unit."""
     ranked = []
     for metric in METRICS:
         values = every.raw[metric.id]
@@ -123,7 +123,7 @@ def row(trace: Trace, query: int, found: RowEntropy) -> str:
 
 
 def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Whether the share that a head parks tells how much changes without it, over all heads and inside layers."""
+    """Say whether the share that a head parks tells how much changes without it, over all heads and in layers."""
     rho, band = correlation(trace, place, word, to_mean)
     if math.isnan(rho):
         return compared(trace, place, word, to_mean)
@@ -158,7 +158,7 @@ def _layers_of_one_kind(trace: Trace) -> str:
 
 
 def _inside(rho: float, band: float, mean: float, limit: float) -> str:
-    """Whether what holds over all heads also holds inside layers; "" where no layer can tell."""
+    """Say whether the result over all heads also holds inside layers; "" if no layer can tell."""
     if math.isnan(mean):
         return ""
     if abs(mean) <= limit:
@@ -173,7 +173,7 @@ def _inside(rho: float, band: float, mean: float, limit: float) -> str:
 
 
 def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """The two groups of heads beside each other, and what the rank correlations are held against."""
+    """Compare the two groups of heads, and say which rank correlations chance would reach."""
     groups = compared(trace, place, word, to_mean)
     (rho, band), (mean, limit) = (of(trace, place, word, to_mean) for of in (correlation, within_layers))
     if math.isnan(rho):
@@ -191,7 +191,7 @@ def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: b
 
 
 def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
-    """The mean over layers of Spearman's ρ inside each, and what shuffled numbers stay below 19 times of 20.
+    """The mean over layers of Spearman's ρ inside each, and the limit that shuffled numbers keep 19 times of 20.
 
     Layers of fewer than three heads, or in which a number is the same everywhere, do not count; nan without another.
     """
@@ -204,7 +204,7 @@ def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bo
 
 
 def correlation(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
-    """Spearman's ρ of parked share and effect over all heads, and what shuffled numbers stay below 19 times of 20.
+    """Spearman's ρ of parked share and effect over all heads, and the limit that shuffled numbers keep 19 times of 20.
 
     Unrelated numbers of n things have a ρ with the standard deviation 1/√(n − 1).
     """

@@ -1,4 +1,4 @@
-"""The screen about heads that park: the number that finds them, beside what the model loses without them."""
+"""The screen about heads that park: the number that finds them, beside the model's loss without them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARES = "parked-heads"
 
 
 def show_parked(view: OneHead) -> Trace:
-    """How much each head parks, beside how much changes without it."""
+    """Show how much each head parks, beside how much changes without it."""
     st.markdown(
         f"The **parked share** of a head is the share of attention that words give to {resting_place(view.trace)}. "
         "Compare it with how much changes without the head, as in lesson 4."

@@ -38,7 +38,7 @@ def show_checks(view: OneHead) -> None:
 
 
 def _confidence(trace: Trace, head: Head) -> tuple[float, float]:
-    """Confidence (average), raw, of a head and of a uniform one on as many tokens."""
+    """Raw average confidence of a head, and of a uniform head on the same number of tokens."""
     return float(found(trace).raw["confidence_avg"][head]), float(uniform(trace).raw["confidence_avg"][0])
 
 

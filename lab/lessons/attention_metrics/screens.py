@@ -58,7 +58,7 @@ def show_effective(view: OneHead) -> None:
 
 
 def _seen(view: OneHead) -> int:
-    """How many keys the chosen query may see."""
+    """Count the keys that the chosen query may see."""
     return int((view.layer.attention[view.head, view.query] > 0).sum())
 
 
@@ -167,7 +167,7 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
 
 
 def _keys_seen(n: int, causal: bool) -> str:
-    """What ℓ is: only corrected formulas have it."""
+    """Explain ℓ, which only corrected formulas have."""
     seen = f"1 to {n}: the model is causal" if causal else f"here always {n}"
     return rf", $\ell_i$ how many keys query i may see ({seen})."
 
@@ -244,7 +244,7 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
 
 
 def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
-    """Asks for the row's share of the largest entropy it could have; whether that is known."""
+    """Ask for the row's share of its largest possible entropy; return whether it is answered."""
     count = len(row.weights)
     st.markdown(f"Your turn: which share of the largest entropy, ln {count}, does this row have?")
     known = blanks(

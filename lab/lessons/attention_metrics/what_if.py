@@ -47,7 +47,7 @@ def why_divided(n: int) -> Question | None:
 
 
 def third(values: Values, head: Head) -> int | None:
-    """In which third of the heads one stands by ``values`` (L, H), the largest first; None with too few heads."""
+    """The third of the heads in which one is by ``values`` (L, H), the largest first; None with too few heads."""
     if not np.isfinite(values).all() or values.size < _FEWEST:
         return None
     before = int((values > values[head]).sum())

@@ -1,4 +1,4 @@
-"""What lesson 2 asks again, later on."""
+"""The questions of lesson 2 that return later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Which rows of the table are similar, and what a first vector depends on."""
+    """Ask which rows of the table are similar, and on what a first vector depends."""
     yield word_checks.nearest_word(spot.trace, spot.query)
     yield checks.what_changes(spot.trace, spot.query)
     yield checks.no_row_left(spot.trace)

@@ -19,21 +19,24 @@ WITHOUT, WITH, NO_MASK = "without positions", "with positions", "without both"
 
 
 def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
-    """How far the vectors of each segment moved, (L+1,), as a mean over its tokens."""
+    """The movement of the vectors of each segment, (L+1,), as a mean over its tokens."""
     ids = np.array(traced.segment_ids)
     present = sorted(set(traced.segment_ids))
     return {f"segment {'AB'[each % 2]}": movement.distance[:, ids == each].mean(axis=1) for each in present}
 
 
 def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
-    """How far vectors move, layer by layer, when the segments are changed. Errors: those of ``segment_movement``."""
+    """Draw how far vectors move, layer by layer, when the segments are changed.
+
+    Errors: those of ``segment_movement``.
+    """
     movement = segment_movement(traced, change)
     places, means = AxisPlaces(STATES, range(len(movement.distance))), segment_means(traced, movement)
     return settled(lines(means, places, DISTANCE, title="How far vectors move, on average"))
 
 
 def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
-    """How far each token's last vector moves; of a long text ``token`` and those that move farthest."""
+    """Draw how far each token's last vector moves; of a long text ``token`` and the tokens that move farthest."""
     moved, n = segment_movement(traced, change).distance[-1], len(traced)
     shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
     part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
@@ -51,7 +54,7 @@ def ways_to_run(traced: Trace) -> dict[str, Interventions]:
 
 
 def reordering(traced: Trace, order: Order) -> Figure:
-    """How far the outputs are from having moved with their tokens, hidden state by hidden state."""
+    """Draw how far the outputs are from having moved with their tokens, hidden state by hidden state."""
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
     series, places = (
         {name: gap.layers for name, gap in gaps.items()},

@@ -1,6 +1,6 @@
 """Predictions and checks of the embeddings lesson, computed from the learner's own trace.
 
-Tokens and dimensions count from 1 in what is asked, positions of the sinusoids from 0, as in the paper.
+Tokens and dimensions count from 1 in questions, positions of the sinusoids from 0, as in the paper.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lab.questions.question import MARGIN, Option, Question, shuffled
 
 
 def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
-    """A token that stands in the text twice: which of its vectors are equal?"""
+    """Ask which vectors of a token that occurs twice are equal."""
     twice = _twice(trace.encoding)
     if twice is None:
         return None
@@ -57,7 +57,10 @@ def _twice(encoding: Encoding) -> tuple[int, int] | None:
 
 
 def moved_together(pairs: Values, query: str, key: str) -> Question | None:
-    """Both words move on by as many places: what becomes of their cosine? ``pairs`` (P, P) are those turned."""
+    """Ask what happens to the cosine of two words when both move on by the same number of places.
+
+    ``pairs`` (P, P) are those turned.
+    """
     if len(pairs) < 8:
         return None
     places = ((0, 2), (5, 7), (0, 7))
@@ -97,7 +100,7 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
 
 
 def what_changes(trace: Trace, token: int) -> Question:
-    """What changes the first vector of a token: its place, where the model adds positions; never its neighbours."""
+    """Ask what changes the first vector of a token: its place, if the model adds positions; never its neighbours."""
     added = trace.model.weights.embeddings.position is not None
     whose = quoted(trace.labels[token])
     why = (

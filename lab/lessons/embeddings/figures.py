@@ -56,7 +56,7 @@ def _numbered(places: NDArray[np.int64]) -> list[str]:
 
 
 def similarity_by_distance(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
-    """Least, mean and largest cosine of learned vectors, if there are any, at each distance; that of sinusoids."""
+    """Draw the least, mean and largest cosine of learned vectors, if any, at each distance, beside sinusoids."""
     drawn = {}
     if traced.model.weights.embeddings.position is not None:
         least, mean, most = learned_by_distance(traced, length)

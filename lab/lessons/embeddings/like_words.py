@@ -32,7 +32,7 @@ _OWN = "from your sentence"
 
 
 def show_like_words(view: EmbeddingView) -> None:
-    """The words whose rows of the token table are most like that of the chosen one."""
+    """Show the words whose rows of the token table are most like the row of the chosen word."""
     show_sentence(view.trace, view.token)
     _draw_in_table(view)
     st.caption(
@@ -128,7 +128,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
 
 
 def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
-    """How far the layers take the two uses apart, beside another sentence with the first one's meaning."""
+    """Show how far the layers move two uses apart, beside another sentence with the first meaning."""
     first, second = uses
     shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:
@@ -152,7 +152,7 @@ def _texts(view: EmbeddingView) -> tuple[str, ...]:
 
 
 def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLAIN) -> tuple[Use, ...]:
-    """The word in both of its sentences; a sentence in which it is no token of its own is left out."""
+    """The word in both of its sentences, without a sentence in which it is not one token."""
     traces = [runs.run(model.id, text, "", changes) for text in (word.first, word.second)]
     places = [place_of(trace.encoding, word.word) for trace in traces]
     return tuple(Use(trace, place) for trace, place in zip(traces, places, strict=True) if place is not None)
@@ -168,7 +168,7 @@ def same_meaning(first: Use, word: TwoMeanings) -> Use | None:
 
 
 def _own_uses(view: EmbeddingView) -> tuple[Use, ...]:
-    """The chosen token of the learner's own text, and where it stands again, if it does."""
+    """The chosen token of the learner's own text, and its second place, if it has one."""
     show_sentence(view.trace, view.token)
     other = token_twice(view.trace.token_ids, view.token)
     own = Use(view.trace, view.token)

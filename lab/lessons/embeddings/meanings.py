@@ -1,4 +1,4 @@
-"""What the figures of the embeddings lesson mean, in sentences that the learner's numbers choose."""
+"""The meanings of the figures of the embeddings lesson, in sentences that the learner's numbers choose."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from lab.lessons.embeddings.word_figures import after_layers, in_table
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN
 
-# As many neighbours are named; the figure has more.
+# The number of neighbours in a sentence; the figure has more.
 _NAMED = 3
 # Two vectors whose cosine is at least that point nearly the same way.
 _ALIKE = 0.9
-# Where the vectors of a sum come from.
+# The source of each vector of a sum, inside a sentence.
 _SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
 
 
@@ -51,7 +51,7 @@ class Use:
 
 
 def rows(trace: Trace, token: int) -> str:
-    """Whether a token that occurs in the text twice gets one row twice; ``token`` goes before others."""
+    """Say whether a token that occurs twice gets one row twice; ``token`` goes before others."""
     vectors, special = parts(trace)["token"], trace.encoding.special
     for place in (token, *range(len(trace))):
         other = token_twice(trace.token_ids, place)
@@ -64,7 +64,7 @@ def rows(trace: Trace, token: int) -> str:
 
 
 def like_words(trace: Trace, token: int) -> str:
-    """Which rows of the token table are most like that of ``token``, and how like they are."""
+    """Say which rows of the token table are most like the row of ``token``, and how like they are."""
     token_id, word = trace.token_ids[token], quoted(trace.labels[token])
     found = in_table(trace, token)
     if not found.nearest:
@@ -115,7 +115,7 @@ def _last_cosine(first: Use, second: Use) -> float:
 
 
 def _verdict(first: Use, last: float, alike: Use | None) -> str:
-    """Whether the cosine of two uses tells them apart, measured by another sentence with one of the meanings."""
+    """Say whether the cosine of two uses tells them apart, beside another sentence with one of the meanings."""
     limit = beside(last, _ALIKE)
     if alike is None:
         told = "The layers hardly tell the two apart" if last >= _ALIKE else "The layers have moved the two apart"
@@ -144,7 +144,7 @@ def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
 
 
 def reordered(trace: Trace, order: Order) -> str:
-    """What another order of the tokens does to the outputs without positions and with them."""
+    """Say how another order of the tokens changes the outputs, without positions and with them."""
     gaps = {name: permutation_gap(trace, order, way) for name, way in ways_to_run(trace).items()}
     name = quoted(trace.model.id)
     without = gaps[WITHOUT]
@@ -183,7 +183,7 @@ def why_reordered(trace: Trace, order: Order) -> str:
 
 
 def positions(trace: Trace, length: int, width: int, base: float) -> str:
-    """Whether near positions have similar vectors: the learned ones, if there are any, and sinusoids."""
+    """Say whether near positions have similar vectors: learned vectors, if there are any, and sinusoids."""
     _, computed, _ = sinusoids_by_distance(length, width, base)
     if trace.model.weights.embeddings.position is None:
         return _by_distance("sinusoids", computed)
@@ -208,7 +208,7 @@ def _by_distance(name: str, cosines: Values) -> str:
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
-    """How far the cosine of two words differs at one distance: turned, and with vectors added."""
+    """Say how far the cosine of two words differs at one distance: turned, and with vectors added."""
     apart = {}
     for way in rotary.ways(trace):
         least, largest = rotary.by_offset(rotary.cosines(trace, tokens, way, count, base))
@@ -229,7 +229,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def summed(worked: WorkedDimension, dimension: int) -> str:
-    """Which vector gives most to one dimension (from 0) of the sum."""
+    """Say which vector gives the largest part of one dimension (from 0) of the sum."""
     if len(worked.summands) == 1:
         return f"In dimension {dimension + 1} the word alone gives {signed(worked.total)}."
     most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
@@ -245,7 +245,7 @@ def _three(value: float) -> str:
 
 
 def other_segments(trace: Trace, movement: Movement) -> str:
-    """How far the last vectors move on average when the segments change, and which moves farthest."""
+    """Say how far the last vectors move on average when the segments change, and which moves farthest."""
     last = movement.distance[-1]
     if not last.any():
         return "Nothing moves: every number stays as it was."

@@ -15,7 +15,7 @@ _BITTEN = TwoMeanings("dog", "The dog bit the man.", "The man bit the dog.")
 
 
 def show_checks(view: EmbeddingView) -> None:
-    """Three questions, those that this text and this model decide."""
+    """Ask three of the questions that this text and this model decide."""
     candidates = (
         *(_of_sentences(view) if view.page.selection[MODE] != TOY else ()),
         checks.what_changes(view.trace, view.token),

@@ -54,7 +54,7 @@ def show_rotary(view: EmbeddingView) -> None:
 
 
 def _settings(view: EmbeddingView) -> tuple[int, float]:
-    """Which two words, how many positions and which base."""
+    """Choose two words, the number of positions, and the base."""
     show_sentence(view.trace, view.token, view.key)
     left, right = st.columns(2)
     with left:
@@ -68,7 +68,7 @@ def _settings(view: EmbeddingView) -> tuple[int, float]:
 
 
 def _who_turns(view: EmbeddingView) -> str:
-    """Whether the model on screen does it, and with which bases."""
+    """Say whether the model on screen has rotary positions, and with which bases."""
     bases = {w.window is not None: w.rotary for w in view.trace.model.weights.layers if w.rotary is not None}
     if not bases:
         return f"{view.model} does not do this: it adds learned vectors. ModernBERT (Warner et al. 2024) does it."

@@ -1,4 +1,4 @@
-"""Rotary positions beside those that are added: one word at many places, and two words at each pair of places."""
+"""Rotary positions beside added ones: one word at many places, and two words at each pair of places."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def turned(traced: Trace, token: int, length: int, base: float = BASE) -> Heatma
 
 
 def cosines(traced: Trace, query: int, key: int, way: Way, length: int, base: float = BASE) -> Heatmap:
-    """Two words at every pair of positions: the cosine between what stands for them there.
+    """Draw the cosine of two words' vectors at every pair of positions.
 
     One scale of colours for all ways, up to the next tenth above the largest cosine of any.
     """

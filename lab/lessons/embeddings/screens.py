@@ -30,7 +30,7 @@ _TWICE = "The dog barked at the other dog."
 
 @dataclass(frozen=True)
 class EmbeddingView:
-    """What the learner looks at: one token of a text, and another to set beside it. Both count from 0."""
+    """The token of a text that the learner looks at, and another to compare it with. Both count from 0."""
 
     page: LessonPage
     trace: Trace
@@ -49,7 +49,7 @@ class EmbeddingView:
 
     @property
     def learned(self) -> bool:
-        """Whether the model has a table of positions."""
+        """True if the model has a table of positions."""
         return "position" in self.parts
 
     @property
@@ -75,7 +75,7 @@ def choose_dimensions(width: int) -> int:
 
 
 def look(page: LessonPage, trace: Trace) -> EmbeddingView:
-    """What is selected, brought inside this text."""
+    """The selected tokens, brought inside this text."""
     return EmbeddingView(page, trace, *with_tokens(trace))
 
 
@@ -116,7 +116,7 @@ def _draw_rows(view: EmbeddingView, first: int) -> None:
 
 
 def _beyond(view: EmbeddingView) -> str:
-    """Where the colours end, if some numbers lie beyond."""
+    """Say where the colours end, if some numbers are beyond."""
     values = view.parts["token"]
     end = embeddings.colours_end(values)
     return f" Beyond ±{end:g} the colours get no stronger." if (np.abs(values) > end).any() else ""

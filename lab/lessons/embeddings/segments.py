@@ -1,4 +1,4 @@
-"""What segment vectors change: the part of the embeddings lesson that runs a pair again with other segments."""
+"""The effect of segment vectors: the part of the embeddings lesson that runs a pair with other segments."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from lab.ui.sentence import show_row, show_sentence
 
 
 def show_sum(view: EmbeddingView) -> Trace:
-    """One token: the vectors that are added, and one dimension of them worked out. Returns the run that it shows."""
+    """One token: the vectors that are added, and one dimension of them worked out. Returns the run on screen."""
     view = _with_a_pair(view)
     pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
     if pair:

@@ -1,4 +1,4 @@
-"""Questions about words and their vectors: which are alike, and what becomes of one word in two sentences."""
+"""Questions about words and their vectors: which are alike, and how one word differs in two sentences."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# The wrong words stand so far down the list of neighbours, from 0.
+# The places of the wrong words in the list of neighbours, from 0.
 _RANKS = (60, 400, 1500)
-# A nearest word is asked for where its cosine is so far above the mean over all.
+# The least distance of the nearest word's cosine from the mean over all words, for a question.
 _CLEAR = 0.25
 _EQUAL = 1e-3
 
 
 def nearest_word(trace: Trace, token: int) -> Question | None:
-    """Which of four words has the row most like that of ``token``? None for a token that is no whole word."""
+    """Ask which of four words has the row most like the row of ``token``. None for a token that is not a whole word."""
     token_id = trace.token_ids[token]
     if trace.encoding.special[token] or not is_whole(trace.model.tokenizer, token_id):
         return None
@@ -84,6 +84,6 @@ def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | Non
 
 
 def _moved(uses: Sequence[Use]) -> float:
-    """How far the last vectors of two uses are apart, as a share of the first one's length."""
+    """The distance of the last vectors of two uses, as a share of the first one's length."""
     first, second = (use.trace.output[use.token].double() for use in uses)
     return float((first - second).norm() / first.norm())

@@ -1,4 +1,4 @@
-"""Words with vectors like those of a word: in the token table, and after the last layer."""
+"""Words with vectors like a word's: in the token table, and after the last layer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NEAREST = 8
 
 
 def in_table(traced: Trace, token: int) -> Neighbours:
-    """The words whose rows of the token table are most like that of ``token``."""
+    """Draw the words whose rows of the token table are most like the row of ``token``."""
     return nearest_in_table(traced.model, traced.token_ids[token], NEAREST)
 
 
 def after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Neighbours:
-    """The words whose last vectors in ``texts``, or in the lab's own sentences, are most like that of ``token``."""
+    """Draw the words whose last vectors in ``texts``, or in the lab's sentences, are most like ``token``'s."""
     return nearest_in_texts(traced, token, texts or bundled_sentences(), NEAREST)
 
 
@@ -44,7 +44,7 @@ def _bars(found: Neighbours, title: str) -> Figure:
 def apart_by_state(
     first: Trace, token: int, second: Trace, other: int, alike: Trace | None = None, place: int = 0
 ) -> Figure:
-    """How like one word is to itself in another sentence, or at another place, from the input on.
+    """Draw how like one word is to itself in another sentence, or at another place, from the input on.
 
     ``alike`` has it at ``place`` in the meaning of ``first``: a second line, to measure the first by.
     """

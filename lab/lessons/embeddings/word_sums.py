@@ -1,4 +1,4 @@
-"""Sums of words: what is asked, the figure, and what it means."""
+"""Sums of words: the question, the figure, and its meaning."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUESTIONS = (
 
 
 def missing(model: LoadedModel, words: tuple[str, ...]) -> list[str]:
-    """Those of ``words`` that are no whole word of the vocabulary."""
+    """The ``words`` that are not one whole word of the vocabulary."""
     return [word for word, found in zip(words, ids_of(model, words), strict=True) if found is None]
 
 
@@ -59,7 +59,7 @@ def near_sum(traced: Trace, first: str, second: str, third: str, expected: str =
 
 
 def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
-    """What is nearest to the sum of three words, with them and without, and where the fourth of ``words`` comes."""
+    """Say which word is nearest to the sum of three words, with and without them, and the rank of the fourth."""
     ids = _ids(model, words)
     found = word_sum(model, *ids[:3])
 
@@ -84,7 +84,7 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
 
 
 def in_general(model: LoadedModel) -> str | None:
-    """How a model does over :data:`QUESTIONS`; None for one that has the words of none."""
+    """The results of a model over :data:`QUESTIONS`; None if it knows the words of none."""
     found = score(model, QUESTIONS)
     if not found.asked:
         return None

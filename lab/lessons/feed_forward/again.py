@@ -1,4 +1,4 @@
-"""What lesson 8 asks again, later on."""
+"""The questions of lesson 8 that return later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask what the network reads, what LayerNorm takes away, and what the sum keeps."""
+    """Ask which tokens the network reads, and why LayerNorm and the sum are there."""
     norms = residual_figures.norms(spot.trace, spot.layer, spot.query)
     yield checks.scaled_input(list(norms.values())[-1])
     yield blank_checks.another_word(spot.trace, spot.layer, spot.query)

@@ -31,7 +31,7 @@ _HALF = _Bands(0.4, 0.6, ("Fewer than 4 in 10", "About half, 4 to 6 in 10", "Mor
 _SOME = _Bands(
     0.2, 0.8, ("At hardly any: fewer than 2 in 10", "At some: 2 to 8 in 10", "At nearly all: more than 8 in 10")
 )
-# Nothing is asked about a share that is nearer than this to a border.
+# The least distance of a share from a border, for a question about it.
 _BLUR = 0.02
 
 
@@ -120,7 +120,7 @@ def _above(number: float) -> str:
 
 
 def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:
-    """Ask to which token the feed-forward network of a layer adds most, beside its length."""
+    """Ask to which token the feed-forward network of a layer adds the longest vector for its length."""
     values = changes.relative[layer, 1].tolist()
 
     def why(place: int, best: int) -> str:

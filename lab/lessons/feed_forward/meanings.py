@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 MUCH = 10.0
 # A cosine this near to 0 is nearly a right angle, this near to 1 nearly the same direction.
 _RIGHT_ANGLE = 0.2
-# From this share of equal tokens among its strongest on, a neuron is said to have a favourite token.
+# From this share of equal tokens among its strongest on, a neuron has a favourite token.
 _HALF = 0.5
 # Share of word pairs that must move the way the vector points before we say that it explains them.
 _MOST = 0.8
@@ -34,7 +34,7 @@ _SUBLAYERS = ("attention", "the feed-forward network")
 _OFTEN = 0.4
 # A probability that changes by less has not changed; by that much or more, the neuron matters.
 _UNCHANGED, _MATTERS = 0.0005, 0.01
-# A difference that two decimals show; and what a probability of 0 counts as in a ratio.
+# The smallest difference that is visible in two decimals; the number used for a probability of 0 in a ratio.
 SEEN, _LEAST = 0.01, 1e-30
 
 
@@ -226,7 +226,7 @@ def beside_the_head(trace: Trace, place: int, head: Head) -> str:
 def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[str, str]:
     """Say whether the direction of a neuron's vector explains which of the ``k`` likeliest words it helps.
 
-    The story, and the numbers behind it. Every pair of words is asked, so that none is picked because it fits.
+    The story, and the numbers behind it. Every pair of words counts, so that none is picked because it fits.
     """
     words, aims = words_without(trace, place, layer, neuron, k), aimed_at(trace, place, layer, neuron, k)
     names = [quoted(each.word) for each in words]
@@ -244,7 +244,7 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
     )
     if aims[most] - aims[least] < SEEN:
         return f"{told} It points at none of the words more than at another.", how
-    # With the neuron minus without it: how much each word gains, up to what all of them share.
+    # The gain of each word by the neuron, up to a number that all words share.
     gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
     pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= SEEN]
     fit = sum(bool(gains[i] > gains[j]) for i, j in pairs)

@@ -60,7 +60,7 @@ def _show_by_layer(view: FeedForwardView) -> None:
     if measure == CHANGE_COSINE:
         st.markdown("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
         draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes-cosine")
-    if view.config.layers > 1:  # one layer is no line
+    if view.config.layers > 1:  # one layer makes no line
         draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
     said = (
         meanings.beside_untrained(view.name, after_network, before_network),

@@ -1,4 +1,4 @@
-"""What lesson 7 asks again, later on."""
+"""The questions of lesson 7 that return later."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 SEEN = 0.01
 # A smaller change of a share of attention, in one text, does not count as a finding.
 NOTABLE = 0.05
-# From so many times the share of a uniform head on, a share is called much.
+# From this multiple of a uniform head's share on, a share is called much.
 MUCH = 2
 # A text of more sentences is counted, not listed.
 _LISTED = 4
@@ -65,7 +65,7 @@ def _tokens(count: int) -> str:
 
 
 def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
-    """Say whether sentences look mostly at themselves, and compare a share of ``a`` with that of a uniform head."""
+    """Say whether sentences look mostly at themselves, and compare a share of ``a`` with a uniform head's."""
     found = read(trace, split(trace), left_out)
     mass, even = float(found.mass[a, b]), expected(found, len(trace), is_causal(trace), a, b)
     whom = "itself" if a == b else f"sentence {b + 1}"
@@ -214,7 +214,7 @@ def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
 
 
 def taken(trace: Trace, a: int, outside: str) -> str:
-    """Compare the share of special tokens or the first token, called ``outside``, with that of a uniform head."""
+    """Compare the share of special tokens or the first token, called ``outside``, with a uniform head's."""
     share, even = taken_and_even(trace, a)
     gets = "get" if " and " in outside else "gets"
     more = "more than any sentence does: " if share > float(apart(trace, split(trace)).mass[a].max()) else ""

@@ -1,4 +1,4 @@
-"""What lesson 4 asks again, later on."""
+"""The questions of lesson 4 that return later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Why there are several heads, and what they add together."""
+    """Ask why there are several heads, and how long their sum is."""
     yield checks.who_agrees(spot.trace, spot.traced, spot.head, spot.query)
     yield what_if.why_several(spot.trace.model.config)
     yield what_if.together(spot.trace, head_sum(spot.traced), spot.query)

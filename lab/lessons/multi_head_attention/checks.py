@@ -50,7 +50,7 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
 
 
 def other_cut(config: ModelConfig) -> int:
-    """Another number of heads to ask about: twice as many, or half if the width does not allow that."""
+    """Another number of heads to ask about: twice the number, or half of it if the width does not allow that."""
     cuts = divisors(config.width)
     double = 2 * config.heads
     return double if double in cuts else max((cut for cut in cuts if cut < config.heads), default=config.heads)

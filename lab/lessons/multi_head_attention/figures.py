@@ -1,4 +1,4 @@
-"""Heads switched off: how far the vectors after it move, and what becomes of the prediction.
+"""Figures of heads switched off: the movement of later vectors, and the prediction.
 
 Layers, heads and places count from 0. ``to_mean`` sets a head to its mean over the text's tokens instead of 0.
 """
@@ -23,7 +23,7 @@ TOP = 5
 
 
 def moved_by_token(traced: Trace, layer: int, head: int, to_mean: bool = False, place: int = 0) -> Heatmap:
-    """How far each token's vector moves with one head off; of a long text the tokens around ``place``."""
+    """Draw how far each token's vector moves with one head off; of a long text the tokens around ``place``."""
     moved = head_off(traced, layer, head, None, to_mean).moved
     shown = window(place, len(traced), COLUMNS)
     axes = Axis("After", streams(len(moved))), Axis("Token", traced.labels[shown])
@@ -65,7 +65,7 @@ def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off:
 
 
 def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Heatmap:
-    """How ln P(``word``), an id, changes at ``place`` with each head off, one at a time; one head is outlined.
+    """Draw the change of ln P(``word``), an id, at ``place`` with each head off, one at a time; one is outlined.
 
     A run for every head of the model. Raises ValueError for a model without a vocabulary head.
     """
@@ -76,7 +76,7 @@ def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, 
 
 
 def effect_on_vectors(traced: Trace, layer: int, head: int, to_mean: bool = False) -> Heatmap:
-    """How far the last layer's vectors move with each head off, one at a time; one head is outlined."""
+    """Draw how far the last layer's vectors move with each head off, one at a time; one head is outlined."""
     moved = each_head_off(traced, None, None, to_mean).moved
     title, scale = "How far the last vectors move with each head off", Scale("Share of their length", format=".2f")
     return heatmap(moved, layers_and_heads(moved), scale, title=title, highlight=(layer, head))

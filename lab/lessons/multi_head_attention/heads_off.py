@@ -39,7 +39,7 @@ _CHOSEN = "The lab chose this sentence because much changes in it."
 
 
 def show_one(view: OneHead) -> Trace:
-    """One head off, and what the model says then."""
+    """Switch one head off, and show the words of the model with it and without it."""
     now = scene(view, first=True, asked=keys_blank(view.page, view.trace.model))
     with now.drawing:
         _show_one(now)
@@ -78,7 +78,7 @@ def _try_a_neighbour(now: Scene) -> None:
 
 
 def _draw_moves(now: Scene) -> None:
-    """How far every vector moves after the head."""
+    """Draw how far every vector moves after the head."""
     n, place = len(now.trace), now.place or 0
     st.markdown(
         f"The {now.trace.model.config.head_width} numbers of the head are {now.off} before $W_O$. The vectors that the "

@@ -1,4 +1,4 @@
-"""What the figures of the multi-head lesson mean, in sentences that the numbers choose.
+"""The meanings of the figures of the multi-head lesson, in sentences that the numbers choose.
 
 Layers, heads, places and word ids count from 0 here and from 1 in the sentences.
 """
@@ -29,7 +29,7 @@ _NAMED = 3  # places that a sentence lists
 
 
 def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
-    """Whether other heads of the layer look at the same token as ``head`` from ``query``, and where they look."""
+    """Say whether other heads of the layer look at the same token as ``head`` from ``query``, or where they look."""
     at, me = trace.layer(layer), named(trace, query)
     key = comparing.favourite(at, head, query)
     weights, it = comparing.given(at, query, key), named(trace, key)
@@ -51,7 +51,7 @@ def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
-    """Where the heads look that do not look most at ``key``, the most frequent places first."""
+    """Say where the other heads look, the heads that do not look most at ``key``; the most frequent places first."""
     rest = [each for each in favourites if each != key]
     places = sorted(set(rest), key=lambda place: (-rest.count(place), place))[:_NAMED]
     first, *others = [(heads(rest.count(place)), named(trace, place)) for place in places]
@@ -61,7 +61,7 @@ def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:
-    """How far two heads are apart, among all pairs of the layer."""
+    """Say how far two heads are apart, among all pairs of the layer."""
     apart = layer_divergence(trace, layer)
     if np.isnan(apart).any():
         return _ALONE
@@ -84,7 +84,7 @@ def least_like(trace: Trace, layer: int, head: int) -> int:
 
 
 def added(trace: Trace, layer: int, token: int) -> str:
-    """Which head adds most to the token, and how much of the heads' lengths their sum keeps."""
+    """Say which head adds the longest vector to the token, and which share of all lengths the sum keeps."""
     found = head_sum(trace.layer(layer))
     lengths = found.norms[:, token]
     if len(lengths) < 2:
@@ -104,7 +104,7 @@ def added(trace: Trace, layer: int, token: int) -> str:
 
 
 def through_layers(trace: Trace, token: int) -> str:
-    """From which other word most arrives at ``token``, in which layer, and what that word has become by then."""
+    """Say from which other word most attention arrives at ``token``, and in which layer."""
     row = arriving(trace, token).row.copy()
     no_words = [place for place, label in enumerate(trace.labels) if not any(map(str.isalnum, label))]
     special = [place for place, is_special in enumerate(trace.encoding.special) if is_special]
@@ -123,7 +123,7 @@ def through_layers(trace: Trace, token: int) -> str:
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:
-    """What changes without one head: for a ``word`` (id, text) at ``place``, else for the last vectors."""
+    """Say what changes without one head: for a ``word`` (id, text) at ``place``, else for the last vectors."""
     off = head_off(trace, *head, place if word else None, to_mean)
     name = head_name(head)
     if place is None or word is None or off.logits is None:
@@ -158,7 +158,10 @@ def looks_from(trace: Trace, head: Head, place: int) -> str:
 
 
 def each_off(word: str, before: float, after: Values) -> str:
-    """What the map of all heads shows: the largest change, and how many hardly change anything. ``after`` (L, H)."""
+    """Name the largest change on the map of all heads, and count the heads that hardly change anything.
+
+    ``after`` (L, H).
+    """
     sizes = np.abs(np.log(after / before))
     most = np.unravel_index(int(sizes.argmax()), sizes.shape)
     at: Head = (int(most[0]), int(most[1]))
@@ -172,7 +175,7 @@ def each_off(word: str, before: float, after: Values) -> str:
 
 
 def each_moved(moved: Values) -> str:
-    """The head without which the last vectors move most, beside the middle one. ``moved`` (L, H)."""
+    """Name the head without which the last vectors move farthest, beside the middle head. ``moved`` (L, H)."""
     most = np.unravel_index(int(moved.argmax()), moved.shape)
     at: Head = (int(most[0]), int(most[1]))
     return (
@@ -182,12 +185,12 @@ def each_moved(moved: Values) -> str:
 
 
 def pale_heads(before: float, after: Values) -> int:
-    """How many heads change a probability by less than a twentieth of it, taken away one at a time."""
+    """Count the heads that change a probability by less than a twentieth of it, taken away one at a time."""
     return int((np.abs(after / before - 1) < _PALE).sum())
 
 
 def measured(to_mean: bool) -> str:
-    """How far a change with heads off may be trusted."""
+    """Say how far a change with heads off may be trusted."""
     how = "their mean over the text" if to_mean else "0"
     return (
         f"This is one word in one text, and the head’s numbers were set to {how}. In another text the head may matter "

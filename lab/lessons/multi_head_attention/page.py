@@ -1,4 +1,4 @@
-"""Lesson 4: the steps, from the heads of a layer to what changes without one."""
+"""Lesson 4: the steps, from the heads of a layer to a head that is taken away."""
 
 from lab.lessons.multi_head_attention import again, compared, heads_off, screens
 from lab.lessons.multi_head_attention.several_layers import show_layers

@@ -1,4 +1,4 @@
-"""The screens of the multi-head lesson about one layer: its heads side by side, and what they add up to."""
+"""The screens of the multi-head lesson about one layer: its heads side by side, and their sum."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def show_all(view: OneHead) -> None:
 
 
 def _try_elsewhere(view: OneHead) -> None:
-    """The head of another layer that gives most to the same word."""
+    """Offer the head of another layer that gives the largest weight to the same word."""
     layer, head, weight = comparing.strongest_elsewhere(view.trace, view.layer.index, view.head, view.query)
     if weight < _MUCH:
         return
@@ -76,7 +76,7 @@ def draw_all(view: OneHead) -> None:
 
 
 def show_sum(view: OneHead) -> None:
-    """What each head adds to a token, and their sum."""
+    """Draw the vector that each head adds to a token, and their sum."""
     config, added, token = view.trace.model.config, _added(view), view.query
     st.markdown(
         f"A matrix, $W_O$, makes a vector of {config.width} numbers out of what each head brings to "
@@ -99,7 +99,7 @@ def show_sum(view: OneHead) -> None:
 
 
 def _show_concat(view: OneHead) -> None:
-    """What the heads bring, side by side: none has met another yet."""
+    """Draw the contexts of the heads side by side, before they are mixed."""
     config, token = view.trace.model.config, view.query
     d, d_k = config.width, config.head_width
     st.markdown(

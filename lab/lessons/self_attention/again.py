@@ -1,4 +1,4 @@
-"""What lesson 3 asks again, later on."""
+"""The questions of lesson 3 that return later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Whether attention is symmetric, what the division does, and what a weight is made of."""
+    """Ask whether attention is symmetric, what the division is for, and what makes a weight."""
     row = attention_row(spot.traced, spot.head, spot.query)
     yield checks.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
     yield claims.without_scaling(claims.sharper(spot.trace, row, spot.query))
@@ -20,7 +20,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """What a class can be asked to pick from all tokens or heads of another sentence."""
+    """Ask a class to pick from all tokens or heads of another sentence."""
     yield checks.most_attended(spot.trace, attention_row(spot.traced, spot.head, spot.query), spot.query)
     yield checks.most_attended_overall(spot.trace, spot.traced, spot.head)
     yield checks.most_even(spot.trace, spot.traced, spot.head)

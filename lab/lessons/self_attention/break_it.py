@@ -72,7 +72,7 @@ def _changes(chosen: set[str], config: ModelConfig) -> Interventions:
 
 
 def _told(name: str, trace: Trace) -> str:
-    """What a switch does, with this model's numbers."""
+    """Explain a switch with this model's numbers."""
     config = trace.model.config
     mask = (
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
@@ -93,7 +93,7 @@ def _told(name: str, trace: Trace) -> str:
 
 
 def _show_output(view: OneHead, runs: Broken) -> None:
-    """How far the vectors move."""
+    """Show how far the vectors move."""
     moved = runs.moved
     layers, place = len(moved) - 1, min(view.query, moved.shape[1] - 1)
     with st.container(horizontal=True):

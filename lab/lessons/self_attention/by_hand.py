@@ -16,7 +16,7 @@ _HINTS = {
     "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
 }
 
-# What the fields of a row (from 1) are called, a name a token or a dimension.
+# The labels of the fields of a row (from 1), one for each token or dimension.
 _NAMES: dict[str, Callable[[int, Sequence[str]], list[str]]] = {
     "scores": lambda row, tokens: [f"q{row} · k{place} (before ÷ √2)" for place in range(1, len(tokens) + 1)],
     "weights": lambda _, tokens: [f"Weight of {token}" for token in tokens],

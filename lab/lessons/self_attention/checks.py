@@ -72,7 +72,7 @@ def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None
 
 
 def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """What is certain of a large weight? What the head collects, and not what the model makes of it."""
+    """What is certain of a large weight? A head may collect something, and the model may ignore it."""
     at = int(row.weights.argmax())
     weight = float(row.weights[at])
     if at == query or weight < _MUCH or trace.encoding.special[at]:

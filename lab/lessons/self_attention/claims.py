@@ -13,7 +13,7 @@ from lab.course.words import named
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN, Option, Question
 
-# A difference that two decimals show.
+# The smallest difference that is visible in two decimals.
 SEEN = 0.01
 
 

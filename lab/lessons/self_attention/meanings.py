@@ -1,4 +1,7 @@
-"""What the figures of the self-attention lesson say, in the learner's own numbers. Every claim is chosen by them."""
+"""The meanings of the figures of the self-attention lesson, in the learner's own numbers.
+
+Every claim is chosen by them.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ def _share(weight: float) -> str:
 
 
 def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
-    """How many other tokens look most at ``key``, too: then the look says little about this query."""
+    """Count the other tokens that look most at ``key``, too: then the look says little about this query."""
     best = attention_map(trace.layer(layer), head).argmax(axis=1)
     same, n = int((np.delete(best, query) == key).sum()), len(best)
     if not same:
@@ -63,13 +66,13 @@ def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
 
 
 def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str, str, str]:
-    """A sentence for each stage of a row: its scores, the division, its weights, and what arrives."""
+    """Write a sentence for each stage of a row: its scores, the division, its weights, and the vector that arrives."""
     where = trace, layer, head, query
     return largest_score(*where), divided(trace), built(*where), brought(*where)
 
 
 def divided(trace: Trace) -> str:
-    """The division, if the model divides; what it is for, its own step shows."""
+    """Describe the division, if the model divides; a step of its own shows its purpose."""
     d_k = trace.model.config.head_width
     if not trace.model.config.scaled_scores:
         return "This model leaves the scores as they are."
@@ -80,7 +83,7 @@ def divided(trace: Trace) -> str:
 
 
 def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
-    """Which key fits the query best, among those that the query may see."""
+    """Say which key fits the query best, among the keys that the query may see."""
     row = _row(trace, layer, head, query)
     scores = np.where(np.isfinite(row.scaled), row.scores, -np.inf)
     best = int(scores.argmax())
@@ -91,7 +94,7 @@ def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def sharpest_word(trace: Trace, layer: int, head: int) -> int | None:
-    """The word with the largest weight in its row, of those that choose among keys; None where there is none."""
+    """The word with the largest weight in its row, among words that choose among keys; None if there is none."""
     weights = attention_map(trace.layer(layer), head)
     words = [
         at
@@ -102,7 +105,7 @@ def sharpest_word(trace: Trace, layer: int, head: int) -> int | None:
 
 
 def built(trace: Trace, layer: int, head: int, query: int) -> str:
-    """How a lead in the scores becomes a lead in the weights: e to the difference."""
+    """Say how a lead in the scores becomes a lead in the weights: e to the difference."""
     row = _row(trace, layer, head, query)
     order = _order(row.weights)
     if len(order) == 1 or not np.isfinite(row.scaled[order[1]]):

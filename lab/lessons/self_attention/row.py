@@ -1,4 +1,4 @@
-"""The step of the self-attention lesson in which one row is built, stage by stage, and what it is built of."""
+"""The step of the self-attention lesson in which one row is built, stage by stage, out of its parts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show_built(view: OneHead) -> None:
 
 
 def _show_projections(view: OneHead) -> None:
-    """Behind a click: how queries, keys and values are made, and those of all tokens."""
+    """Fold how queries, keys and values are made, and the maps of all tokens' vectors."""
     label = "Where do query, key and value come from?"
     with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="_projections") as folded:
         if folded.open:

@@ -66,7 +66,7 @@ def _name_it(view: OneHead) -> None:
 
 
 def _about_mask(view: OneHead) -> str:
-    """What the mask hides in this layer from this query; nothing where it hides nothing."""
+    """Say what the mask hides in this layer from this query; "" if it hides nothing."""
     config, window, n = view.trace.model.config, view.layer.weights.window, len(view.trace)
     if config.causal:
         return " A **mask** hides the words after the query: their weight is 0."

@@ -1,4 +1,4 @@
-"""What lesson 1 asks again, later on."""
+"""The questions of lesson 1 that return later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """How its words are cut and looked up; nothing for a tokenizer that the lab cannot explain."""
+    """Ask how words are cut and looked up; nothing for a tokenizer that the lab cannot explain."""
     from lab.text.tokenizers.steps import tokenization_steps
 
     trace = spot.trace

@@ -1,4 +1,4 @@
-"""Tokenization: what the model reads, one row a token; the pairs of a toy's corpus."""
+"""Tables of tokenization: a row for each token that the model reads; the pairs of a toy's corpus."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PAIRS = 10
 
 
 def token_table(traced: Trace) -> pd.DataFrame:
-    """Every token with its id, its segment and the characters it stands for."""
+    """List every token with its id, its segment and its characters in the text."""
     return table_of(traced.encoding)
 
 
 def next_pairs(seed: int, trainer: str, made: int) -> Figure:
-    """The neighbours in a toy's corpus after so many merges: those with most of what decides, the next one marked."""
+    """Draw the pairs of neighbours in a toy's corpus after some merges, the best first, the next merge marked."""
     found = learn(made_up(seed).times, trainer).next(made)[:_PAIRS]
     what, form = ("Count", ".0f") if trainer == BPE else ("Score", ".3f")
     values, labels = [each.worth(trainer) for each in found], [" + ".join(each.pair) for each in found]

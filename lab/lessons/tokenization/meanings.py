@@ -1,4 +1,4 @@
-"""What the tokens of a text mean, in sentences that the learner's own text chooses."""
+"""The meanings of the tokens of a text, in sentences that the learner's own text chooses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lab.text.tokenizers.wordpiece import WordSteps
 
 
 def whole_and_cut(reading: TextReading) -> str:
-    """How many words of the text are tokens as a whole, and what became of the one that is cut into most pieces."""
+    """Say how many words of the text are whole tokens, and into which pieces the most cut word falls."""
     words, total = reading.words, f"The model reads {count(len(reading.encoding), 'id')} and nothing else."
     if not words or reading.encoding.cut:
         return total
@@ -37,7 +37,7 @@ def _counted(whole: int) -> str:
 
 
 def pieces(word: Word) -> str:
-    """What the model reads in place of a word."""
+    """Say what the model reads in place of a word."""
     name, read = quoted(spelled(word).strip("Ġ ")), joined(word.pieces)
     if isinstance(word, WordSteps) and word.unknown:
         return f"The model reads {read}. It cannot tell {name} from any other word that the vocabulary cannot build."
@@ -47,7 +47,7 @@ def pieces(word: Word) -> str:
 
 
 def cut(reading: TextReading) -> str:
-    """Which spelling the model reads in place of the typed one, and how many pre-tokens there are."""
+    """Say which spelling the model reads in place of the typed one, and how many pre-tokens there are."""
     between = sum(len(steps.text.split()) for steps in reading.texts)
     parts = f"{count(between, 'word')} between spaces became {count(len(reading.words), 'pre-token')}"
     signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)
@@ -60,7 +60,7 @@ def cut(reading: TextReading) -> str:
 
 
 def _spellings(reading: TextReading) -> str:
-    """What normalization changes about the words that were typed."""
+    """Say how normalization changes the words that were typed."""
     words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
     typed, read = {each for each, _ in words}, {_bare(word) for _, word in words}
     if len(read) < len(typed):
@@ -82,7 +82,7 @@ def _bare(word: Word) -> str:
 
 
 def added(trace: Trace) -> str:
-    """How many of the tokens that the model reads are not from the text."""
+    """Say how many tokens that the model reads are not from the text."""
     own, total = sum(trace.encoding.special), len(trace.encoding)
     if not own:
         return f"This model adds no token: all {total} are from your text."

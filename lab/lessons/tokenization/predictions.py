@@ -1,4 +1,4 @@
-"""What the tokenization lesson asks before it shows: computed from how the learner's own text is cut."""
+"""Predictions of the tokenization lesson, computed from the pieces of the learner's own text."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ def mistyped(reading: TextReading) -> Mistyped | None:
 
 
 def spelled(word: Word) -> str:
-    """A pre-token as the model sees it: a BPE word in the visible characters that stand for its bytes."""
+    """A pre-token as the model sees it: a BPE word in the visible characters of its bytes."""
     return "".join(word.symbols) if isinstance(word, BpeWord) and not word.added else word.text
 
 
 def askable(word: Word) -> bool:
-    """Whether a question can quote the word: short, printable, and cut by the model."""
+    """Return whether a question can quote the word: it is short, printable, and cut by the model."""
     text = spelled(word)
     # Bytes of other scripts are shown as Latin letters that mean nothing to a reader.
     readable = text.removeprefix("Ġ").isascii() if isinstance(word, BpeWord) else text.isprintable()

@@ -63,7 +63,7 @@ def _named(texts: Sequence[TokenizationSteps]) -> list[tuple[str, TokenizationSt
 
 
 def show_cut(view: TokenizationView) -> None:
-    """What happens to a text before a word is looked up: spellings are made alike, and the text is cut."""
+    """Show a text before a word is looked up: spellings are made alike, and the text is cut."""
     if not explained(view):
         return
     st.markdown(_rule(view.reading.texts[0]) if view.reading.texts else "")
@@ -97,7 +97,7 @@ def _rule(steps: TokenizationSteps) -> str:
 
 
 def _show_characters(view: TokenizationView, name: str, steps: TokenizationSteps) -> None:
-    """What normalization does to one text, stage by stage; a tokenizer of bytes has one stage."""
+    """Show one text through normalization, stage by stage; a tokenizer of bytes has one stage."""
     if name:
         st.markdown(f"### {name}")
     if isinstance(steps, WordPieceSteps):
@@ -181,7 +181,7 @@ def _places(positions: Sequence[int]) -> str:
 
 
 def _segments(view: TokenizationView) -> None:
-    """Which segment each token of a pair has; a single text has only one, and there is nothing to tell."""
+    """Say which segment each token of a pair has; nothing for a single text, which has only one."""
     encoding, segments = view.trace.encoding, view.trace.model.config.segments
     if encoding.pair is None:
         return

@@ -36,7 +36,7 @@ _WORDPIECE = (
 
 @dataclass(frozen=True)
 class ToyView:
-    """The words, and what is learned from them."""
+    """Show the words, and the vocabulary that is learned from them."""
 
     chosen: Selection
 
@@ -90,7 +90,7 @@ def _show_corpus(view: ToyView) -> None:
 
 
 def _show_words(learned: Learned, made: int) -> None:
-    """Every word of the corpus in its pieces; the token made last stands out."""
+    """Show every word of the corpus in its pieces, with the newest token marked."""
     newest = "".join(learned.merges[made - 1]) if made else ""
     rows = [
         "| "
@@ -102,12 +102,12 @@ def _show_words(learned: Learned, made: int) -> None:
 
 
 def _tokens(learned: Learned, made: int) -> int:
-    """How many tokens long the corpus is."""
+    """Draw the length of the corpus in tokens."""
     return sum(len(pieces) * times for pieces, times in learned.states[made].items())
 
 
 def _choose_merges() -> int:
-    """How many merges are made: a line to slide along, and one merge forward or back."""
+    """Choose the number of merges: by a slider, or one merge forward or back."""
     made = TOY_MERGES.choose("Merges made")
     with st.container(horizontal=True):
         st.button(
@@ -130,7 +130,10 @@ def _choose_merges() -> int:
 
 
 def _show_merges(view: ToyView) -> bool:
-    """The corpus after every merge, and what decides on the next. True while its question waits for an answer."""
+    """The corpus after every merge, and the numbers that decide on the next one.
+
+    True while its question waits for an answer.
+    """
     corpus, learned = view.corpus, view.learned
     st.markdown(
         "**Byte-pair encoding** finds the two tokens that are neighbours most often, and joins them into one token "
@@ -163,7 +166,7 @@ def _show_merges(view: ToyView) -> bool:
 
 
 def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
-    """What the merges have found so far, counted."""
+    """Count the merges that found a part of a word so far."""
     if not made:
         st.markdown(
             f"Nothing is joined yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
@@ -182,7 +185,7 @@ def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
 
 
 def _show_use(view: ToyView) -> None:
-    """A word of the learner's, cut with what is learned so far."""
+    """Cut a word of the learner's with the merges learned so far."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
         "A vocabulary must also cut words that it has never seen. The corpus left out "

@@ -1,4 +1,4 @@
-"""What the tokenization lesson asks about its toy: computed from the merges that were learned from made-up words."""
+"""Questions about the toy of the tokenization lesson, computed from the merges of made-up words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | N
 
 
 def about(pair: MergeCandidate, trainer: str) -> str:
-    """What decides on a pair, with its numbers."""
+    """Say what decides on a pair, with its numbers."""
     if trainer == BPE:
         return f"{written(pair.pair)} are neighbours {count(pair.count, 'time')}."
     return f"Its score is {pair.count} / ({pair.left} · {pair.right}) = {pair.score:.3f}."
@@ -79,7 +79,7 @@ def _parts_stay(learned: Learned) -> Question | None:
 
 
 def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
-    """How is a word cut that the corpus does not have? The wrong options are what fewer merges make of it."""
+    """How is a word cut that the corpus does not have? The wrong options are the pieces after fewer merges."""
     tokens = written(["".join(pair) for pair in learned.merges])
     for word in corpus.unseen:
         right = learned.tokenizer(MERGES).encode(word).tokens

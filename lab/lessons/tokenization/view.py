@@ -1,4 +1,4 @@
-"""What the screens of the tokenization lesson share: the input on its way, the word looked at, tables, the badge."""
+"""Code that the screens of the tokenization lesson share: the input on its way, the chosen word, tables, the badge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _BOX = 460  # pixels
 
 @dataclass(frozen=True)
 class TokenizationView:
-    """What the learner looks at. ``obstacle`` says why there are no steps, for a tokenizer of another kind."""
+    """The text and the word that the learner looks at.
+
+    ``obstacle`` says why there are no steps, for a tokenizer of another kind.
+    """
 
     page: LessonPage
     trace: Trace
@@ -54,7 +57,7 @@ def look(page: LessonPage, trace: Trace) -> TokenizationView:
 
 
 def explained(view: TokenizationView) -> bool:
-    """Whether there are steps to show; if not, the reason stands in their place."""
+    """Return whether there are steps to show; if not, the reason is on screen."""
     if view.obstacle:
         st.info(escaped(view.obstacle), icon=":material/info:")
     return not view.obstacle

@@ -54,7 +54,7 @@ class SpecialToken:
 
 
 def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToken]:
-    """The tokenizer's special tokens: first those in this input, in their order there, then the others."""
+    """The tokenizer's special tokens: first the ones in this input, in its order, then the others."""
     found = []
     for token_id, token in sorted(tokenizer.get_added_tokens_decoder().items()):
         if token.special:
@@ -64,7 +64,7 @@ def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToke
 
 
 def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
-    """The result of lookup ``at`` (from 0) in a sentence, and what happens next."""
+    """Put the result of lookup ``at`` (from 0) into a sentence, and say what happens next."""
     lookup = lookups[at]
     name, token = quoted(lookup.candidate), quoted(word.pieces[0].token)
     if lookup.found and len(word.pieces) == 1:

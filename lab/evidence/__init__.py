@@ -1,1 +1,1 @@
-"""What papers say about heads, measured over many sentences. No screen in here."""
+"""Claims of papers about heads, measured over many sentences. Nothing here draws on a screen."""

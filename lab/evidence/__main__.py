@@ -3,8 +3,8 @@
     python -m lab.evidence grammar --model bert-base-uncased --treebank en_ewt-ud-train.conllu
     python -m lab.evidence grammar --model … --treebank … --scheduler tcp://10.0.0.1:8786
 
-What is done stays: after a kill the same command goes on where it stopped. Serial, in processes and on a cluster the
-results are the same to the bit.
+Finished parts are kept: after a kill the same command continues where it stopped. The results are the same bit by bit
+whether the work runs serially, in processes or on a cluster.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from lab.models.loading import load_model
 
 
 class Refused(RuntimeError):
-    """What was asked cannot be done; the message says why."""
+    """The command cannot be carried out; the message says why."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0; 1 where work was lost on the way; 2 for what cannot be done."""
+    """Run the command and return its exit code: 0 for success, 1 if work was lost, 2 if it is refused."""
     asked = _parser().parse_args(arguments)
     try:
         _grammar(asked)
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _grammar(asked: argparse.Namespace) -> None:
     workers, (a, b) = _workers(asked), _halves(asked.treebank)
-    # A worker on this machine may stand in another folder.
+    # The path is absolute, because a worker on this machine may run in another folder.
     name = asked.model if card(asked.model) else str(Path(asked.model).expanduser().absolute())
     model = load_model(asked.model)
     folder = asked.to or Path(".experiments", replication.EXPERIMENT, model.id, asked.treebank.name.partition(".")[0])
@@ -126,7 +126,7 @@ def _compute(parts: Sequence[TreebankPart], folder: Path, workers: Workers) -> N
 
 
 def table(found: GrammarTest) -> list[str]:
-    """The result as lines of text, in the order of the published table."""
+    """Format the result as lines of text, in the order of the published table."""
     head = ("relation", "published", "offset", "head", "here", "95 %", "offset", "twin", "n", "verdict")
     lines = [head, *(_cells(row) for row in found.rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]

@@ -15,15 +15,15 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-# The code that finds a model, brings it to the machine, keeps what was computed and shares out the work decides no
-# number: of which weights a result is, it says by a hash of its own.
+# Modules left out of the hash. They find, download and load models, cache results and share out the work, and change no
+# number. A result names its weights by a separate hash.
 _BRING = frozenset(f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo"))
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @cache
 def code_hash(module: str) -> str:
-    """SHA-256 of the code of ``module``, by its dotted name, and of whatever of the lab it imports, at any depth."""
+    """SHA-256 of the code of ``module`` (a dotted name) and of every lab module that it imports, at any depth."""
     found, waiting = set[str](), [module]
     while waiting:
         name = waiting.pop()
@@ -46,7 +46,7 @@ def _text(name: str) -> str:
 
 
 def _imports(name: str) -> Iterator[str]:
-    """What a module imports when it runs, anywhere in it; a name that is imported from a package may be a module."""
+    """The lab's modules that a module may import at run time. Names imported from a package may be modules, too."""
     for node in _run(ast.parse(_text(name))):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.startswith("lab."))
@@ -56,7 +56,7 @@ def _imports(name: str) -> Iterator[str]:
 
 
 def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node of a tree but what is for type checkers alone."""
+    """Every node of a tree except those under ``if TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue

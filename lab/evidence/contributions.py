@@ -1,9 +1,9 @@
 """A logit taken apart: what each head, each feed-forward network and the embeddings add to it directly.
 
-The scales that depend on the text (the standard deviations that LayerNorm divides by, and the share of itself that a
-neuron of BERT's language-modelling head lets pass) are held at what they were in the run. Then the way from each part
-to the logit is linear, and the contributions add up to the logit (Elhage et al. 2021, "The residual stream"). What a
-part does by way of later layers is not in them: that is what patching and ablation measure.
+Two scales depend on the text: the standard deviations that LayerNorm divides by, and the share of its input that a
+neuron of BERT's language-modelling head passes on. Both keep their values from the run. Then the path from each part to
+the logit is linear, and the contributions add up to the logit (Elhage et al. 2021, "The residual stream"). Effects of a
+part through later layers are not included; patching and ablation measure those effects.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from lab.models.weights import Norm
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What the parts of a model add to one logit at one place.
+    """The amounts that the parts of a model add to one logit at one place.
 
     Attributes
     ----------
     logit
         The logit, as the model computes it.
     heads
-        (layers, heads), what each head writes through its rows of W_O.
+        (layers, heads), the amount that each head adds through its rows of W_O.
     ffn
-        (layers,), what the neurons write through W_2.
+        (layers,), the amount that each layer's neurons add through W_2.
     token, position, segment
-        The embeddings of the token at that place; 0 for one that the model lacks.
+        The amounts from the embeddings of the token at that place; 0 for an embedding that the model lacks.
     biases
-        Everything that is the same for all texts but for the scales: b_O, b_2, the β of the LayerNorms, and the
-        biases of the language-modelling head.
+        The amount from all biases, which differ between texts only by the scales: b_O, b_2, the β of the LayerNorms,
+        and the biases of the language-modelling head.
     """
 
     logit: float
@@ -49,27 +49,27 @@ class Contributions:
 
     @property
     def total(self) -> float:
-        """All of them together: the logit again."""
+        """The sum of all contributions, which equals the logit."""
         embeddings = self.token + self.position + self.segment
         return float(self.heads.sum() + self.ffn.sum()) + embeddings + self.biases
 
 
 class _Way:
-    """The linear way back from a logit: ``direction`` says how it depends on the vector at hand, in float64."""
+    """The linear path back from a logit: ``direction`` is the logit's gradient at the current vector, in float64."""
 
     def __init__(self, direction: Tensor, bias: Tensor) -> None:
         self.direction, self.biases = direction.double(), float(bias)
 
     def dot(self, x: Tensor) -> Tensor:
-        """What the vectors x (..., d) add to the logit, (...)."""
+        """The amounts (...) that the vectors x (..., d) add to the logit."""
         return x.double() @ self.direction
 
     def bias(self, b: Tensor) -> None:
-        """A bias was added here."""
+        """Step back over the addition of a bias."""
         self.biases += float(self.dot(b))
 
     def norm(self, norm: Norm | None, x: Tensor, eps: float) -> None:
-        """A LayerNorm stood here and divided ``x`` (d,) by its standard deviation."""
+        """Step back over a LayerNorm, which divided ``x`` (d,) by its standard deviation; None is no LayerNorm."""
         if norm is None:
             return
         self.bias(norm.beta)
@@ -77,14 +77,14 @@ class _Way:
         self.direction = scaled - scaled.mean()
 
     def linear(self, w: Tensor, b: Tensor) -> None:
-        """x·w + b stood here."""
+        """Step back over the linear layer x·w + b."""
         self.bias(b)
         self.direction = w.double() @ self.direction
 
 
 @torch.inference_mode()
 def contributions(trace: Trace, place: int, word: int) -> Contributions:
-    """What each part of a run adds to the logit of ``word`` (a token id) at ``place`` (a token, from 0).
+    """Split the logit of ``word`` (a token id) at ``place`` (a token, from 0) into the contributions of a run's parts.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def contributions(trace: Trace, place: int, word: int) -> Contributions:
 
 
 def _from_logit(trace: Trace, place: int, word: int) -> _Way:
-    """The way back from a logit to what the language-modelling head reads."""
+    """The path back from a logit to the input of the language-modelling head."""
     head, x = trace.model.vocabulary_head, trace.output[place]
     way = _Way(head.decoder[word], torch.zeros(()) if head.bias is None else head.bias[word])
     if head.norm is None:

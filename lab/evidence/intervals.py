@@ -1,7 +1,7 @@
-"""How sure a measured number is: Wilson's interval of a share, a bootstrap over sentences, Holm's correction.
+"""Intervals and p-values of measured numbers: Wilson's interval of a share, bootstraps, Holm's correction.
 
-A sentence has several cases, a document several sentences, and two minimal pairs may share a noun: these are not
-independent. So whatever is more than a share is drawn again by what its cases share.
+Cases of one sentence, sentences of one document and minimal pairs with the same noun are not independent. So, except
+for simple shares, the bootstrap draws the sentences, documents or nouns that cases have in common, not single cases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LEVEL = 0.95
-# As many as Michel et al. 2019 draw, twice.
+# Number of bootstrap draws, twice the number of Michel et al. 2019.
 DRAWS = 2000
 _AT_ONCE = 500  # draws of some hundred units: 2 MB
 Interval = tuple[float, float]
@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
     """The interval of a share, ``right`` of ``count`` (Wilson 1927).
 
-    Where the usual ± √(p(1 − p)/n) leaves [0, 1] or shrinks to nothing, this one does not.
+    Unlike the usual ± √(p(1 − p)/n), Wilson's interval never leaves [0, 1] and never shrinks to nothing.
 
     >>> low, high = wilson(55, 74)  # 74.3 % of 74 cases
     >>> round(low, 3), round(high, 3)
@@ -39,18 +39,18 @@ def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
 
 
 def draws(units: int, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
-    """How often each of ``units`` sentences is drawn when as many are drawn with replacement, (times, units).
+    """Draw ``units`` of ``units`` sentences with replacement and count each sentence, (times, units).
 
-    ``draws @ counts`` are the counts of each drawn set of sentences (Efron 1979). The same seed draws the same.
+    ``draws @ counts`` are the counts of each drawn set of sentences (Efron 1979). A seed always gives the same draws.
     """
     random = np.random.default_rng(seed)
     return random.multinomial(units, np.full(units, 1 / units), size=times).astype(np.float64)
 
 
 def spread(drawn: ArrayLike, level: float = LEVEL) -> NDArray[np.float64]:
-    """What lies between the ends of the middle ``level`` of the draws, (times, …) -> (2, …): low and high.
+    """The ends of the interval with the middle ``level`` of the draws, (times, …) -> (2, …): low and high.
 
-    A draw without a value (nan: none of its sentences has a case) is left out.
+    Draws without a value (nan: none of the drawn sentences has a case) are left out.
     """
     return np.asarray(np.nanquantile(np.asarray(drawn, dtype=np.float64), [(1 - level) / 2, (1 + level) / 2], axis=0))
 
@@ -63,12 +63,12 @@ def mean_interval(values: ArrayLike, level: float = LEVEL, times: int = DRAWS, s
 
 
 def crossed_draws(*factors: ArrayLike, times: int = DRAWS, seed: int = 0) -> Iterator[NDArray[np.float64]]:
-    """How often each unit is drawn when the levels of every factor are drawn with replacement, (500, units) at a time.
+    """Draw the levels of every factor with replacement and count each unit, (500, units) at a time.
 
-    A factor (units,) says which level each unit has: the document a sentence is of, or the noun that a pair shares with
-    others. Units that share a level are not independent. So the levels of each factor are drawn, as many as there are,
-    and a unit counts as often as the product of its levels says (the pigeonhole bootstrap: Owen & Eckles 2012, §2).
-    One factor makes it the bootstrap of clusters. Sums of all units vary in it at least as much as they do in truth.
+    A factor (units,) gives the level of each unit: the document of a sentence, or the noun that a pair shares with
+    other pairs. Units that share a level are not independent. So the levels of each factor are drawn, as many as there
+    are, and a unit's count is the product of its levels' counts (the pigeonhole bootstrap: Owen & Eckles 2012, §2).
+    With one factor this is the cluster bootstrap. Sums over units vary at least as much between draws as in truth.
     """
     levels = [np.unique(np.asarray(factor), return_inverse=True)[1] for factor in factors]
     random = np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def drawn_means(values: ArrayLike, *factors: ArrayLike, times: int = DRAWS, seed
 
 @dataclass(frozen=True, eq=False)
 class TestFamily:
-    """The effects of a family: 95 % intervals, and p-values that are corrected by Holm, (k,) each."""
+    """The effects of a family: 95 % intervals, and p-values corrected by Holm, (k,) each."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -112,9 +112,9 @@ def family_of(drawn: ArrayLike) -> TestFamily:
 
 
 def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:
-    """How probable it is to draw ``least`` or less, (times, …) -> (…): one-sided, never 0.
+    """The probability of a draw of ``least`` or less, (times, …) -> (…): one-sided, never 0.
 
-    One is added to the draws counted and to all draws, as the sample itself is one (Davison & Hinkley 1997, §4.2).
+    Both the counted draws and all draws are increased by 1, for the sample itself (Davison & Hinkley 1997, §4.2).
     """
     array = np.asarray(drawn, dtype=np.float64)
     return np.asarray((1 + (~(array > least)).sum(0)) / (1 + len(array)))
@@ -123,7 +123,7 @@ def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:
 def holm(p: ArrayLike) -> NDArray[np.float64]:
     """The p-values of a family corrected for its size (Holm 1979), in the order given.
 
-    The smallest of k is multiplied by k, the next by k − 1 and so on; none becomes smaller than one before it.
+    The smallest of k p-values is multiplied by k, the next by k − 1 and so on; none becomes smaller than the last one.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]

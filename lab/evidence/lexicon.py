@@ -1,4 +1,4 @@
-"""The words and the frames that :mod:`lab.evidence.pairs` makes minimal pairs of."""
+"""The words and the frames from which :mod:`lab.evidence.pairs` makes minimal pairs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _THINGS: tuple[Forms, ...] = (
     ("boat", "boats"), ("picture", "pictures"), ("story", "stories"), ("flower", "flowers"), ("stone", "stones"),
     ("horse", "horses"), ("dog", "dogs"), ("bird", "birds"),
 )  # fmt: skip
-# The singular, the plural and what follows, one word that fits both: a template's sentences then have one length.
+# The singular, the plural and one following word that fits both, so that a template's sentences have equal lengths.
 _VERBS: tuple[Forms, ...] = (
     ("is", "are", "happy"),
     ("is", "are", "old"),
@@ -96,22 +96,23 @@ _WE: tuple[Forms, ...] = (("They",), ("We",), ("I",), ("He",), ("She",))
 
 @dataclass(frozen=True)
 class Template:
-    """A frame and what may stand in its slots.
+    """A frame and the words for its slots.
 
     Attributes
     ----------
     id, name
-        The name is for readers.
+        An identifier for code, and a name for readers.
     frame
-        The sentence: ``{blank}`` is where the two forms compete, ``{tail}`` what follows a verb.
+        The sentence: the two forms compete at ``{blank}``; ``{tail}`` is the word after the verb.
     slots
-        The words of each slot. The first two forms are the singular and the plural, one form alone fits both.
+        The words of each slot. The first two forms are the singular and the plural; a single form fits both.
     deciding
-        The slot that has the sentence's number; all others with two forms have the opposite one.
+        The slot whose word has the number (singular or plural) of the sentence; all other words with two forms have
+        the opposite number.
     forms
-        The slot in which the two forms for the blank stand, and from which of its places on.
+        The slot that holds the two forms for the blank, and the index of the first of them in its words' forms.
     decided_after
-        Whether the deciding word stands after the blank, where a causal model does not see it.
+        True if the deciding word comes after the blank, where a causal model does not see it.
     """
 
     id: str

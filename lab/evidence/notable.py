@@ -1,7 +1,7 @@
-"""Which head of a model does what, best first: jobs that papers describe, measured over many sentences.
+"""Find a model's best heads for the jobs that papers describe, measured over many sentences.
 
-A model that ships brings its heads' jobs along (``heads.json`` beside its weights, written by
-``python -m training.evaluation.notable``); any other is measured when somebody asks.
+The jobs of a shipped model's heads come with it (``heads.json`` beside its weights, written by
+``python -m training.evaluation.notable``); other models are measured on request.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 FILE = "heads.json"
-# A head must be so much better than what takes no knowledge (Voita et al. 2019, §5.2, ask for it of "syntactic heads").
+# A head's score must be this far above chance (the condition of Voita et al. 2019, §5.2, for "syntactic heads").
 BETTER = 0.1
 _MOST = 3  # heads a job
 _LENGTHS = range(6, 25)  # words of the sentences that patterns are measured on
@@ -45,9 +45,9 @@ class HeadJob:
     Attributes
     ----------
     id
-        Of a relation, its name in Universal Dependencies and which end finds the other: ``"obj:head"``.
+        For a relation, its name in Universal Dependencies and the end that the head finds: ``"obj:head"``.
     does
-        What the head does, after "head 3-1 …".
+        The predicate of a sentence that begins "head 3-1 …".
     """
 
     id: str
@@ -55,7 +55,7 @@ class HeadJob:
 
     @property
     def grammatical(self) -> bool:
-        """Whether it is a relation, which the best fixed distance competes for, and no pattern of the map."""
+        """True for a relation, whose baseline is the best fixed distance; false for a pattern of the map."""
         return ":" in self.id
 
 
@@ -69,15 +69,15 @@ class Doing:
 
     @property
     def name(self) -> str:
-        """As papers write it, from 1: "3-1" is head 1 of layer 3 (Clark et al. 2019)."""
+        """The head as papers write it, from 1: "3-1" is head 1 of layer 3 (Clark et al. 2019)."""
         return f"{self.layer + 1}-{self.head + 1}"
 
 
 @dataclass(frozen=True)
 class Notable:
-    """The heads that do a job, the best first, and the score ``chance`` that takes no knowledge of it.
+    """The heads that do a job, the best first, and ``chance``, the score that a head without any knowledge gets.
 
-    None for a job that knowing nothing does best: a uniform head is the broadest there can be.
+    ``chance`` is None for "broad", because a uniform head, which knows nothing, is as broad as possible.
     """
 
     job: HeadJob
@@ -99,7 +99,7 @@ _SEEN = {
     "broad": "looks at all tokens alike",
 }
 _INDUCTION = HeadJob("induction", "finds what came next last time")
-# The order of the screen: grammar, then what is seen on the map, then copying.
+# The order on screen: grammar, then patterns of the map, then copying.
 JOBS: tuple[HeadJob, ...] = (
     *(
         HeadJob(f"{relation}:{end}", does)
@@ -112,12 +112,12 @@ JOBS: tuple[HeadJob, ...] = (
 
 
 def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
-    """What the heads of a model do, if its folder says so; else None."""
+    """The jobs of a model's heads, if they ship in its folder; else None."""
     return in_folder(model.source) if isinstance(model.source, Path) else None
 
 
 def grammar_head(traced: Trace) -> tuple[int, int]:
-    """A head that does something one can see, from 0: the first that ships with a job in grammar, else the softest."""
+    """A head to look at first, from 0: the first shipped one with a job in grammar, else by :func:`first_look`."""
     grammar = (each.heads[0] for each in shipped(traced.model) or () if ":" in each.job.id)
     begins = next(grammar, None) or first_look(traced)
     return begins.layer, begins.head
@@ -125,13 +125,13 @@ def grammar_head(traced: Trace) -> tuple[int, int]:
 
 @cache
 def in_folder(folder: Path) -> tuple[Notable, ...] | None:
-    """The heads with a job in a folder that need not hold a model."""
+    """The heads with a job, read from a folder that need not hold a model; None if the folder has no record."""
     path = folder / FILE
     return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
 
 
 def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:
-    """What :func:`as_record` wrote; layers and heads count from 1 there."""
+    """Read the record that :func:`as_record` makes, in which layers and heads count from 1."""
     return tuple(
         Notable(job, found["chance"], tuple(Doing(layer - 1, head - 1, score) for layer, head, score in found["heads"]))
         for job in JOBS
@@ -140,7 +140,7 @@ def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:
 
 
 def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
-    """As JSON, three decimals."""
+    """The jobs and their heads for JSON, rounded to three decimals; layers and heads count from 1."""
     return {
         each.job.id: {
             "chance": None if each.chance is None else round(each.chance, 3),
@@ -151,7 +151,7 @@ def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
 
 
 def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, Doing] | None:
-    """The job that a head does best, by how far it is above chance; None for a head without one."""
+    """The job in which a head is farthest above chance; None for a head without a job."""
     own = [(each, doing) for each in found for doing in each.heads if (doing.layer, doing.head) == (layer, head)]
     return max(own, key=lambda pair: _above(pair[1].score, pair[0].chance), default=None)
 
@@ -161,7 +161,7 @@ def _above(score: float, chance: float | None) -> float:
 
 
 def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
-    """What each head with a job does best, by layer and head from 0."""
+    """The best job of each head that has one, in words, by layer and head from 0."""
     places = {(doing.layer, doing.head) for each in found or () for doing in each.heads}
     best = {place: job_of(found or (), *place) for place in places}
     return {place: own[0].job.does for place, own in best.items() if own is not None}
@@ -170,9 +170,10 @@ def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
 def measured(
     model: LoadedModel, grammar: int = 300, patterns: int = 60, progress: Progress = unwatched
 ) -> tuple[Notable, ...]:
-    """What the heads of ``model`` do on that many sentences of UD English EWT dev; some 20 s for a small model.
+    """Measure the jobs of a model's heads on UD English EWT dev; a small model takes about 20 s.
 
-    ``progress`` is told how much is done, from 0 to 1; what it raises ends the measuring.
+    ``grammar`` and ``patterns`` are numbers of sentences. ``progress`` receives the share done, 0 to 1; an exception it
+    raises ends the measuring.
     """
     sentences = ewt()
     return (
@@ -187,7 +188,7 @@ def measured(
 
 
 def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: Progress) -> Iterator[Notable]:
-    """Nothing for a model of a few positions, which reads no sentence whole."""
+    """The best heads for each relation; none for a model with so few positions that it reads no sentence whole."""
     found = find_cases(model, sentences, progress=progress)
     for relation in _GRAMMAR:
         cases = found.of(relation)
@@ -201,7 +202,7 @@ def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: P
 
 
 def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: Progress) -> Iterator[Notable]:
-    """By the rule of :mod:`lab.analysis.heads.named`; a broad head by its mean row entropy."""
+    """The best heads for each pattern, by the rule of :mod:`lab.analysis.heads.named`; broad heads by row entropy."""
     texts, twin = [" ".join(sentence.words) for sentence in sentences], untrained_twin(model)
 
     def read(by: LoadedModel, begun: float) -> Iterator[Trace]:
@@ -223,7 +224,7 @@ def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: Progre
 
 
 def _of_induction(model: LoadedModel, progress: Progress) -> Iterator[Notable]:
-    """Random tokens said twice, of a causal model that can hold them."""
+    """The best induction heads of a causal model, on random tokens repeated once; none if the text is too long."""
     if not model.config.causal or model.config.max_tokens < 2 * _PERIOD:
         return
     found = []
@@ -236,7 +237,7 @@ def _of_induction(model: LoadedModel, progress: Progress) -> Iterator[Notable]:
 
 
 def _notable(job: str, scores: Values, chance: float | None, passing: Mask) -> Iterator[Notable]:
-    """The best of the heads that pass, (L, H); nothing where none does."""
+    """The best of the ``passing`` heads, (L, H); yields nothing if no head passes."""
     order = [tuple(np.unravel_index(at, scores.shape)) for at in np.argsort(-np.nan_to_num(scores), axis=None)]
     best = [Doing(int(at[0]), int(at[1]), float(scores[at])) for at in order if passing[at]][:_MOST]
     if best:

@@ -1,8 +1,8 @@
 """Minimal pairs: a sentence with a blank, the form that fits and the form that does not.
 
-After Linzen et al. 2016, Marvin & Linzen 2018 and Goldberg 2019, by templates of our own. Each template draws words
-and makes two sentences of them, a singular and a plural one, so that a model which always prefers one form is right in
-half of them. The ``other`` sentence of a pair differs in the deciding word alone, and there the other form fits.
+After Linzen et al. 2016, Marvin & Linzen 2018 and Goldberg 2019, with templates of our own. Each template draws words
+and makes a singular and a plural sentence, so a model that always prefers one form is right in half of the sentences.
+The ``other`` sentence of a pair differs only in the deciding word, and the other form fits it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BLANK = "_"
 _SHARED = ("noun", "verb")
-# So many sentences are drawn for each that is wanted; a vocabulary that fits fewer gives fewer.
+# The most sentences to draw for each wanted pair; if few of them fit the vocabulary, there are fewer pairs.
 _DRAWS = 25
 
 
@@ -36,15 +36,15 @@ class MinimalPair:
     Attributes
     ----------
     template
-        The id of its template.
+        The id of the template.
     text, other
-        The sentence, and the one whose deciding word has the other number.
+        The sentence, and the same sentence with the other number (singular or plural) of the deciding word.
     good, bad
-        The form that fits ``text`` and the one that fits ``other``.
+        The form that fits ``text`` and the form that fits ``other``.
     half
-        0 or 1: what is chosen on one half is reported on the other. The halves share no noun but attractors.
+        0 or 1: choices are made on one half and reported on the other. The halves share no noun except attractors.
     noun, verb
-        The noun and the verb that it shares with other pairs, in the singular.
+        The noun and the verb that the pair shares with other pairs, in the singular.
     """
 
     template: str
@@ -66,10 +66,10 @@ class AskedPair:
     pair
         The pair.
     encoding, other
-        ``text`` and ``other`` of the pair, of equal length: the blank hidden by the mask token, or what stands before
-        it for a causal model.
+        ``text`` and ``other`` of the pair, of equal length: with a mask token in the blank, or, for a causal model,
+        only the tokens before the blank.
     place
-        The token (from 0) at which the model is asked: the mask, or the last token.
+        The token (from 0) at which the model predicts: the mask, or the last token.
     deciding
         The token in which the two encodings differ.
     good, bad
@@ -87,17 +87,17 @@ class AskedPair:
 
 @dataclass(frozen=True)
 class PairSet:
-    """The pairs that a model can be asked.
+    """The pairs on which a model can be tested.
 
     Attributes
     ----------
     pairs
-        In the order of the templates.
+        The pairs in the order of the templates.
     drawn, dropped
-        By template: how many sentences were drawn, and how many of them were dropped because a word of them is not
-        one piece of the model's vocabulary.
+        By template: the number of sentences drawn, and the number of those dropped because one of their words is not a
+        single piece of the model's vocabulary.
     refused
-        By template: why the model cannot be asked at all.
+        By template: the reason why the model cannot be tested on it at all.
     """
 
     pairs: tuple[AskedPair, ...]
@@ -110,21 +110,21 @@ class PairSet:
         return tuple(each for each in self.pairs if each.pair.template == template)
 
     def half(self, half: int) -> tuple[AskedPair, ...]:
-        """One half, 0 or 1."""
+        """The pairs of one half, 0 or 1."""
         return tuple(each for each in self.pairs if each.pair.half == half)
 
 
 def minimal_pairs(
     model: LoadedModel, each: int = 80, seed: int = 0, templates: Sequence[Template] = TEMPLATES
 ) -> PairSet:
-    """``each`` pairs of every template (480 in all, 400 for a causal model), fewer where the vocabulary has no more.
+    """``each`` pairs of every template (480 in all, 400 for a causal model), fewer if the vocabulary lacks words.
 
-    The same seed and vocabulary give the same pairs of a template, whichever others are asked for.
+    A template's pairs depend only on the seed and the vocabulary, not on the other templates.
 
     Raises
     ------
     ValueError
-        For a model that predicts no words.
+        If the model predicts no words.
     """
     can_be_asked(model)
     kept: list[AskedPair] = []
@@ -143,7 +143,7 @@ def minimal_pairs(
 
 
 def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], most: int) -> tuple[list[AskedPair], int]:
-    """At most so many pairs, and how many were dropped. What a causal model reads alike it is asked once."""
+    """At most ``most`` pairs, and the number of dropped ones; pairs that a causal model reads alike are kept once."""
     own: dict[tuple[tuple[int, ...], int], AskedPair] = {}
     dropped = 0
     for both in islice(drawn, _DRAWS * most):
@@ -158,7 +158,7 @@ def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], mos
 
 
 def can_be_asked(model: LoadedModel) -> None:
-    """Raise ValueError, with a sentence, for a model that cannot be asked for a word in a sentence."""
+    """Raise ValueError, with the reason in a sentence, if the model cannot predict a word in a sentence."""
     if model.weights.vocabulary_head is None:
         raise ValueError(f"{model.id} came without a language-modelling head, so it predicts no words.")
     if not model.config.causal and mask_of(model.tokenizer) is None:
@@ -193,9 +193,9 @@ def _pair(template: Template, words: Mapping[str, Forms], number: int, half: int
 
 
 def shared_words(pairs: Sequence[MinimalPair]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of the noun, and that of the verb, of each pair, (pairs,) from 0: pairs that share one are alike.
+    """The number of each pair's noun and of its verb, (pairs,) from 0; pairs with the same word have the same number.
 
-    They are the factors of :func:`lab.evidence.intervals.crossed_draws`.
+    The two arrays are the factors of :func:`lab.evidence.intervals.crossed_draws`.
     """
     nouns, verbs = (np.unique([getattr(pair, name) for pair in pairs], return_inverse=True)[1] for name in _SHARED)
     return nouns, verbs
@@ -204,7 +204,7 @@ def shared_words(pairs: Sequence[MinimalPair]) -> tuple[NDArray[np.int64], NDArr
 def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
     """The pair as ``model`` reads it; None unless each of its words is one piece of the vocabulary.
 
-    None, too, for a causal model if the deciding word stands after the blank.
+    Also None for a causal model if the deciding word comes after the blank.
     """
     found = []
     for text, form in ((pair.text, pair.good), (pair.text, pair.bad), (pair.other, pair.good)):
@@ -241,7 +241,7 @@ def _in_pieces(model: LoadedModel, text: str) -> Encoding | None:
 
 
 def _differences(one: Encoding, two: Encoding) -> list[int]:
-    """Where two encodings of one length differ; nowhere if their lengths differ."""
+    """The places at which two encodings of equal length differ; none if their lengths differ."""
     if len(one) != len(two):
         return []
     return [at for at, (a, b) in enumerate(zip(one.token_ids, two.token_ids, strict=True)) if a != b]
@@ -262,5 +262,5 @@ def before(encoding: Encoding, place: int) -> Encoding:
 
 
 def encodings(pairs: Sequence[AskedPair]) -> list[Encoding]:
-    """What the model reads of each pair."""
+    """The encoding of each pair."""
     return [each.encoding for each in pairs]

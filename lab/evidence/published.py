@@ -1,4 +1,4 @@
-"""What papers report, as the experiments compare it; the words of their treebank and of ours side by side."""
+"""Published results for comparison with the experiments; relations are named as in the papers' treebank and in ours."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Published:
     name
         The relation in Stanford Dependencies, as the paper writes it.
     relation
-        In Universal Dependencies.
+        The relation in Universal Dependencies.
     accuracy, offset
-        The share that the best of 144 heads names right, and that of the best fixed offset.
+        The share of cases that the best of 144 heads names right, and the share for the best fixed offset.
     note
-        How the two relations differ, or the table from what its authors' code prints; "" where nothing is known.
+        The known difference between the two relations, or between the table and the output of the authors' code; or "".
     """
 
     name: str
@@ -29,12 +29,12 @@ class Published:
 
     @property
     def lift(self) -> float:
-        """How much of what the offset leaves the head names: (accuracy − offset) / (1 − offset)."""
+        """The share of the offset's wrong cases by which the head is better: (accuracy − offset) / (1 − offset)."""
         return lift(self.accuracy, self.offset)
 
 
 def lift(accuracy: float, baseline: float) -> float:
-    """(accuracy − baseline) / (1 − baseline), after Cohen 1960; nan where the baseline leaves nothing."""
+    """(accuracy − baseline) / (1 − baseline), after Cohen 1960; nan if the baseline is always right."""
     return (accuracy - baseline) / (1 - baseline) if baseline < 1 else float("nan")
 
 
@@ -66,7 +66,7 @@ CLARK = (
     Published("auxpass", "aux:pass", 0.941, 0.825, _ROW),
     Published("prt", "compound:prt", 0.991, 0.914),
 )
-# Rows of the table that Universal Dependencies have nothing for, and why.
+# Rows of the table without a counterpart in Universal Dependencies, and the reason.
 WITHOUT_TWIN = {
     "prep": "Universal Dependencies have no relation from a preposition up to what it modifies.",
     "all": "It counts punctuation, and roots, which no head can name right; the sentences here leave both out.",
@@ -75,7 +75,7 @@ WITHOUT_TWIN = {
 
 @dataclass(frozen=True)
 class PublishedAgreement:
-    """How often other models, and people, are right in sentences like those of a template; nan where nobody says.
+    """The accuracy of other models and of people in sentences like a template's; nan if no paper reports it.
 
     Attributes
     ----------

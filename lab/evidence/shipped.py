@@ -1,7 +1,7 @@
-"""Results that ship: what the embedded models' experiments found, kept beside the code as small Parquet files.
+"""Shipped results of the embedded models' experiments, kept beside the code as small Parquet files.
 
-A file says of which weights, which data and which code it is. Where weights or data have another hash now, it is stale
-and not used; where the code has, a test fails. ``make evaluate`` writes all of them anew.
+A file records the hashes of its weights, data and code. If the weights or the data have changed since, the file is
+stale and not used; if the code has changed, a test fails. ``make evaluate`` rewrites all files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 RESULTS = Path(__file__).parent / "results"
 _LAB = Path(__file__).parents[1]
-# What a checkpoint's folder holds that decides what the model does with a text.
+# The files in a checkpoint's folder, besides the weights, that change how the model reads a text.
 _READ = (
     "config.json",
     "tokenizer.json",
@@ -41,7 +41,7 @@ _ROOM = {"compression": "zstd", "compression_level": 19}
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a result is of and how it was made: hashes of model, data and code, the commit, the command."""
+    """The origin of a result: hashes of model, data and code, the commit, the command."""
 
     model: str
     data: str
@@ -51,9 +51,9 @@ class Provenance:
 
 
 def commit() -> str:
-    """What is checked out; with a + where a file of the lab differs from it; "" where there is no git.
+    """The hash of the checked-out commit, with a + if a file of the lab differs from it; "" without git.
 
-    Results are no part of what measures: one that was just written says nothing about the next.
+    Changed result files do not count, because they are not part of the measuring code.
     """
     said = []
     changed = ("status", "--porcelain", "--untracked-files=no", ".", ":!evidence/results")
@@ -68,7 +68,7 @@ def commit() -> str:
 
 @once
 def model_hash(model: LoadedModel) -> str:
-    """SHA-256 of the weights, configuration and tokenizer of a model, whatever it is called."""
+    """SHA-256 of the weights, configuration and tokenizer of a model; its name does not matter."""
     found = hashlib.sha256()
     if isinstance(model.source, Path):
         for path in sorted([*model.source.glob("*.safetensors"), *(model.source / name for name in _READ)]):
@@ -83,19 +83,19 @@ def model_hash(model: LoadedModel) -> str:
 
 
 def folder(experiment: str, model_id: str, root: Path = RESULTS) -> Path:
-    """Where the tables of a result lie, one Parquet file each."""
+    """The folder with the tables of a result, one Parquet file each."""
     return root / experiment / model_id
 
 
 def write(where: Path, tables: Mapping[str, pa.Table], made: Provenance) -> None:
-    """Keep a result, in place of the one before."""
+    """Write a result in place of the previous one."""
     where.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         pq.write_table(table.replace_schema_metadata(asdict(made)), where / f"{name}.parquet", **_ROOM)
 
 
 def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
-    """The tables of a result of the model and the data with these hashes; None where there is none, or a stale one."""
+    """The tables of a result for the model and the data with these hashes; None if there is no fresh result."""
     tables = {path.stem: pq.read_table(path) for path in sorted(where.glob("*.parquet"))}
     made = [provenance(table) for table in tables.values()]
     fresh = all(each is not None and (each.model, each.data) == (model, data) for each in made)
@@ -104,20 +104,20 @@ def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
 
 @dataclass(eq=False)
 class Results(Generic[Found]):
-    """What an experiment finds, of each model: what ships with it, or what was found since this process began.
+    """The results of an experiment, by model: shipped ones, and ones measured since this process began.
 
     Attributes
     ----------
     experiment
-        The folder of what ships.
+        The folder of the shipped results.
     replicate
-        Runs the experiment on a model; what it calls with the share that is done may raise, and that ends the run.
+        Runs the experiment on a model; an exception raised by its progress function ends the run.
     build
-        Makes a result of its tables.
+        Rebuilds a result from its tables.
     data_hash
-        Of what the experiment reads; a result of other data does not count.
+        Gives the hash of the experiment's data; results for other data are not used.
     found
-        Results by the hash of their model.
+        The results, by the hash of their model.
     """
 
     experiment: str
@@ -127,7 +127,7 @@ class Results(Generic[Found]):
     found: dict[str, Found] = field(default_factory=dict)
 
     def known(self, model: LoadedModel) -> Found | None:
-        """The result that ships with ``model`` or was found here; None where there is neither."""
+        """The result that ships with ``model`` or was measured in this process; else None."""
         key = model_hash(model)
         if key not in self.found:
             tables = read(folder(self.experiment, model.id), key, self.data_hash())
@@ -137,18 +137,18 @@ class Results(Generic[Found]):
         return self.found[key]
 
     def result(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
-        """The result; runs the experiment where there is none, once for all models with these weights."""
+        """The result for ``model``; if there is none yet, run the experiment, once for all models with its weights."""
         known = self.known(model)
         return self.again(model, progress) if known is None else known
 
     def again(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
-        """Run the experiment; what it finds is from now on what is known of ``model``."""
+        """Run the experiment and keep its result as the known one for ``model``."""
         found = self.found[model_hash(model)] = self.replicate(model, progress)
         return found
 
 
 def provenance(table: pa.Table) -> Provenance | None:
-    """What a table says of its making; None where it says nothing."""
+    """The provenance recorded in a table's metadata; None if there is none."""
     said = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     names = tuple(Provenance.__dataclass_fields__)
     return Provenance(**{name: said[name] for name in names}) if all(name in said for name in names) else None

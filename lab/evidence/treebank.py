@@ -1,8 +1,8 @@
-"""Sentences whose grammar people wrote down: Universal Dependencies (de Marneffe et al. 2021).
+"""Sentences with grammar annotated by people: Universal Dependencies (de Marneffe et al. 2021).
 
-``EWT`` is the dev part of UD English EWT, ``GUM`` 40 documents of UD English GUM, of its ten open genres. No model of
-this lab learned from their annotation; the recipe of lab-minilm was chosen by its heads' grammar on EWT, and nothing
-was chosen on GUM. Sources: ``data/ATTRIBUTION.md``.
+``EWT`` is the dev part of UD English EWT. ``GUM`` has 40 documents of UD English GUM, from its ten open genres. No
+model of this lab learned from these annotations; the recipe of lab-minilm was chosen by its heads' grammar on EWT, and
+nothing was chosen on GUM. Sources: ``data/ATTRIBUTION.md``.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from typing import NamedTuple
 
 EWT = Path(__file__).parent / "data" / "en_ewt-ud-dev.conllu.xz"
 GUM = Path(__file__).parent / "data" / "en_gum_open-40.conllu.xz"
-# Subtypes that are a relation of their own in the tables of Clark et al. 2019: poss, auxpass and prt.
+# Subtypes that are separate relations in the tables of Clark et al. 2019: poss, auxpass and prt.
 OWN_RELATIONS = frozenset({"nmod:poss", "aux:pass", "compound:prt"})
 
 
 class Sentence(NamedTuple):
-    """A sentence as its treebank gives it, one entry a word.
+    """A sentence as annotated in its treebank, one entry per word.
 
     Attributes
     ----------
     words
-        As they are spelt.
+        The words as spelt.
     heads
-        The number, from 1, of the word that each one depends on; 0 for the root.
+        The number, from 1, of the word that each word depends on; 0 for the root.
     relations
-        How it depends: ``"nsubj"``. Subtypes are cut off but for :data:`OWN_RELATIONS`.
+        The relation of each word to its head: ``"nsubj"``. Subtypes are cut off, except :data:`OWN_RELATIONS`.
     """
 
     words: tuple[str, ...]
@@ -48,13 +48,13 @@ def read_conllu(path: str | Path) -> list[Sentence]:
     Raises
     ------
     ValueError
-        For what is no text, a line that has not the ten columns of the format, and a head that is no word's number.
+        If the file is not text, a line does not have ten columns, or a head is not the number of a word.
     """
     return [sentence for document in read_documents(path) for sentence in document]
 
 
 def read_documents(path: str | Path) -> list[list[Sentence]]:
-    """The sentences of a file by document, as the comments ``# newdoc`` part them; without any, all are one."""
+    """The sentences of a file by document, split at ``# newdoc`` comments; one document without such comments."""
     path = Path(path)
     raw = path.read_bytes()
     try:
@@ -95,7 +95,7 @@ def ewt() -> tuple[Sentence, ...]:
 
 @dataclass(frozen=True)
 class Half:
-    """Sentences of several words, and for each of them the number of the document that it is of, from 0."""
+    """Sentences of several words, and for each sentence the number of its document, from 0."""
 
     sentences: tuple[Sentence, ...]
     documents: tuple[int, ...]
@@ -114,10 +114,10 @@ def gum() -> Half:
 
 
 def halves_of(path: str | Path) -> tuple[Half, Half]:
-    """Every other document, A, and the rest, B: to choose on one half and to report on the other.
+    """Split a file into every other document, A, and the rest, B: to choose on one half and report on the other.
 
-    Documents follow each other by genre, so both halves have of all genres; none is in both. Where a file has one
-    document, or no comment parts its documents, it is cut in the middle, and each sentence counts as a document.
+    Documents are sorted by genre, so both halves have all genres, but no document is in both. A file with a single
+    document is cut in the middle, and each of its sentences counts as a document.
     """
     documents = read_documents(path)
     if len(documents) == 1:
@@ -139,5 +139,5 @@ def ewt_hash() -> str:
 
 
 def file_hash(*paths: Path) -> str:
-    """SHA-256 of treebanks: results of other sentences are other results."""
+    """SHA-256 of treebank files, by which results for other sentences are told apart."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()

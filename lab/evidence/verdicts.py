@@ -1,16 +1,16 @@
-"""What a replication says of a published claim, by one rule for every experiment and every model."""
+"""Judge a published claim by its replication, with one rule for every experiment and every model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-FEW = 30  # cases, below which nothing is claimed
+FEW = 30  # the least number of cases for a verdict
 ALPHA = 0.05
 
 
 class Verdict(Enum):
-    """What became of a published effect in the model on screen."""
+    """The outcome for a published effect in the model on screen."""
 
     SAME = "same direction"
     SMALLER = "smaller"
@@ -28,28 +28,28 @@ HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect as it was published and as it was measured here; both count as positive where the paper's sign is.
+    """An effect as published and as measured here; both are positive in the direction of the paper's effect.
 
     Attributes
     ----------
     estimate
-        The effect as it was measured.
+        The measured effect.
     low, high
-        Its 95 % interval.
+        The effect's 95 % interval.
     p
         The probability of a draw at or below 0, corrected for the other effects of the experiment.
     count
         The number of cases.
     published
-        The paper's effect; None where it reports nothing on this scale.
+        The paper's effect; None if the paper reports nothing on this scale.
     bound
-        Where nothing comparable was published: the smallest effect that would count, written down before the
+        The smallest effect that would count if nothing comparable was published; it was written down before the
         measurement.
     p_twin
-        The probability of a draw in which the effect is not above that of the untrained twin, corrected likewise; None
-        where the twin cannot have the effect.
+        The probability of a draw in which the effect is not above the untrained twin's effect, also corrected; None if
+        the twin cannot have the effect.
     untestable
-        The reason why the effect cannot be tested here, in a sentence; "" where it can.
+        The reason why the effect cannot be tested here, in a sentence; "" if it can be tested.
     """
 
     estimate: float
@@ -64,17 +64,17 @@ class Effect:
 
     @property
     def clear(self) -> bool:
-        """Whether the effect is clearly above 0: by its p, and by its interval."""
+        """True if the effect is clearly above 0, both by its p and by its interval."""
         return self.p < ALPHA and self.low > 0
 
     @property
     def counts(self) -> float:
-        """The effect that an interval must tell from 0: the published one, or the smallest that would count."""
+        """The published effect, or the smallest effect that would count; an interval must separate it from 0."""
         return self.bound if self.published is None else self.published
 
     @property
     def widest(self) -> float:
-        """The half-width beyond which an interval decides nothing."""
+        """The largest half-width of an interval that still allows a verdict."""
         if self.published is not None:
             return self.published / 2
         return max(self.bound, abs(self.estimate) / 2)
@@ -149,7 +149,7 @@ def _unclear(effect: Effect, ends: str) -> Judged:
 
 
 def _untestable(effect: Effect) -> str:
-    """The reason why an effect cannot be tested, in a sentence; "" where it can."""
+    """The reason why an effect cannot be tested, in a sentence; "" if it can be tested."""
     if not effect.untestable and effect.count < FEW:
         return f"There are {effect.count} cases: too few."
     return effect.untestable

@@ -1,1 +1,1 @@
-"""How a model copies, and what becomes of it without single heads (Olsson et al. 2022)."""
+"""Copying in causal models, with all heads and without single ones (Olsson et al. 2022)."""

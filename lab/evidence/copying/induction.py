@@ -1,7 +1,7 @@
-"""How a model copies: random tokens said twice, and the heads that continue them (Olsson et al. 2022).
+"""Measure how a model copies: it reads random tokens twice, and some heads continue them (Olsson et al. 2022).
 
-An induction head looks at what came after the current token last time; it needs an earlier head that tells each
-token which one stood before it (Elhage et al. 2021, "Induction heads").
+An induction head looks at the token that followed the current one last time. It needs an earlier head that tells each
+token which token came before (Elhage et al. 2021, "Induction heads").
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 # A head that is away writes 0, or its mean over the text.
 ZERO, MEAN = "zero", "mean"
 ABLATIONS = (ZERO, MEAN)
-# Numbers at once: 20 MB of logits and as much again while they are summed.
+# How many numbers are in memory at once: 20 MB of logits, and another 20 MB while they are summed.
 _ROOM = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """What the absence of heads costs, by one way to take them away.
+    """Losses with some heads ablated, by one kind of ablation.
 
     Attributes
     ----------
     losses
         Loss of every next token without some heads, in nats: (texts of B, 2 · period − 1). Keys: ``"plain"``,
-        ``"best"``, ``"source"``, ``"both"``. Without a source, the first two.
+        ``"best"``, ``"source"``, ``"both"``; only the first two if there is no source.
     controls
-        The same without one or two random others, by their number: (draws, texts of B, 2 · period − 1).
+        Losses without one or two random other heads, by the number of heads: (draws, texts of B, 2 · period − 1).
     """
 
     losses: Mapping[str, Values]
@@ -53,28 +53,29 @@ class Taken:
 
 @dataclass(frozen=True, eq=False)
 class Copying:
-    """What the heads of a causal model do on random tokens said twice, and what their absence costs.
+    """Scores of a causal model's heads on random tokens read twice, and its losses without some heads.
 
     The first half of the texts (A) chooses the heads; :attr:`taken` is of the second half (B).
 
     Attributes
     ----------
     period
-        How many random tokens are said twice.
+        The number of random tokens that are repeated.
     induction, previous
-        (layers, heads, texts) the weight that a head gives to what came after the current token last time, and to the
-        token before; means over the queries of the second copy, and over all queries but the first.
+        (layers, heads, texts) ``induction``: the weight that a head gives to the token that followed the current one
+        last time, as a mean over the queries of the second copy. ``previous``: the weight for the token before, as a
+        mean over all queries but the first.
     best
         The head (from 0) with the highest induction score on A.
     dependence
         (layers, heads) how much the induction score of ``best`` falls on A when each earlier head writes 0; NaN for
         heads of its own and later layers.
     source
-        The head whose absence costs ``best`` most, None if there is no earlier layer.
+        The head whose absence lowers the score of ``best`` most; None if there is no earlier layer.
     taken
-        By :data:`ABLATIONS`, what the absence of heads costs.
+        The losses without heads, by :data:`ABLATIONS`.
     drawn
-        The others that were drawn as controls, by their number.
+        The heads drawn as controls, by the number of heads in a draw.
     """
 
     period: int
@@ -92,22 +93,22 @@ class Copying:
 
     @property
     def chosen(self) -> int:
-        """How many texts chose the heads (A); the rest are B."""
+        """The number of texts on which the heads were chosen (A); the rest are B."""
         return self.induction.shape[-1] // 2
 
 
 def copying(
     model: LoadedModel, period: int = 50, texts: int = 16, draws: int = 8, progress: Progress = unwatched
 ) -> Copying:
-    """Find the best induction head and the head it depends on, and take them away, in two ways.
+    """Find the best induction head and the head that it depends on, and ablate both heads in two ways.
 
-    ``draws`` different random heads, and as many random couples, are taken away as controls. Text number s is drawn by
-    seed s. ``progress`` is told the share that is done; what it raises ends the run.
+    As controls, ``draws`` different random heads and ``draws`` random couples of heads are ablated. Text number s is
+    drawn with seed s. ``progress`` receives the share done, 0 to 1; an exception it raises ends the run.
 
     Raises
     ------
     ValueError
-        For a model that is not causal, cannot hold the texts or predicts no words, and for fewer than two texts.
+        If the model is not causal, cannot hold the texts or predicts no words, or if there are fewer than two texts.
     """
     if not model.config.causal:
         raise ValueError(f"{model.id} sees the whole text; copying by induction is measured in causal models.")
@@ -117,7 +118,7 @@ def copying(
     for_choice, for_report = read[: texts // 2], read[texts // 2 :]
     induction, previous = head_scores(model, read, period)
     best = highest(induction[..., : texts // 2].mean(axis=-1))
-    # In the first layer there is nothing that the best head could depend on, and no couple to take away.
+    # A best head in the first layer depends on no earlier head, so there is no couple to ablate.
     couples = 1 if best[0] else 0
     others = model.config.layers * model.config.heads - 1 - couples
     runs = 2 * (1 + couples) + sum(min(draws, comb(others, count)) for count in (1, 2)[: 1 + couples])
@@ -141,7 +142,7 @@ def copying(
 def _dependence(
     model: LoadedModel, encodings: Sequence[Encoding], period: int, best: Head, tell: Callable[[], None]
 ) -> Values:
-    """How much the score of the best head falls without each earlier head, (layers, heads)."""
+    """The fall of the best head's score without each earlier head, (layers, heads); NaN for later heads."""
     found = np.full((model.config.layers, model.config.heads), np.nan)
     stream = run_batch(model, encodings)
     whole = _score(model, stream, period, best, Interventions())
@@ -159,7 +160,7 @@ def _taken(
     drawn: Mapping[int, Sequence[frozenset[Head]]],
     tell: Callable[[], None],
 ) -> Taken:
-    """The losses without each choice of heads, and without the random ones."""
+    """The losses without each choice of heads in ``away``, and without the random heads in ``drawn``."""
     plain = [run_batch(model, [encodings[place] for place in batch]) for batch in _batches(model, encodings)]
 
     def lost(heads: frozenset[Head]) -> Values:
@@ -173,9 +174,9 @@ def _taken(
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """The best head's score where tokens are said twice, and its weight at the same distance where nothing is repeated.
+    """The best head's score on repeated tokens, and its weight at the same distance in texts without repetition.
 
-    A head that only looks a fixed number of tokens back has the same in both. ``repeated`` and ``fresh`` are (texts,).
+    A head that only looks a fixed number of tokens back has equal values in ``repeated`` and ``fresh``, both (texts,).
     """
 
     period: int
@@ -184,7 +185,7 @@ class Distance:
 
 
 def distances(model: LoadedModel, head: Head, periods: Sequence[int], seeds: Sequence[int]) -> list[Distance]:
-    """Whether ``head`` looks for a token or for a distance, for every period that the model can hold twice."""
+    """Test whether ``head`` looks for a token or for a distance, at every period that the model can hold twice."""
     found = []
     for period in periods:
         if 2 * period > model.config.max_tokens:
@@ -219,7 +220,8 @@ def losses(
 ) -> Values:
     """−ln P of every token but the first, (texts, n − 1), with ``changes`` made to the pass; texts of one length.
 
-    Where changes are of heads alone, ``plain``, each batch's stream without them, spares the layers before the first.
+    If only heads change, pass each batch's unchanged stream as ``plain``: then the layers before the first change are
+    not computed again.
     """
     n, config = len(encodings[0]), model.config
     found, changes = np.empty((len(encodings), n - 1)), changes or Interventions()
@@ -236,13 +238,13 @@ def losses(
 
 
 def _batches(model: LoadedModel, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
-    """The places of those whose logits there is room for."""
+    """Batches of texts, as their places in ``encodings``, whose logits fit into memory."""
     config = model.config
     return by_length(encodings, lambda n: _ROOM // max(n * config.vocabulary, numbers_a_run(config, n)))
 
 
 def without(heads: frozenset[Head], ablation: str) -> Interventions:
-    """Heads that write 0, or their mean over the text."""
+    """Interventions that make ``heads`` write 0, or their mean over the text."""
     return Interventions(zero_heads=heads) if ablation == ZERO else Interventions(mean_heads=heads)
 
 
@@ -262,7 +264,7 @@ def highest(scores: Values) -> Head:
 
 
 def _drawn(heads: Sequence[Head], count: int, draws: int) -> list[frozenset[Head]]:
-    """``draws`` different choices of ``count`` heads by a fixed seed, or all that there are, where they are fewer."""
+    """``draws`` different choices of ``count`` heads, by a fixed seed; all choices if there are fewer."""
     every = list(combinations(heads, count))
     chosen = np.random.default_rng(count).permutation(len(every))[:draws]
     return [frozenset(every[place]) for place in chosen]

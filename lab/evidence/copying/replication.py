@@ -1,8 +1,8 @@
 """How does copying work? The claim of Olsson et al. 2022 about induction heads, with random heads as the control.
 
-The heads are chosen on half A of the texts; what their absence costs is measured on half B, with heads that write 0 and
-with heads that write their mean over the text. The effect of each is the rise of the loss in the second copy, beyond
-the mean rise without as many random heads, by the ablation that supports the claim less.
+The heads are chosen on half A of the texts. The loss without them is measured on half B, by two ablations: the heads
+write 0, or they write their mean over the text. The effect of a choice of heads is the rise of the loss in the second
+copy, minus the mean rise without equally many random heads, by the ablation that supports the claim less.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 EXPERIMENT = "copying"
-# As many random tokens as the paper repeats. Half of the texts are B, more than a verdict asks for (verdicts.FEW).
-# As many draws as lab-gpt2 has other heads: there the control is no sample.
+# The paper repeats 25 random tokens. Half of the texts are B, more than the least number for a verdict (verdicts.FEW).
+# lab-gpt2 has 30 other heads, so for it the control covers all heads and is not a sample.
 PERIOD, TEXTS, DRAWS = 25, 64, 30
-# Where the best head is asked whether it looks for a token or for a distance.
+# Periods (in tokens) at which the best head is tested: does it look for a token, or for a distance?
 PERIODS = (10, 25, 50, 100)
 # The smallest rise of the loss that would count, in nats: the right token gets a tenth less.
 BOUND = 0.1
 PLAIN, BEST, SOURCE, BOTH, RANDOM = "plain", "best", "source", "both", "random"
-# What the claim calls the heads that are away.
+# The claim's names for the ablated heads.
 AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
 _NUMBERS = ("chosen_on", "induction", "previous", "dependence")
 
 
 @dataclass(frozen=True, eq=False)
 class CopyingRun:
-    """The texts of B read without some heads.
+    """Losses on the texts of B without some heads.
 
     Attributes
     ----------
     kind
         ``PLAIN``, ``BEST``, ``SOURCE``, ``BOTH``, or ``RANDOM`` for a control.
     ablation
-        ``ZERO`` or ``MEAN``: what the heads write.
+        ``ZERO`` or ``MEAN``: the output of the ablated heads.
     heads
-        The heads that are away, from 0.
+        The ablated heads, counted from 0.
     second
         (texts,) mean loss of the second copy but for its first token, in nats.
     by_place
@@ -75,7 +75,7 @@ class CopyingRun:
 
 @dataclass(frozen=True, eq=False)
 class Rise:
-    """How much the loss of the second copy rises without some heads, in nats, on B.
+    """The rise of the second copy's loss without some heads, in nats, on B.
 
     ``low`` and ``high`` are the 95 % interval, by a bootstrap over the texts.
     """
@@ -88,21 +88,21 @@ class Rise:
 
 @dataclass(frozen=True, eq=False)
 class CopyingRow:
-    """Heads that the claim is about, and what became of it without them.
+    """One choice of heads from the claim, and the effect of their ablation on copying.
 
     Attributes
     ----------
     zero, mean
-        The rise when they write 0, and when they write their mean.
+        The rise when the heads write 0, and when they write their mean.
     decides
-        The ablation with the smaller effect: the verdict is of this one.
+        The ablation with the smaller effect, on which the verdict is based.
     effect, low, high
-        Its rise beyond the mean rise without as many random heads, with its 95 % interval.
+        The rise by that ablation minus the mean rise without equally many random heads, and its 95 % interval.
     random
-        The mean rise without as many random heads.
+        The mean rise without equally many random heads.
     p
-        The probability of a draw in which the loss does not rise, or no more than without random heads, by either
-        ablation, whichever is most; corrected by Holm for all rows.
+        The probability of a draw in which the loss does not rise by either ablation, or in which the effect is not
+        above 0; the larger of the two, corrected by Holm for all rows.
     twin
         The effect in the untrained twin, whose heads are chosen likewise; None where it has no such head.
     judged
@@ -126,7 +126,7 @@ class CopyingRow:
 
     @property
     def name(self) -> str:
-        """The heads, as papers write them."""
+        """The heads as papers write them, such as "1-3 + 4-1"."""
         return self.zero.run.name
 
     @property
@@ -142,7 +142,7 @@ class Runs:
     runs: tuple[CopyingRun, ...]
 
     def run(self, kind: str, ablation: str = ZERO) -> CopyingRun | None:
-        """The first run of a kind; None where there is none: a best head of the first layer depends on no other."""
+        """The first run of a kind; None if there is no such run, as when the best head is in the first layer."""
         return next((run for run in self.runs if (run.kind, run.ablation) == (kind, ablation)), None)
 
     @property
@@ -150,15 +150,15 @@ class Runs:
         return self.runs[0]
 
     def random(self, count: int, ablation: str = ZERO) -> list[CopyingRun]:
-        """The controls that lack as many heads."""
+        """The control runs that lack ``count`` random heads."""
         return [run for run in self.runs if (run.kind, run.ablation, len(run.heads)) == (RANDOM, ablation, count)]
 
     def rises(self, run: CopyingRun) -> Values:
-        """How much the loss of each text rises without the heads of a run, (texts,)."""
+        """The rise of each text's loss without the heads of a run, (texts,)."""
         return run.second - self.plain.second
 
     def beyond(self, run: CopyingRun) -> Values:
-        """How much more the loss of each text rises than it does without as many random heads, (texts,)."""
+        """The rise of each text's loss beyond the mean rise without equally many random heads, (texts,)."""
         others = self.random(len(run.heads), run.ablation)
         return run.second - np.mean([each.second for each in others], axis=0)
 
@@ -170,7 +170,8 @@ class CopyingTest(Runs):
     Attributes
     ----------
     runs
-        Without any, without the best head, the one that it depends on, both, and random ones; by both ablations.
+        The runs with all heads, without the best head, without its source, without both, and without random heads; by
+        both ablations.
     chosen_on, induction
         (layers, heads) the induction score of every head as a mean over A, and over B.
     previous
@@ -181,11 +182,11 @@ class CopyingTest(Runs):
     vocabulary
         The number of tokens that the model chooses from.
     distances
-        The control for position: what the best head does at each distance, with and without a repetition.
+        The control for position: the best head's weight at each distance, with and without a repetition.
     twin
-        The runs of the untrained twin, without heads that were chosen likewise.
+        The runs of the untrained twin, whose heads were chosen in the same way.
     made
-        Where a result that ships comes from; None for one that was measured here.
+        The provenance of a shipped result; None for a result measured on this machine.
     """
 
     chosen_on: Values
@@ -203,27 +204,27 @@ class CopyingTest(Runs):
 
     @property
     def source(self) -> Head | None:
-        """The earlier head whose absence costs the best one most of its score."""
+        """The earlier head whose absence lowers the best head's score most."""
         run = self.run(SOURCE)
         return run.heads[0] if run else None
 
     @property
     def period(self) -> int:
-        """How many tokens are said twice."""
+        """The number of tokens that are repeated."""
         return (len(self.plain.by_place) + 1) // 2
 
     @property
     def alike(self) -> float:
-        """The loss of a model that gives every token the same probability: it copies nothing."""
+        """The loss of a model that gives every token the same probability, and so copies nothing."""
         return log(self.vocabulary)
 
     @property
     def most_lost(self) -> float:
-        """The largest rise that can be lost copying: from the plain loss to that of a model that copies nothing."""
+        """The largest rise that lost copying can explain: from the plain loss to the loss without any copying."""
         return self.alike - float(self.plain.second.mean())
 
     def rise(self, run: CopyingRun) -> Rise:
-        """What the absence of a run's heads costs."""
+        """The mean rise of the loss without a run's heads, with its interval."""
         rises = self.rises(run)
         low, high = mean_interval(rises).tolist()
         return Rise(run, float(rises.mean()), low, high)
@@ -251,17 +252,17 @@ class CopyingTest(Runs):
         return CopyingRow(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
 
     def controls(self, count: int, ablation: str = ZERO) -> list[Rise]:
-        """What the absence of as many random heads costs, draw by draw."""
+        """The rise of the loss without ``count`` random heads, draw by draw."""
         return [self.rise(run) for run in self.random(count, ablation)]
 
     def row(self, kind: str) -> CopyingRow | None:
-        """The row of a kind that the claim is about; None where there is none."""
+        """The row of one of the claim's kinds; None if there is no such row."""
         return next((row for row in self.rows if row.kind == kind), None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Taken:
-    """One absence by both ablations, text by text: the run that decides, its effect, and that of the twin."""
+    """One choice of heads by both ablations, text by text: the deciding run, its effect, and the twin's effect."""
 
     zero: CopyingRun
     mean: CopyingRun
@@ -282,7 +283,7 @@ class _Taken:
 
 
 def untestable(model: LoadedModel) -> str:
-    """Why copying cannot be tested on ``model``, in a sentence; "" where it can."""
+    """The reason why copying cannot be tested on ``model``, in a sentence; "" if it can be tested."""
     if not model.config.causal:
         return (
             f"{model.id} fills blanks and sees the whole text at once. Its second copy can look at any place of the "
@@ -294,9 +295,9 @@ def untestable(model: LoadedModel) -> str:
 
 
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
-    """Run the experiment on ``model``; ``progress`` is told the share that is done, and what it raises ends the run.
+    """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
-    A model that cannot hold the texts reads shorter ones. Raises ValueError where :func:`untestable` has a reason.
+    A model that cannot hold the texts reads shorter ones. Raises ValueError if :func:`untestable` has a reason.
     """
     if reason := untestable(model):
         raise ValueError(reason)
@@ -319,7 +320,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest
 
 
 def _runs(found: Copying) -> tuple[CopyingRun, ...]:
-    """Every run of a model, the plain one first."""
+    """Every run of a model, the plain run first."""
     best, source = (found.best,), (found.source,) if found.source else ()
     away = {PLAIN: (), BEST: best, SOURCE: source, BOTH: (*source, *best)}
 
@@ -336,13 +337,13 @@ def _runs(found: Copying) -> tuple[CopyingRun, ...]:
 
 
 def data_hash() -> str:
-    """Of what decides the texts, beside the model's vocabulary: how many, how long, and the first draws of a seed."""
+    """Hash of everything but the vocabulary that decides the texts: their number, their length and a seed's draws."""
     drawn = np.random.default_rng(0).choice(1000, size=PERIOD).tolist()
     return hashlib.sha256(repr((PERIOD, TEXTS, DRAWS, PERIODS, drawn)).encode()).hexdigest()
 
 
 def as_tables(found: CopyingTest) -> dict[str, pa.Table]:
-    """For :mod:`lab.evidence.shipped`: the scores of the heads, all runs, the distances."""
+    """The tables for :mod:`lab.evidence.shipped`: the scores of the heads, all runs, the distances."""
     layers, heads = np.indices(found.induction.shape).reshape(2, -1)
     numbers = {name: getattr(found, name).reshape(-1) for name in _NUMBERS}
     both = [("own", found.runs), ("twin", found.twin.runs)]
@@ -366,7 +367,7 @@ def _line(run: CopyingRun) -> dict[str, Any]:
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> CopyingTest:
-    """What :func:`as_tables` took apart."""
+    """Rebuild the result from the tables of :func:`as_tables`."""
     heads, lines = tables["heads"], tables["runs"].to_pylist()
     shape = tuple(int(heads[name].to_numpy().max()) + 1 for name in ("layer", "head"))
     own, twin = (tuple(_run(line) for line in lines if line["of"] == of) for of in ("own", "twin"))

@@ -1,1 +1,1 @@
-"""How important each token is to a prediction: methods, how alike they are, and the experiment about them."""
+"""Methods that say how important each token is to a prediction, their agreement, and the experiment about them."""

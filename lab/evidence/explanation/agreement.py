@@ -1,4 +1,4 @@
-"""How alike the methods put tokens in order, and the claims that are made about it."""
+"""Compare the orders in which the methods put tokens, and test the published claims about these orders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
 
 
 def upper(layers: int) -> slice:
-    """The upper half of so many layers; of an odd number the larger half."""
+    """The upper half of ``layers`` layers; the larger half if the number is odd."""
     return slice(layers // 2, layers)
 
 
 class OrderClaim(NamedTuple):
-    """What is compared in each text: the effect is ``first`` less ``second``, as Spearman's ρ or Kendall's τ.
+    """The two numbers compared in each text: the effect is ``first`` − ``second``, as Spearman's ρ or Kendall's τ.
 
-    ``published`` is the paper's effect, None where it reports none that can be compared.
+    ``published`` is the paper's effect; None if the paper reports no comparable effect.
     """
 
     first: str
@@ -44,12 +44,12 @@ CLAIMS = {
 
 @dataclass(frozen=True, eq=False)
 class OrderAgreement:
-    """How each order agrees with leave-one-out, text by text; 0 where one of the two is the same for all tokens.
+    """The agreement of each order with leave-one-out, text by text; 0 if either order has all tokens equal.
 
     Attributes
     ----------
     rho
-        Spearman's ρ by method or control, (texts, layers), or (texts, 1) where there are no layers.
+        Spearman's ρ by method or control, (texts, layers), or (texts, 1) if the method has no layers.
     terms
         The two numbers of each claim, (texts, 2).
     """
@@ -67,7 +67,7 @@ def reading(each: Sequence[Importance]) -> OrderAgreement:
 
 
 def _rho(one: Importance, name: str) -> Values:
-    """(layers,), or (1,) where there are none."""
+    """Spearman's ρ of a method with leave-one-out, (layers,), or (1,) if the method has no layers."""
     return agreement([*one.sizes(name), np.abs(one.left_out)])[-1, :-1]
 
 
@@ -83,7 +83,7 @@ def between(one: Importance) -> Values:
 
 
 def _known(correlation: float) -> float:
-    """0 where there is none: an order in which all tokens are alike says nothing."""
+    """The correlation, or 0 if it is nan: an order in which all tokens are equal says nothing."""
     return float(np.nan_to_num(correlation))
 
 

@@ -1,10 +1,10 @@
-"""How much each token of a text matters to one prediction, as different methods say.
+"""Measure by different methods how important each token of a text is to one prediction.
 
-The prediction is the model's own likeliest word w at one place: behind a mask, or after a text that was cut off. What
-is explained is s = ln P(w). Raw attention, rollout (Abnar & Zuidema 2020) and the lengths ‖Σ α·f(x)‖ (Kobayashi et al.
-2020) are read off a run, and so is the plainest baseline, attention averaged over all layers; gradient × input
-(Simonyan et al. 2014) and integrated gradients (Sundararajan et al. 2017) follow s back to the word vectors;
-leave-one-out blanks each token and runs the model again.
+The prediction is the model's own likeliest word w at one place: behind a mask, or after a text that was cut off. The
+methods explain s = ln P(w). Raw attention, rollout (Abnar & Zuidema 2020), the lengths ‖Σ α·f(x)‖ (Kobayashi et al.
+2020) and the plainest baseline, attention averaged over all layers, come from one run. Gradient × input (Simonyan et
+al. 2014) and integrated gradients (Sundararajan et al. 2017) follow s back to the word vectors. Leave-one-out blanks
+each token and runs the model again.
 """
 
 from __future__ import annotations
@@ -45,29 +45,29 @@ ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED = (
 )
 NEAR, RARE = "near", "rare"
 METHODS = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED)
-# Steps along the path of integrated gradients, placed by Gauss and Legendre.
+# Number of steps along the path of integrated gradients, at the nodes of Gauss–Legendre quadrature.
 STEPS = 48
-# Numbers at once: 20 MB, and three times as much where gradients are asked for.
+# How many numbers are in memory at once: 20 MB, and 60 MB while gradients are computed.
 _ROOM = 5_000_000
-# What a blank is called where the vocabulary has no token for it.
+# The name of a blank in a vocabulary that has no token for it.
 MEAN = "⟨mean⟩"
 _Read = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class AskedWord:
-    """A text that a model is asked about.
+    """A text with one word for a model to predict.
 
     Attributes
     ----------
     text
-        As it can be typed: with a mask in it, or cut off.
+        The text as it can be typed: with a mask in it, or cut off.
     encoding
-        As the model reads it.
+        The text as the model reads it.
     place
-        The token (from 0) at which it is asked: the mask, or the last one.
+        The token (from 0) at which the model predicts: the mask, or the last token.
     word
-        The id of the word that stands there in truth.
+        The id of the word that the original text has there.
     context
         The tokens whose importance is measured: all but special ones and the mask.
     """
@@ -80,29 +80,29 @@ class AskedWord:
 
     @property
     def next(self) -> bool:
-        """Whether the word that is asked for comes after the text."""
+        """True if the predicted word comes after the text."""
         return self.place in self.context
 
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """What each of m tokens is worth to a prediction.
+    """The importance of each of m tokens to a prediction.
 
     Attributes
     ----------
     predicted, log_p
-        The id of the word that is explained, and ln of its probability.
+        The id of the predicted word, and ln of its probability.
     left_out
         (m,) by how much ln P falls when the token is blanked.
     scores
-        By method: (layers, m) for attention, lengths and rollout, each after that layer; (1, m) for the attention
-        averaged over all layers, and for the two gradients, with their sign; ``near`` (1, m) is minus the distance in
-        tokens, ``rare`` minus ln(1 + count).
+        By method: (layers, m) for attention, lengths and rollout, after each layer; (1, m) for the attention averaged
+        over all layers, and for the two gradients, which keep their sign. Two controls: ``near`` (1, m) is minus the
+        distance in tokens, ``rare`` (1, m) is minus ln(1 + count).
     change
         By how much ln P falls when all m tokens are blanked at once.
     gap
-        The sum of the integrated gradients less ``change``: 0 but for the finite number of steps. Both nan without
-        them.
+        The sum of the integrated gradients minus ``change``; it would be 0 with infinitely many steps. ``change`` and
+        ``gap`` are nan if no integrated gradients were computed.
     """
 
     predicted: int
@@ -113,16 +113,16 @@ class Importance:
     gap: float
 
     def sizes(self, method: str) -> Values:
-        """How important each token is by a method, (k, m), whatever the sign; controls as they are."""
+        """The absolute scores of a method, (k, m); the scores of a control keep their sign."""
         found = self.scores[method]
         return np.abs(found) if method in METHODS else found
 
 
 def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | None:
-    """The sentence with the word at ``hidden`` (from 0) to find; None where that word is not one piece.
+    """The sentence with the word at ``hidden`` (from 0) to predict; None if that word is not a single piece.
 
-    A model that fills blanks reads a mask there; a causal one reads the words before. Raises ValueError for a model
-    without a mask that is not causal.
+    A model that fills blanks reads a mask in place of the word; a causal model reads only the words before. Raises
+    ValueError for a model that is not causal and has no mask.
     """
     whole = encode_words(model, words)
     pieces = [] if whole is None else np.flatnonzero(whole[1] == hidden).tolist()
@@ -144,7 +144,7 @@ def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | No
 
 
 def importance(model: LoadedModel, asked: AskedWord, integrate: bool = True) -> Importance:
-    """Every method on one text; the slowest, integrated gradients, only where they are wanted."""
+    """Apply every method to one text; integrated gradients, the slowest, only if ``integrate`` is true."""
     trace, context = trace_encoding(model, asked.encoding), list(asked.context)
     log_p = torch.log_softmax(trace.logits(asked.place)[0], dim=-1)
     predicted = int(log_p.argmax())
@@ -180,10 +180,11 @@ def without_each(model: LoadedModel, asked: AskedWord, read: _Read) -> Values:
 
 
 def integrated_gradients(model: LoadedModel, asked: AskedWord, read: _Read, steps: int = STEPS) -> tuple[Values, float]:
-    """Integrated gradients of the context (1, m), and what they must add up to (Sundararajan et al. 2017, §3).
+    """Integrated gradients of the context (1, m), and the value of their exact sum (Sundararajan et al. 2017, §3).
 
-    The path leads straight from the text whose whole context is blanked to the text as it is, in the word vectors. Each
-    token gets ∫ ∂s/∂v dα · (v − blank). Completeness: their sum is the difference of s at both ends.
+    In the space of word vectors, the path is the straight line from the text with its whole context blanked to the
+    text itself. Each token gets ∫ ∂s/∂v dα · (v − blank). Completeness: the exact sum over the tokens is the difference
+    of s between the ends of the path.
     """
     able, blank = with_blank(model)
     here = _vectors(model, asked.encoding)
@@ -204,7 +205,7 @@ def integrated_gradients(model: LoadedModel, asked: AskedWord, read: _Read, step
 def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
     """A model that can read a blank, and the blank: the mask, or for a causal model one more word vector.
 
-    That one is the mean of all word vectors. Positions are added to it as to any other.
+    The extra word vector is the mean of all word vectors. Positions are added to it as to any other word vector.
     """
     mask = mask_of(model.tokenizer)
     if mask is not None and not model.config.causal:
@@ -217,7 +218,7 @@ def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
 
 @once
 def counts(model: LoadedModel) -> Mapping[int, int]:
-    """How often each token of the vocabulary stands in the treebank."""
+    """The number of times that each token of the vocabulary occurs in the treebank."""
     read = (encode_words(model, sentence.words) for sentence in ewt())
     return Counter(token for found in read if found is not None for token in found[0].token_ids)
 

@@ -1,4 +1,4 @@
-"""How alike two orders of the same things are, and what is left of it when other orders are known."""
+"""Correlations between two orders of the same things, also with the influence of other orders removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.analysis.heads.values import Values
 
 
 def agreement(orders: ArrayLike) -> Values:
-    """Spearman's ρ of any two rows, (k, m) -> (k, k); 0 with a row in which all are alike: that is no order."""
+    """Spearman's ρ of any two rows, (k, m) -> (k, k); 0 if all values of a row are equal, which gives no order."""
     ranked = np.stack([ranks(each) for each in np.asarray(orders, dtype=np.float64)])
     centred = ranked - ranked.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
@@ -21,24 +21,24 @@ def agreement(orders: ArrayLike) -> Values:
 
 
 def partial_rank_correlation(first: ArrayLike, second: ArrayLike, known: Sequence[ArrayLike]) -> float:
-    """Spearman's ρ of what the ranks of ``known`` do not tell of the two (Kendall 1942, on ranks).
+    """Partial Spearman's ρ of ``first`` and ``second``, controlling for ``known`` (Kendall 1942, on ranks).
 
-    The ranks of both are fitted by those of ``known`` with least squares; what is left is correlated. nan where nothing
-    is left of one.
+    The ranks of ``first`` and ``second`` are fitted by the ranks of ``known`` with least squares, and the residuals are
+    correlated. nan if the residuals of one are all 0.
     """
     one, two = (ranks(np.asarray(each, dtype=np.float64)) for each in (first, second))
     others = [np.ones(len(one)), *(ranks(np.asarray(each, dtype=np.float64)) for each in known)]
     basis, _ = np.linalg.qr(np.stack(others, axis=1))
     left = [each - basis @ (basis.T @ each) for each in (one, two)]
     lengths = [float(np.linalg.norm(each)) for each in left]
-    # Rounding leaves about 1e-14 of a rank where in truth nothing is left.
+    # Rounding leaves residuals of about 1e-14 ranks even if the exact residuals are 0.
     return float(left[0] @ left[1]) / (lengths[0] * lengths[1]) if min(lengths) > 1e-9 else float("nan")
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float:
-    """Kendall's τ-b (1945), from −1 to 1: pairs in the same order less pairs in the other, as a share; ties corrected.
+    """Kendall's τ-b (1945), from −1 to 1: the share of pairs in equal order minus the share in opposite order.
 
-    nan where one of the two is the same everywhere.
+    Ties are corrected for. nan if all values of ``first`` or of ``second`` are equal.
     """
     one, two = (
         np.sign(np.subtract.outer(each, each)) for each in (np.asarray(first, float), np.asarray(second, float))

@@ -1,7 +1,7 @@
-"""Is attention an explanation? Three claims about what attention says of a prediction, against leave-one-out.
+"""Is attention an explanation? Three claims about attention and predictions, tested against leave-one-out.
 
-Jain & Wallace 2019; Wiegreffe & Pinter 2019; Abnar & Zuidema 2020. Nothing is chosen by its result, so all texts report
-and none is kept apart.
+Jain & Wallace 2019; Wiegreffe & Pinter 2019; Abnar & Zuidema 2020. Nothing is chosen by its result, so the result uses
+all texts and none is set aside.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 EXPERIMENT = "explanation"
-# As many texts, of sentences of so many words; each leaves at least so many tokens to be put in order.
+# Number of texts, allowed lengths of their sentences in words, and the fewest tokens of a text to put in order.
 TEXTS, WORDS, LEAST = 120, range(10, 25), 8
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedText:
-    """One text: the number of its sentence in the treebank, the hidden word (both from 0), and what was measured."""
+    """One text: its sentence's number in the treebank, the hidden word (both from 0), and its tokens' importance."""
 
     sentence: int
     hidden: int
@@ -47,7 +47,7 @@ class ExplainedText:
 
 @dataclass(frozen=True)
 class TestedOrderClaim:
-    """One claim.
+    """One claim, as it was tested.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class TestedOrderClaim:
     effect, low, high
         Mean of first − second, and its 95 % interval (a bootstrap over texts).
     p, p_twin
-        The probability of a draw with an effect at or below 0, or at or below that of the twin; corrected by Holm for
-        all claims.
+        The probability of a draw with an effect at or below 0, or at or below the twin's effect; corrected by Holm
+        for all claims.
     twin
         The effect in the untrained twin.
     count
@@ -86,7 +86,7 @@ class TestedOrderClaim:
 
 @dataclass(frozen=True, eq=False)
 class ExplanationTest:
-    """The experiment's result. ``twin`` is the untrained twin on the same texts; ``made`` as in the others."""
+    """The experiment's result. ``twin`` is the untrained twin on the same texts; ``made`` as in other results."""
 
     texts: tuple[ExplainedText, ...]
     twin: OrderAgreement
@@ -94,7 +94,7 @@ class ExplanationTest:
 
     @cached_property
     def own(self) -> OrderAgreement:
-        """How the orders agree with leave-one-out in the model itself."""
+        """The agreement of the orders with leave-one-out in the model itself."""
         return reading([text.importance for text in self.texts])
 
     @cached_property
@@ -129,7 +129,7 @@ class ExplanationTest:
 
 
 def untestable(model: LoadedModel) -> str:
-    """Why ``model`` cannot be tested, in a sentence; "" where it can."""
+    """The reason why ``model`` cannot be tested, in a sentence; "" if it can be tested."""
     try:
         can_be_asked(model)
     except ValueError as reason:
@@ -139,10 +139,11 @@ def untestable(model: LoadedModel) -> str:
 
 @once
 def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
-    """:data:`TEXTS` sentences of the treebank, drawn at random, in each one word to find: (sentence, hidden, asked).
+    """:data:`TEXTS` random sentences of the treebank, each with one word to predict: (sentence, hidden, asked).
 
-    A word of letters alone that is one piece of the vocabulary, with :data:`LEAST` tokens or more to be put in order.
-    The same for all models that cut the words alike; fewer where the vocabulary has fewer of these words.
+    The word consists of letters only, is one piece of the vocabulary, and leaves at least :data:`LEAST` tokens to put
+    in order. All models that cut words into the same pieces get the same texts. A vocabulary with too few such words
+    gives fewer texts.
     """
     rng, found = np.random.default_rng(0), []
     for number in rng.permutation(len(ewt())).tolist():
@@ -162,7 +163,7 @@ def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
     """Run the experiment on ``model`` and on its untrained twin, which explains its own predictions.
 
-    ``progress`` is told the share that is done; what it raises ends the run. Raises ValueError where
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError if
     :func:`untestable` has a reason.
     """
     if reason := untestable(model):
@@ -178,7 +179,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> Explanation
 
 
 def data_hash() -> str:
-    """Of the treebank and of what decides which texts are drawn from it, and how they are measured."""
+    """Hash of the treebank and of the settings that decide which texts are drawn and how they are measured."""
     decides = (ewt_hash(), TEXTS, WORDS, LEAST, STEPS)
     return hashlib.sha256(repr(decides).encode()).hexdigest()
 
@@ -187,7 +188,7 @@ _NUMBERS = ("predicted", "log_p", "change", "gap")
 
 
 def as_tables(found: ExplanationTest) -> dict[str, pa.Table]:
-    """For :mod:`lab.evidence.shipped`: the texts with every number of their tokens, and the twin's agreement."""
+    """The tables for :mod:`lab.evidence.shipped`: every number of the texts' tokens, and the twin's agreement."""
     each = [text.importance for text in found.texts]
     columns: dict[str, object] = {
         "sentence": [text.sentence for text in found.texts],
@@ -205,7 +206,7 @@ def as_tables(found: ExplanationTest) -> dict[str, pa.Table]:
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> ExplanationTest:
-    """What :func:`as_tables` took apart."""
+    """Rebuild the result from the tables of :func:`as_tables`."""
     texts = []
     for line in tables["texts"].to_pylist():
         scores = {name: np.array(line[name], dtype=np.float64) for name in (*METHODS, NEAR, RARE)}

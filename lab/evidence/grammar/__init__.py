@@ -1,1 +1,1 @@
-"""Which head finds which relation of grammar (Clark et al. 2019, §4.2)."""
+"""Heads that find relations of grammar (Clark et al. 2019, §4.2)."""

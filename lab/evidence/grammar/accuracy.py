@@ -1,7 +1,8 @@
-"""Which head finds which grammatical relation: Clark et al. 2019 ("What Does BERT Look At?"), §4.2.
+"""Measure which head finds which grammatical relation: Clark et al. 2019 ("What Does BERT Look At?"), §4.2.
 
-For every dependency each head names one word: from the dependent, the word that it attends to most, and likewise from
-the head of the dependency. That is right or wrong.
+For every dependency, each attention head names one word from the dependent: the word that the dependent attends to
+most. In the same way the attention head names one word from the head of the dependency. Each named word is right or
+wrong.
 """
 
 from __future__ import annotations
@@ -23,34 +24,34 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 Pieces = Literal["mean", "first"]
-# Numbers of attention that a batch may have over all layers: 32 MB.
+# Most attention weights, over all layers, in one batch: 32 MB.
 _ROOM = 8_000_000
-# So many sentences share their batches, and no others: in a batch of another size sums are rounded otherwise, and a
-# head may name the other of two words that are almost equal. A part of a treebank that begins at a multiple of it gives
-# the same wherever it is read (lab.evidence.scale).
+# Batches are built within chunks of this many sentences. In a batch of another size, sums are rounded differently, and
+# a head may name the other of two words with almost equal weights. So a part of a treebank that begins at a multiple of
+# CHUNK gives the same result on every machine (lab.evidence.scale).
 CHUNK = 512
-# How far away the word of a fixed distance may be.
+# The largest distance, in words, that the baseline of a fixed distance may have.
 FARTHEST = 5
 
 
 @dataclass(frozen=True, eq=False)
 class HeadAccuracies:
-    """How often each head names the right word, by relation; the commonest relation first.
+    """The share of cases in which each head names the right word, by relation; the commonest relation first.
 
     Attributes
     ----------
     relations
-        R names.
+        The names of the R relations.
     counts
-        (R,) how many cases there are.
+        (R,) the number of cases.
     accuracy
-        (R, layers, heads, 2) the share of them that a head names right: [..., 0] from the dependent to its head,
-        [..., 1] from the head to its dependent.
+        (R, layers, heads, 2) the share of cases in which a head names the right word: [..., 0] from the dependent to
+        its head, [..., 1] from the head to its dependent.
     offset
-        (R,) the fixed distance that is right most often, head − dependent in words, at most :data:`FARTHEST`; 0 where
-        no case is so near.
+        (R,) the fixed distance that is right most often, head − dependent in words, at most :data:`FARTHEST`; 0 if
+        all cases are farther apart.
     offset_accuracy
-        (R,) how often it is right: what a head can reach that knows places and no grammar.
+        (R,) the share of cases in which ``offset`` is right: a head that knows places but no grammar can reach it.
     """
 
     relations: tuple[str, ...]
@@ -66,21 +67,21 @@ class HeadAccuracies:
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Every dependency of some sentences, and the word that each head names from either end of it.
+    """Every dependency of some sentences, and the word that each attention head names from either of its ends.
 
     Attributes
     ----------
     causal
         Whether the heads look back only.
     relations
-        N names.
+        The names of the N dependencies' relations.
     sentence
-        (N,) in which of the sentences it is, from 0.
+        (N,) the sentence of each dependency, from 0.
     dependent, head
         (N,) the two words, from 0.
     named
-        (N, layers, heads, 2) the word that a head names, from 0; -1 for none. [..., 0] from the dependent, which
-        should name the head, [..., 1] from the head, which should name the dependent.
+        (N, layers, heads, 2) the word that an attention head names, from 0; -1 for none. [..., 0] is named from the
+        dependent and should be the head; [..., 1] is named from the head and should be the dependent.
     """
 
     causal: bool
@@ -97,7 +98,7 @@ class Cases:
 
     @property
     def right(self) -> Mask:
-        """(N, layers, heads, 2) whether it is."""
+        """(N, layers, heads, 2), true if the named word is the sought one."""
         return self.named == self.sought[:, None, None, :]
 
     @property
@@ -106,11 +107,11 @@ class Cases:
         return self.head - self.dependent
 
     def of(self, relation: str) -> Cases:
-        """Those of one relation."""
+        """The cases of one relation."""
         return self.where(np.array([each == relation for each in self.relations], dtype=bool))
 
     def where(self, here: Mask) -> Cases:
-        """Those of which ``here``, (N,), is true."""
+        """The cases for which ``here``, (N,), is true."""
         return replace(
             self,
             relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
@@ -127,7 +128,9 @@ def head_accuracies(
     pieces: Pieces = "mean",
     punctuation: bool = False,
 ) -> HeadAccuracies:
-    """Let every head of ``model`` name the other word of every dependency, and count: see :func:`find_cases`.
+    """Let every head of ``model`` name the other word of every dependency, and count the right ones.
+
+    The naming is done by :func:`find_cases`.
 
     Raises
     ------
@@ -157,11 +160,11 @@ def find_cases(
     punctuation: bool = False,
     progress: Progress = unwatched,
 ) -> Cases:
-    """Every dependency, in reading order, and what each head of ``model`` names for it.
+    """Every dependency, in reading order, and the words that each head of ``model`` names for it.
 
-    Attention to a word is the sum over its pieces; from a word it is the mean over them, or that of the first (§4.1).
-    Special tokens and the word itself cannot be named, nor can what a causal model does not see. A sentence that is
-    longer than the model reads is left out.
+    Attention to a word is the sum over its pieces; attention from a word is the mean over its pieces, or the attention
+    from its first piece (§4.1). A head cannot name special tokens, the word itself, or later words in a causal model.
+    Sentences longer than the model can read are left out.
 
     Parameters
     ----------
@@ -172,9 +175,9 @@ def find_cases(
     pieces
         ``"mean"`` as in the paper, ``"first"`` as in its code.
     punctuation
-        Whether punctuation counts as a dependent. It may always be named.
+        Whether punctuation counts as a dependent. A head may name punctuation in any case.
     progress
-        Is told, from 0 to 1, how much is read; what it raises ends the reading.
+        Receives the share read, 0 to 1; an exception it raises ends the reading.
     """
     kept = list(sentences)
     arcs = [
@@ -205,7 +208,7 @@ def find_cases(
 def _named_by_length(
     model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The place of each sentence that the model reads whole, and what :func:`named_words` gives of it."""
+    """The place of each sentence that the model reads whole, and the words named in it, as by :func:`named_words`."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
     maps = model.config.layers * model.config.heads
     done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
@@ -223,7 +226,7 @@ def _named_by_length(
 
 
 def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean") -> NDArray[np.int64] | None:
-    """The word, from 0, that each head names for each word, (layers, heads, words); -1 where there is none to name.
+    """The word, from 0, that each head names for each word, (layers, heads, words); -1 if it can name no word.
 
     None for a sentence that the model cannot read whole.
     """
@@ -231,7 +234,7 @@ def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean
 
 
 def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
-    """What the largest share between words goes to, (layers · heads, words, words) -> (layers, heads, words)."""
+    """The word to which each word attends most, (layers · heads, words, words) -> (layers, heads, words); or -1."""
     words = attention.shape[-1]
     attention[..., np.eye(words, dtype=bool)] = 0
     named = np.where(attention.max(-1) > 0, attention.argmax(-1), -1)
@@ -239,9 +242,9 @@ def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
 
 
 def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, NDArray[np.int64]] | None:
-    """The words, a space between each two, as the model reads them; and each token's word from 0, -1 for none.
+    """The encoding of the words, joined by spaces, and the word (from 0) of each token; -1 for special tokens.
 
-    None if they are too many, or no token is left of them.
+    None if there are too many words, or if the encoding has no tokens.
     """
     try:
         encoding = encode(model.tokenizer, model.config, " ".join(words))
@@ -250,16 +253,16 @@ def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, ND
     if encoding.cut:
         return None
     ends = np.cumsum([len(word) + 1 for word in words])
-    # A token that begins with the space before its word ends in the word.
+    # Match a token to its word by its last character, because its first may be the space before the word.
     last = np.array([end - 1 for _, end in encoding.offsets])
     owner = np.where(last >= 0, np.searchsorted(ends, last, side="right"), -1)
     return encoding, np.where(encoding.special, -1, owner)
 
 
 def between_words(attention: Weights, owner: NDArray[np.int64], words: int, pieces: Pieces = "mean") -> Weights:
-    """Attention between words, (k, tokens, tokens) -> (k, words, words); what goes to special tokens is left out.
+    """Attention between words, (k, tokens, tokens) -> (k, words, words); attention to special tokens is left out.
 
-    ``owner`` says of which word each token is a piece, as :func:`encode_words` does.
+    ``owner`` gives the word of each token, as from :func:`encode_words`.
     """
     belongs = (owner == np.arange(words)[:, None]).astype(np.float32)
     reads = np.where(belongs.cumsum(1) == 1, belongs, 0) if pieces == "first" else belongs
@@ -268,7 +271,7 @@ def between_words(attention: Weights, owner: NDArray[np.int64], words: int, piec
 
 
 def best_offset(distances: Sequence[int]) -> tuple[int, float]:
-    """The commonest distance up to :data:`FARTHEST` words, and its share of all; the nearer of equals."""
+    """The commonest distance up to :data:`FARTHEST` words, and its share of all distances; ties go to the nearest."""
     counts = Counter(distance for distance in distances if 0 < abs(distance) <= FARTHEST)
     if not counts:
         return 0, 0.0

@@ -1,4 +1,4 @@
-"""A head at its grammatical job on one text, where the lab's parser finds what the job is about."""
+"""Test a head at its grammatical job on one text, whose relations the lab's parser finds."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _IN_UD = {"dobj": "obj"}
 
 @dataclass(frozen=True)
 class Case:
-    """One relation in a text: the head starts at the word ``asked`` and should find ``sought``; it names ``named``.
+    """One relation in a text: from the word ``asked``, the head should find ``sought``; it names ``named``.
 
-    Words as they are spelt; ``named`` is "" where the head sees no other word, and ``too`` are those words that name
-    ``sought`` as well though no such relation leads from them to it. ``query`` and ``key`` are the places, from 0, of
-    the first token of ``asked`` and of ``sought``.
+    Words are as spelt in the text; ``named`` is "" if the head sees no other word. ``too`` holds the other words from
+    which the head also names ``sought``, though they have no such relation with ``sought``. ``query`` and ``key`` are
+    the places, from 0, of the first tokens of ``asked`` and ``sought``.
     """
 
     asked: str
@@ -37,11 +37,12 @@ class Case:
 
 
 def cases(trace: Trace, tagged: TaggedText, job: HeadJob, doing: Doing) -> tuple[Case, ...]:
-    """The relations of a grammatical ``job`` in a text and what the head names for each, in reading order.
+    """The relations of a grammatical ``job`` in a text and the word that the head names for each, in reading order.
 
-    As in :mod:`lab.evidence.grammar.accuracy`: from the mean over the pieces of a word to the sum over those of
-    another; special tokens, the word itself and what a causal model does not see cannot be named. ``tagged`` is the
-    text of ``trace``, of a pair the first; a relation is left out where a word of it has no token.
+    As in :mod:`lab.evidence.grammar.accuracy`, attention from a word is the mean over its pieces, and attention to a
+    word is the sum over its pieces. The head cannot name special tokens, the word itself, or later words in a causal
+    model. ``tagged`` is the text of ``trace``, or the first text of a pair. A relation is left out if one of its words
+    has no token.
     """
     spans = [TaggedSpan(each.start, each.end, place) for place, each in enumerate(tagged.tokens)]
     owner = np.array([-1 if word is None else word for word in encoding_tags(trace.encoding, spans)])

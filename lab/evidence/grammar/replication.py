@@ -1,7 +1,7 @@
-"""Do heads know grammar? Table 1 of Clark et al. 2019 again, with the choosing apart from the reporting.
+"""Do heads know grammar? Table 1 of Clark et al. 2019 again, with heads chosen and measured on different sentences.
 
 The best of many heads is best by luck, too. So the head, its direction, the fixed offset and the untrained twin's
-head are chosen on half A of EWT and measured on half B, which has other documents, and once more on GUM, on which
+head are chosen on half A of EWT. They are measured on half B, which has other documents, and once more on GUM, on which
 nothing was ever chosen.
 """
 
@@ -28,7 +28,7 @@ from lab.models.batches import Progress, unwatched
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# A published lift below this is no effect that could be reproduced.
+# The smallest published lift that counts as an effect to reproduce.
 _NO_EFFECT = 0.05
 EXPERIMENT = "grammar"
 _COLUMNS = ("sentence", "dependent", "head", "named")
@@ -38,33 +38,33 @@ HELD_OUT, GUM_TOO = "half B of EWT", "GUM"
 
 @dataclass(frozen=True)
 class RelationRow:
-    """One relation: the head that was chosen on half A of EWT, and what it does elsewhere.
+    """One relation: the head that was chosen on half A of EWT, and its results on other sentences.
 
     Attributes
     ----------
     relation
-        In Universal Dependencies.
+        The relation's name in Universal Dependencies.
     layer, head, end
-        The head, from 0; ``end`` is 0 where it goes from the dependent to its head, 1 where it goes back.
+        The attention head, from 0; ``end`` is 0 if it names words from the dependent, 1 if from the word's head.
     on_a, count_a
-        The share that it names right on A, and of how many cases.
+        The share of cases on A that the head names right, and the number of cases on A.
     right, count
-        How many of the cases it names right here.
+        The number of cases here that the head names right, and the number of all cases here.
     share_low, share_high
-        The 95 % interval of that share.
+        The 95 % interval of ``right`` / ``count``.
     offset, offset_right
-        The best fixed offset of A (head − dependent, in words), and how many cases it names right here.
+        The best fixed offset on A (head − dependent, in words), and the number of cases here that it names right.
     twin_right
-        The number that the untrained twin's best head of A, of as many heads, names right here.
+        The number of cases here that the untrained twin's head names right; it is the twin's best head on A.
     reach
-        The share that a head of this model can name at all: 1, or less where it cannot look ahead.
+        The share of cases that any head of this model could name right: 1, or less if heads cannot look ahead.
     low, high
         The 95 % interval of the lift. All intervals are by a bootstrap over documents.
     p, p_twin
-        The probability of a draw in which the head is not above the offset, or the twin; Holm corrects it for all
+        The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm for all
         relations.
     documents
-        How many documents have a case.
+        The number of documents with a case.
     """
 
     relation: str
@@ -106,7 +106,7 @@ class RelationRow:
 
     @property
     def lift(self) -> float:
-        """(accuracy − offset) / (1 − offset): what the head adds to knowing places."""
+        """(accuracy − offset) / (1 − offset): the head's gain over the fixed offset, as a share of the largest gain."""
         return lift(self.accuracy, self.offset_accuracy)
 
     @property
@@ -116,7 +116,7 @@ class RelationRow:
 
     @property
     def selection_bias(self) -> float:
-        """What choosing on A flatters: accuracy on A − accuracy on B."""
+        """The bias from choosing the head on A: accuracy on A − accuracy on B."""
         return self.on_a - self.accuracy
 
     @property
@@ -161,14 +161,14 @@ class GrammarTest:
     Attributes
     ----------
     rows
-        On half B of EWT, or of the treebank that was asked for.
+        The relations on half B of EWT, or of another treebank.
     elsewhere
-        What the heads of ``rows`` do on GUM, in the same order; empty for another treebank.
+        The results of the same heads on GUM, in the same order; empty for another treebank.
     cases
-        Of each relation an array (count, 4) with every case of half B: the sentence of B, the dependent, its head and
-        the word that the chosen head names, all from 0; −1 where it names none.
+        For each relation an array (count, 4) with every case of half B: the sentence of B, the dependent, its head and
+        the word that the chosen attention head names, all from 0; −1 if it names no word.
     made
-        Where a result that ships comes from; None for one that was measured here.
+        The provenance of a shipped result; None for a result measured on this machine.
     """
 
     rows: tuple[RelationRow, ...]
@@ -179,7 +179,7 @@ class GrammarTest:
 
 @cache
 def fixed_offsets() -> Mapping[str, tuple[int, float]]:
-    """For each relation the best fixed offset of half A, and its share of half B: what takes no model to find."""
+    """For each relation the best fixed offset on half A, and its share of right cases on half B; needs no model."""
     a, b = ([arc for sentence in half.sentences for arc in _arcs(sentence)] for half in halves())
     found = {}
     for relation in (published.relation for published in CLARK):
@@ -197,9 +197,9 @@ def _arcs(sentence: Sentence) -> Iterator[tuple[str, int]]:
 
 
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
-    """Run the experiment on ``model``: a minute for a small model, for both treebanks and the untrained twin.
+    """Run the experiment on ``model`` and its untrained twin, on both treebanks; a small model takes a minute.
 
-    ``progress`` is told how much is done, from 0 to 1; what it raises ends the run.
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run.
     """
     (a, b), other = halves(), gum()
     parts = [(a.sentences + b.sentences, 0), (other.sentences, 2)]
@@ -216,9 +216,9 @@ def _share(progress: Progress, done: int, of: int) -> Progress:
 
 
 def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
-    """For :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
+    """The tables for :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
     cases = {
-        # Of sentences there may be more than 16 bits can count.
+        # A treebank may have more sentences than 16 bits can count.
         name: pa.array(np.concatenate([each[:, at] for each in found.cases.values()]).astype(kind))
         for at, (name, kind) in enumerate(zip(_COLUMNS, (np.int32, np.int16, np.int16, np.int16), strict=True))
     }
@@ -230,7 +230,7 @@ def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> GrammarTest:
-    """What :func:`as_tables` took apart."""
+    """Rebuild the result from the tables of :func:`as_tables`."""
     lines, fields = tables["rows"].to_pylist(), RelationRow.__dataclass_fields__
     rows, elsewhere = (
         tuple(RelationRow(**{name: line[name] for name in fields}) for line in lines if line["of"] == of)
@@ -247,14 +247,14 @@ def _parts(found: GrammarTest) -> tuple[tuple[str, tuple[RelationRow, ...]], ...
 
 
 class CasesOf(Protocol):
-    """:class:`lab.evidence.grammar.accuracy.Cases`, or whatever else finds those of a relation."""
+    """:class:`lab.evidence.grammar.accuracy.Cases`, or any other object that gives the cases of a relation."""
 
     def of(self, relation: str) -> Cases: ...
 
 
 @dataclass(frozen=True)
 class Named:
-    """What the heads of a model, and of its untrained twin, name in the same sentences."""
+    """The words that the heads of a model, and of its untrained twin, name in the same sentences."""
 
     own: CasesOf
     twin: CasesOf
@@ -266,7 +266,7 @@ class Named:
 
 @dataclass(frozen=True)
 class _Choice:
-    """What is chosen on half A for a relation: the head, its share and cases there, the twin's head, the offset."""
+    """The choices on half A for a relation: the head, its share and cases on A, the twin's head, the offset."""
 
     relation: str
     place: Place
@@ -279,10 +279,10 @@ class _Choice:
 def compared(
     named: Named, first: int, documents: Sequence[int], elsewhere: tuple[Named, Sequence[int]] | None = None
 ) -> GrammarTest:
-    """The result of what was named in ``first`` sentences of half A, then in those of half B.
+    """Build the result from the words named in ``first`` sentences of half A and in the sentences of half B.
 
-    ``documents`` says of which document each sentence of B is; ``elsewhere`` has the same for the sentences of another
-    treebank. A relation without a case in one of the halves is left out.
+    ``documents`` gives the document of each sentence of B. ``elsewhere`` has the named words and the documents of
+    another treebank. A relation without a case in one of the halves is left out.
     """
     rows, there, cases = [], [], {}
     for published in CLARK:
@@ -300,13 +300,13 @@ def compared(
 
 
 def _corrected(rows: Sequence[RelationRow]) -> tuple[RelationRow, ...]:
-    """The rows with p-values that are corrected for their number."""
+    """The rows with p-values corrected for the number of rows."""
     p, p_twin = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_twin"))
     return tuple(replace(row, p=one, p_twin=other) for row, one, other in zip(rows, p, p_twin, strict=True))
 
 
 def _halves(cases: Cases, first: int) -> tuple[Cases, Cases]:
-    """The cases of the ``first`` sentences, and those of the rest, whose sentences then count from 0."""
+    """Split the cases into the ``first`` sentences and the rest, whose sentences are renumbered from 0."""
     a, b = cases.where(cases.sentence < first), cases.where(cases.sentence >= first)
     return a, replace(b, sentence=b.sentence - first)
 
@@ -317,9 +317,9 @@ def _choose(relation: str, own: Cases, twin: Cases) -> _Choice:
 
 
 def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) -> RelationRow:
-    """A relation's row, its p-values not corrected yet."""
+    """A relation's row, with p-values that are not corrected yet."""
     own, twin = found
-    # Whether each case is named right: by the head, by the offset, by the twin; and that it is a case.
+    # For each case, true if the head, the offset and the twin's head name the right word.
     right = [own.right[:, *choice.place], own.distance == choice.offset, twin.right[:, *choice.twin]]
     drawn = _drawn_shares(np.stack(right, axis=-1), np.asarray(documents)[own.sentence], max(documents) + 1)
     accuracy, baseline, untrained = drawn.T
@@ -348,9 +348,9 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
 
 
 def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documents: int) -> NDArray[np.float64]:
-    """The shares (draws, k) of right cases (cases, k), by a bootstrap over so many documents.
+    """The shares (draws, k) of right cases (cases, k), by a bootstrap over ``documents`` documents.
 
-    A document without a case is drawn, too. A draw without any case is nan.
+    Documents without a case are drawn, too. A draw without any case is nan.
     """
     sums = np.stack([np.bincount(document, each, minlength=documents) for each in (*right.T, np.ones(len(right)))])
     weights = np.concatenate(list(crossed_draws(np.arange(documents))))
@@ -359,9 +359,10 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
 
 
 def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
-    """By how much a head is above the offset in each drawn set of documents, (draws,): a difference of two shares.
+    """The head's accuracy minus the offset's in each drawn set of documents, (draws,).
 
-    ``cases`` are as :attr:`GrammarTest.cases` has them. Equal documents give equal draws, so two relations compare.
+    ``cases`` are as in :attr:`GrammarTest.cases`. The draws depend only on the number of documents, so two relations
+    can be compared draw by draw.
     """
     sentence, dependent, head, named = cases.T
     right = np.stack([named == (head if row.end == 0 else dependent), head - dependent == row.offset], axis=-1)
@@ -370,21 +371,21 @@ def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[
 
 
 def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95 % interval of what was drawn; nan where no draw has a value."""
+    """The 95 % interval of the draws; nan if no draw has a value."""
     finite = drawn[np.isfinite(drawn)]
     low, high = spread(finite).tolist() if len(finite) else (float("nan"),) * 2
     return low, high
 
 
 def _best(cases: Cases) -> tuple[Place, float]:
-    """The head and the direction that name most of the cases right, the first of equals, and which share."""
+    """The head and direction with the most right cases (the first of a tie), and their share of right cases."""
     accuracy = cases.right.mean(0)
     layer, head, end = (int(at) for at in np.unravel_index(int(accuracy.argmax()), accuracy.shape))
     return (layer, head, end), float(accuracy[layer, head, end])
 
 
 def _reach(cases: Cases) -> float:
-    """The share that can be named from the better end: the whole, unless heads look back only."""
+    """The share of cases that a head can name from the better end: 1, unless heads look back only."""
     if not cases.causal:
         return 1.0
     return float(max((cases.distance < 0).mean(), (cases.distance > 0).mean()))

@@ -1,1 +1,1 @@
-"""Which heads a model needs: each taken away, and many together, from minimal pairs."""
+"""Find the heads that a model needs, by ablating single heads and many together on minimal pairs."""

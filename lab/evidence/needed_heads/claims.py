@@ -1,10 +1,10 @@
-"""What Michel et al. 2019 and Voita et al. 2019 claim of single heads, each as an effect with a verdict.
+"""Test the claims of Michel et al. 2019 and Voita et al. 2019 about single heads; each gets an effect and a verdict.
 
-The paper measures BLEU of a translator and the accuracy of a classifier. Here it is the accuracy in minimal pairs: the
-share in which the good form has the higher logit. *For free* means that clearly less than :data:`MARGIN` of it is lost,
-a tenth of the way from guessing to always right. A head is taken away in two ways, by 0 and by its mean over the
-sentence, and a verdict is of the way that supports the claim less. Every bootstrap is over the nouns and the verbs that
-pairs share.
+Michel et al. measure the BLEU of a translator and the accuracy of a classifier. Here the measure is the accuracy in
+minimal pairs: the share of pairs in which the good form has the higher logit. *For free* means that clearly less than
+:data:`MARGIN` of accuracy is lost, a tenth of the way from guessing to always right. A head is ablated in two ways, by
+0 and by its mean over the sentence, and a verdict uses the way that supports the claim less. Every bootstrap is over
+the nouns and the verbs that pairs share.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lab.models.interventions import Head
 
 MARGIN = 0.05
 EACH, NEEDED, HURTS, ONE, FIFTH, PRUNED = "each", "needed", "hurts", "one", "fifth", "pruned"
-# In which order heads are taken away together.
+# The orders in which heads are ablated together.
 IMPORTANCE, GREEDY = "importance", "greedy"
 CLAIMS = {
     EACH: "Most heads can go, one at a time, for free",
@@ -34,7 +34,7 @@ CLAIMS = {
     FIFTH: "A fifth of the heads can go together for free",
     PRUNED: "Four fifths of the heads can go",
 }
-# What the papers report, by table 1, 2 and 3 and §4 of Michel et al. 2019 and by Voita et al. 2019.
+# The papers' results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
 PUBLISHED = {
     EACH: "translation: no significant change of BLEU for 88 of 96 heads",
     NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
@@ -46,26 +46,26 @@ PUBLISHED = {
 _RETRAINED = (
     "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another one."
 )
-# The smallest effect that would count, where the papers report nothing on this scale: a share of heads or layers that
-# is a tenth above one half; as much accuracy as the margin; for a gain, one pair in a hundred (in the paper it is 0.7 %
-# of the score).
+# The smallest effect that would count, for claims without a published number on this scale. For a share of heads or
+# layers: 0.1 above one half. For accuracy lost: the margin. For accuracy gained: one pair in a hundred (the paper's
+# gain is 0.7 % of the score).
 BOUNDS = {EACH: 0.1, NEEDED: MARGIN, HURTS: 0.01, ONE: 0.1, FIFTH: MARGIN}
-# How far the p of a family of heads can fall must not be a matter of how many draws were made.
+# Bootstrap draws per head, enough that the number of draws does not limit how small the p of a family can be.
 _DRAWS_A_HEAD = 200
 
 
 @dataclass(frozen=True)
 class MeasuredWay:
-    """What was measured by one way to take heads away.
+    """The measurements of a claim under one kind of ablation.
 
     Attributes
     ----------
     ours, low, high
-        A share, or a difference of accuracies. Of a difference, ``low`` and ``high`` are its 95 % interval. Of a share
-        of heads or layers, they are bounds: those that clearly cost less than :data:`MARGIN`, and those that do not
-        clearly cost more.
+        A share, or a difference of accuracies. For a difference, ``low`` and ``high`` are its 95 % interval. For a
+        share of heads or layers, they are bounds: ``low`` is the share that clearly costs less than :data:`MARGIN`,
+        and ``high`` is the share that does not clearly cost more.
     effect, effect_low, effect_high
-        The same as the claim's effect, which is above 0 where the claim holds.
+        The claim's effect, computed from ``ours``, ``low`` and ``high``; it is above 0 if the claim holds.
     p
         The probability of a draw against the claim.
     """
@@ -81,32 +81,33 @@ class MeasuredWay:
 
 @dataclass(frozen=True, eq=False)
 class TestedClaim:
-    """A claim and what became of it.
+    """A claim and its test.
 
     Attributes
     ----------
     id
         One of :data:`CLAIMS`.
     what
-        What is measured, in words.
+        The measured quantity, in words.
     zero, mean
-        With heads that write 0, and with heads that write their mean over the sentence.
+        The measurements with heads that write 0, and with heads that write their mean over the sentence.
     control
-        By 0, the same of what was not chosen: of all other heads, or of heads in random order; nan where nothing is
-        chosen.
+        The quantity for heads that were not chosen and write 0: all other heads, or heads in random order; nan if the
+        claim involves no choice.
     on_a
-        By 0, the same on half A, where the choice was made; nan where nothing is chosen.
+        The quantity with heads that write 0 on half A, where the choice was made; nan if the claim involves no choice.
     twin
-        By 0, the same of the untrained twin; nan where it is not compared.
+        The quantity in the untrained twin with heads that write 0; nan if the twin is not compared.
     count
         The number of different sentences that were measured.
     p, p_twin
-        The probability of a draw against the claim, by either way, whichever is more; and of a draw in which the effect
-        is not above the twin's, None where it is not compared. Both are corrected by Holm for all claims.
+        ``p``: the probability of a draw against the claim, the larger one of the two ablations. ``p_twin``: the
+        probability of a draw in which the effect is not above the twin's; None if the twin is not compared. Both are
+        corrected by Holm for all claims.
     untestable
-        The reason why it cannot be tested, in a sentence; "" where it can.
+        The reason why the claim cannot be tested, in a sentence; "" if it can be tested.
     heads
-        The heads that were chosen, layer and head from 0.
+        The chosen heads, layer and head from 0.
     """
 
     id: str
@@ -124,12 +125,12 @@ class TestedClaim:
 
     @property
     def decides(self) -> MeasuredWay:
-        """The way with the smaller effect: the verdict is of this one."""
+        """The ablation with the smaller effect, on which the verdict is based."""
         return self.mean if self.mean.effect < self.zero.effect else self.zero
 
     @property
     def bounded(self) -> bool:
-        """Whether ``low`` and ``high`` are bounds, not the ends of an interval."""
+        """True if ``low`` and ``high`` are bounds, not the ends of an interval."""
         return self.id in (EACH, ONE)
 
     @property
@@ -152,17 +153,17 @@ class TestedClaim:
 
 
 def draws_for(heads: int) -> int:
-    """So many draws that one p of this many heads can be below 0.05 after Holm, even as one of five claims."""
+    """The number of draws with which the p of one of ``heads`` heads can be below 0.05 after Holm, for five claims."""
     return max(DRAWS, _DRAWS_A_HEAD * heads)
 
 
 def name_of(head: Head) -> str:
-    """A head as papers write it, from 1."""
+    """A head as papers write it, from 1: "3-1" is head 1 of layer 3."""
     return f"{head[0] + 1}-{head[1] + 1}"
 
 
 class Judgeable(Protocol):
-    """What claims are judged by. :class:`lab.evidence.needed_heads.result.NeededTest` has it, and says what it is."""
+    """The attributes used to judge claims; :class:`lab.evidence.needed_heads.result.NeededTest` documents them."""
 
     @property
     def sample(self) -> Sample: ...
@@ -197,7 +198,7 @@ class Judgeable(Protocol):
 
 
 def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
-    """Every claim on what was found, in the order of :data:`CLAIMS`."""
+    """Test every claim on a result, in the order of :data:`CLAIMS`."""
     sample = found.sample
     rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
     nothing = float("nan")
@@ -210,12 +211,12 @@ def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
 
 
 def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
-    """The claims about single heads on some of the pairs: one template, whose heads a mean over all may hide."""
+    """Test the claims about single heads on some pairs, such as one template; a mean over all may hide its effects."""
     return _tested(sample, [each(sample), needed(sample)])
 
 
 def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
-    """The rows with p-values that are corrected for their number, and with the reason where nothing can be tested."""
+    """The rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
     reason = sample.cannot
     p = holm([row.p for row in rows]).tolist()
     compared = [row.id for row in rows if row.p_twin is not None]
@@ -226,7 +227,7 @@ def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, .
 
 
 def each(sample: Sample) -> TestedClaim:
-    """Most heads can go for free. Nothing is chosen here, so it is about both halves."""
+    """Test whether most heads can go for free. Nothing is chosen for this claim, so both halves are used."""
     found = [
         _for_free(sample.without(ablation).reshape(-1, len(sample.plain)).T, sample.shared) for ablation in ABLATED
     ]
@@ -236,7 +237,7 @@ def each(sample: Sample) -> TestedClaim:
 
 
 def _one(found: Judgeable) -> TestedClaim:
-    """The best single head of each layer by A, alone in its layer, on B."""
+    """Test whether one head per layer is enough: the best single head of each layer on A, alone in its layer on B."""
     sample, plain = found.sample, found.plain[found.b]
     shared = sample.shared_in(found.b)
     both = [_for_free(gains(alone, plain).T, shared) for alone in (found.alone, found.alone_to_mean)]
@@ -246,10 +247,10 @@ def _one(found: Judgeable) -> TestedClaim:
 
 
 def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
-    """Of several removals (units, k): the share that costs less than the margin, its bounds, and the p of "most".
+    """The share of removals (units, k) that cost less than the margin, its bounds, and the p of "most".
 
-    After Holm the p-values below α are right of all their removals at once (with 95 %). So the middle one, in order, is
-    that of the claim that more than half cost clearly less. The effect is the share above one half.
+    After Holm, all removals with p-values below α are cheap at once (with 95 % confidence). So the median p-value is
+    the p of the claim that more than half of the removals cost clearly less. The effect is the share minus one half.
     """
     drawn = drawn_means(each, *shared, times=draws_for(each.shape[1]))
     cheap, dear = holm(p_above(drawn, -MARGIN)), holm(p_above(-drawn, MARGIN))
@@ -260,7 +261,7 @@ def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
 
 
 def needed(sample: Sample) -> TestedClaim:
-    """The head whose absence costs the logit difference most on A: what it costs the accuracy on B."""
+    """Find the head whose absence lowers the logit difference most on A, and measure the accuracy lost on B."""
     head, untrained = (
         _lowest((changed[ZERO] - plain)[..., ~sample.b].mean(axis=-1))
         for changed, plain in ((sample.changed, sample.plain), (sample.twin_changed, sample.twin_plain))
@@ -269,7 +270,10 @@ def needed(sample: Sample) -> TestedClaim:
 
 
 def _hurts(sample: Sample) -> TestedClaim:
-    """The head whose absence helps the accuracy most on A; of equals, the one that helps the logit difference most."""
+    """Find the head whose absence raises the accuracy most on A, and measure the accuracy gained on B.
+
+    If heads tie, the one whose absence raises the logit difference most is taken.
+    """
     head, untrained = (
         _most_helpful(gained[..., ~sample.b].mean(-1), (changed[ZERO] - plain)[..., ~sample.b].mean(-1))
         for gained, changed, plain in (
@@ -285,7 +289,7 @@ def _most_helpful(gained: Values, delta: Values) -> Head:
 
 
 def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], sign: int) -> TestedClaim:
-    """A claim about one head, and about the head of the untrained twin that was chosen likewise."""
+    """A claim about one head, compared with the untrained twin's head that was chosen in the same way."""
     (head, untrained), b = heads, sample.b
     own, twin, found = {}, {}, []
     for ablation in ABLATED:
@@ -304,19 +308,19 @@ def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], si
 
 
 def _difference(values: Values, drawn: Values, p: float) -> MeasuredWay:
-    """A difference of accuracies, which is the effect itself."""
+    """Measurements in which the difference of accuracies is the effect itself."""
     own = (float(values.mean()), *_ends(drawn))
     return MeasuredWay(*own, *own, p)
 
 
 def _fifth(found: Judgeable) -> TestedClaim:
-    """A fifth of the heads, those with the lowest I_h on A, away together: what that costs the accuracy on B."""
+    """Ablate the fifth of the heads with the lowest I_h on A together, and measure the accuracy lost on B."""
     at, sample, both = found.fifth, found.sample, []
     for changed in (found.curves[IMPORTANCE][at], found.fifth_to_mean):
         lost = -gains(changed, found.plain[found.b])
         drawn = drawn_means(lost, *sample.shared_in(found.b))
         cost, (low, high) = float(lost.mean()), _ends(drawn)
-        # The effect is by how much less than the margin is lost.
+        # The effect is the margin minus the accuracy lost.
         both.append(
             MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, float(p_above(-drawn, -MARGIN)))
         )
@@ -335,7 +339,7 @@ def _row(
     twin: float = float("nan"),
     p_twin: float | None = None,
 ) -> TestedClaim:
-    """A row in which nothing is chosen yet."""
+    """A row without chosen heads, control and results on A."""
     nothing = float("nan")
     zero, mean = both
     return TestedClaim(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), p_twin)

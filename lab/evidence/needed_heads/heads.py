@@ -1,9 +1,9 @@
-"""Which heads a model needs for grammar: each one is taken away, and the forms of minimal pairs compete again.
+"""Measure which heads a model needs for grammar: ablate each head, and let the forms of minimal pairs compete again.
 
 Michel et al. 2019 ("Are Sixteen Heads Really Better than One?") and Voita et al. 2019, on the pairs of
-:mod:`lab.evidence.pairs`. The measure is the logit of the good form less that of the bad one: unlike a probability,
-it shows heads that work against the good form, too (Zhang & Nanda 2024, §4). Later layers may repair what a missing
-head did, so an effect is a lower bound of what the head does.
+:mod:`lab.evidence.pairs`. The measure is the logit of the good form minus the logit of the bad form. Unlike a
+probability, this difference also reveals heads that work against the good form (Zhang & Nanda 2024, §4). Later layers
+may make up for a missing head, so the measured effect is a lower bound of the head's effect.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 Ablation = Literal["zero", "sentence", "corpus", "resample", "uniform"]
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
-# Numbers that the runs of a batch hold at once: 20 MB.
+# How many numbers the runs of a batch hold at once: 20 MB.
 _ROOM = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class HeadEffects:
-    """What taking each head away does to each pair.
+    """The logit difference of each pair without each head.
 
     Attributes
     ----------
     ablation
-        What stands in for the head.
+        The replacement for the head.
     plain
-        (pairs,) logit of the good form less that of the bad one with all heads on.
+        (pairs,) logit of the good form minus logit of the bad form with all heads on.
     changed
-        (layers, heads, pairs) the same with one head away.
+        (layers, heads, pairs) the same difference with one head ablated.
     """
 
     ablation: str
@@ -67,7 +67,7 @@ class HeadEffects:
 
     @property
     def delta(self) -> Values:
-        """(layers, heads, pairs) how much the difference changes; below 0 where the head helps the good form."""
+        """(layers, heads, pairs) the change of the difference; below 0 if the head helps the good form."""
         return self.changed - self.plain
 
     @property
@@ -82,9 +82,9 @@ def differences(
     changes: Interventions | None = None,
     progress: Progress = unwatched,
 ) -> Values:
-    """Logit of the good form less that of the bad one for every pair, (pairs,), with ``changes`` made to the pass.
+    """Logit of the good form minus logit of the bad form, (pairs,), with ``changes`` made to the pass.
 
-    ``progress`` is told the share that is done between batches; what it raises ends the run.
+    ``progress`` receives the share done, 0 to 1, between batches; an exception it raises ends the run.
     """
     found = np.empty(len(pairs))
 
@@ -103,25 +103,26 @@ def without_each_head(
     ablation: Ablation = "zero",
     progress: Progress = unwatched,
 ) -> HeadEffects:
-    """Take every head away, one at a time, for every pair.
+    """Ablate every head, one at a time, for every pair.
 
     Parameters
     ----------
     model
         A model that predicts words.
     pairs
-        As :func:`lab.evidence.pairs.minimal_pairs` makes them.
+        Pairs as from :func:`lab.evidence.pairs.minimal_pairs`.
     ablation
-        What replaces a head at the input of W_O. ``"zero"``: 0. ``"sentence"``: its mean over the sentence's tokens.
-        ``"corpus"``: its mean over all tokens of all pairs. ``"resample"``: what it does in another pair of equal
-        length, drawn by a fixed seed. ``"uniform"``: it attends equally to all it may see, so its values stay.
+        The replacement for a head at the input of W_O. ``"zero"``: 0. ``"sentence"``: the head's mean over the
+        sentence's tokens. ``"corpus"``: its mean over all tokens of all pairs. ``"resample"``: its output in another
+        pair of equal length, drawn with a fixed seed. ``"uniform"``: it keeps its values but attends equally to all
+        tokens that it may see.
     progress
-        Is told the share that is done, between batches; what it raises ends the run.
+        Receives the share done, 0 to 1, between batches; an exception it raises ends the run.
 
     Raises
     ------
     ValueError
-        If a pair has no other of equal length to resample from.
+        If there is no other pair of equal length to resample from.
     """
     return each_head(model, pairs, _replacement(model, pairs, ablation), ablation, progress=progress)
 
@@ -129,9 +130,9 @@ def without_each_head(
 def only_one_head(
     model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation = "zero", progress: Progress = unwatched
 ) -> HeadEffects:
-    """Leave one head on in its layer and take all others of that layer away (Michel et al. 2019, table 2).
+    """Leave one head on in its layer and ablate all other heads of that layer (Michel et al. 2019, table 2).
 
-    The others write 0, or for ``"sentence"`` their mean over the sentence's tokens.
+    The other heads write 0, or for ``"sentence"`` their mean over the sentence's tokens.
     """
 
     def others(_layer: int, heads: Tensor) -> Steps:
@@ -141,7 +142,7 @@ def only_one_head(
     return each_head(model, pairs, lambda _: others, "only one", progress=progress)
 
 
-# From the places of a batch's pairs to the steps that replace their heads.
+# A function from the places of a batch's pairs to the steps that replace their heads.
 Replacement = Callable[[Sequence[int]], HeadChange]
 
 
@@ -153,9 +154,9 @@ def each_head(
     away: frozenset[Head] = frozenset(),
     progress: Progress = unwatched,
 ) -> HeadEffects:
-    """What changes without each head, with steps of your own, which change one head of one layer at a time.
+    """The effects of each head, replaced by the steps of ``replacement``, one head of one layer at a time.
 
-    ``away`` are off already, set to 0: the plain run, and the layers above and below the head, are made without them.
+    The heads of ``away`` write 0 in all runs, also in the plain run.
     """
     config, off = model.config, Interventions(zero_heads=away)
     plain, changed = np.empty(len(pairs)), np.empty((config.layers, config.heads, len(pairs)))
@@ -179,8 +180,10 @@ def each_head(
 
 
 def _held_by_each_head(config: ModelConfig, n: int) -> int:
-    """Numbers that the runs of a pair of n tokens keep between two layers, five times: so small batches are short, and
-    whoever waits for a core has it soon."""
+    """Five times the numbers that the runs of a pair of n tokens keep between two layers.
+
+    The factor of five makes batches small and short, so that a core is soon free for other work.
+    """
     return 5 * config.layers * config.heads * n * config.width
 
 
@@ -210,7 +213,7 @@ def _become(heads: Tensor, context: Tensor) -> Steps:
 
 
 def corpus_means(model: LoadedModel, pairs: Sequence[AskedPair]) -> Tensor:
-    """What each head mixes together, as a mean over all tokens of all pairs: (layers, heads, d_k)."""
+    """Each head's context vector, averaged over all tokens of all pairs: (layers, heads, d_k)."""
 
     def of_batch(batch: Sequence[int]) -> Tensor:
         read = encodings([pairs[place] for place in batch])
@@ -221,7 +224,7 @@ def corpus_means(model: LoadedModel, pairs: Sequence[AskedPair]) -> Tensor:
 
 
 def partners(pairs: Sequence[AskedPair], seed: int = 0) -> list[int]:
-    """For each pair the place of another of equal length: the next one in a random ring.
+    """For each pair the place of another pair of equal length: the next pair in a random ring.
 
     Raises ValueError if a pair is the only one of its length.
     """
@@ -243,7 +246,7 @@ def rank_correlations(means: Sequence[Values]) -> Values:
 
 
 def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Values:
-    """Logit of the good form less that of the bad one, (..., b), from last hidden states there (..., b, d)."""
+    """Logit of the good form minus logit of the bad form, (..., b), from last hidden states ``there`` (..., b, d)."""
     words = sorted({word for pair in pairs for word in (pair.good, pair.bad)})
     logits = logits_of(model, there, words)
     at = torch.arange(len(pairs))
@@ -252,7 +255,7 @@ def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Va
 
 
 def places(pairs: Sequence[AskedPair]) -> Tensor:
-    """The tokens at which pairs are asked, (b,) from 0."""
+    """The tokens at which the forms of the pairs compete, (b,) from 0."""
     return torch.tensor([pair.place for pair in pairs])
 
 
@@ -267,9 +270,9 @@ def each_batch(
     work: Callable[[Sequence[int]], Found],
     progress: Progress = unwatched,
 ) -> Iterable[tuple[list[int], Found]]:
-    """Places of pairs of equal length, a batch at a time, and what ``work`` makes of them, on all cores.
+    """Apply ``work`` to batches of pairs of equal length, on all cores; yields the places of a batch and its result.
 
-    ``held(config, n)`` is how many numbers a pair of n tokens takes.
+    ``held(config, n)`` is the number of floats that a pair of n tokens keeps in memory.
     """
     batches = list(by_length(encodings(pairs), lambda n: _ROOM // held(model.config, n)))
     done = [0, *accumulate(map(len, batches))]

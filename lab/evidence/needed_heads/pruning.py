@@ -1,4 +1,4 @@
-"""Taking away more and more heads: by the gradient, greedily or at random (Michel et al. 2019, §4)."""
+"""Ablate more and more heads: by the gradient, greedily or at random (Michel et al. 2019, §4)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """The pairs with more and more heads away.
+    """The logit differences of the pairs with more and more heads ablated.
 
     Attributes
     ----------
     order
-        The heads (layer, head from 0) as they were taken away.
+        The heads (layer, head from 0) in the order of their ablation.
     away
-        (k,) how many of them were away each time, from 0.
+        (k,) the number of ablated heads, from 0.
     difference
-        (k, pairs) logit of the good form less that of the bad one then.
+        (k, pairs) logit of the good form minus logit of the bad form with these heads ablated.
     """
 
     order: tuple[Head, ...]
@@ -53,9 +53,9 @@ class Pruned:
 def importance(model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched) -> Values:
     """|Att_hᵀ ∂L/∂Att_h| of each head and pair, (layers, heads, pairs); I_h is its mean over the pairs.
 
-    L is what the model was trained on: minus the log probability of the good form among all words. Att_h is what the
-    head hands to W_O; the product is that of Michel et al. 2019, §4.1, equation 2, who take it behind W_O, because the
-    derivative with respect to a factor before the head is the same in both places.
+    L is the training loss: minus the log probability of the good form among all words. Att_h is the head's input to
+    W_O. Michel et al. 2019 (§4.1, equation 2) take the product after W_O; it is equal, because the derivative with
+    respect to a factor before the head is the same in both places.
     """
     found = np.empty((model.config.layers, model.config.heads, len(pairs)))
 
@@ -79,15 +79,15 @@ def _loss(model: LoadedModel, pairs: Sequence[AskedPair], last: Tensor) -> Tenso
 
 
 def ranked(scores: Values) -> tuple[Head, ...]:
-    """Heads (from 0) by ``scores`` (layers, heads), the lowest first, of equal ones the earlier."""
+    """Heads (from 0) sorted by ``scores`` (layers, heads), the lowest first; of equal heads, the earlier first."""
     order = np.argsort(scores, axis=None, kind="stable")
     return tuple((int(place) // scores.shape[1], int(place) % scores.shape[1]) for place in order)
 
 
 def by_importance(each: Values) -> tuple[Head, ...]:
-    """Heads in the order in which I_h takes them away: the mean over pairs, divided by its ℓ2 norm in the layer.
+    """Heads sorted by I_h, the least important first: the mean over pairs, divided by its ℓ2 norm in the layer.
 
-    ``each`` is (layers, heads, pairs), as :func:`importance` finds it (Michel et al. 2019, §4.1, after Molchanov).
+    ``each`` is (layers, heads, pairs), as from :func:`importance` (Michel et al. 2019, §4.1, after Molchanov).
     """
     mean = each.mean(axis=-1)
     norm = np.linalg.norm(mean, axis=1, keepdims=True)
@@ -102,10 +102,9 @@ def at_random(layers: int, heads: int, seed: int) -> tuple[Head, ...]:
 def greedily(
     model: LoadedModel, pairs: Sequence[AskedPair], at_once: int = 2, progress: Progress = unwatched
 ) -> tuple[Head, ...]:
-    """Take away ``at_once`` heads whose loss costs least, measure those that are left again, and so on to the last.
+    """Ablate the ``at_once`` heads whose absence costs least, measure the remaining heads again, and so on to the last.
 
-    What costs least is measured as the mean logit difference without the head, on these ``pairs``: report the curve on
-    others.
+    The cost is measured by the mean logit difference without the head on ``pairs``, so report the curve on other pairs.
     """
     config = model.config
     order: list[Head] = []
@@ -119,7 +118,7 @@ def greedily(
 
 
 def _also_without(model: LoadedModel, pairs: Sequence[AskedPair], away: frozenset[Head]) -> HeadEffects:
-    """Each head away in addition to those that are."""
+    """The effects of ablating each head in addition to the heads of ``away``."""
     mask = torch.zeros(model.config.layers, model.config.heads, dtype=torch.bool)
     for layer, head in away:
         mask[layer, head] = True
@@ -140,7 +139,7 @@ def curve(
     away: Iterable[int] | None = None,
     progress: Progress = unwatched,
 ) -> Pruned:
-    """The pairs with the first k heads of ``order`` away (0), for every k of ``away``; by default from none to all."""
+    """The differences with the first k heads of ``order`` set to 0, for every k of ``away``; by default 0 to all."""
     counts = list(range(len(order) + 1) if away is None else away)
     found = []
     for done, count in enumerate(counts, start=1):

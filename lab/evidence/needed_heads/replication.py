@@ -1,7 +1,7 @@
-"""Which heads does it need? The claims of Michel et al. 2019 about single heads, tested on minimal pairs.
+"""Which heads does a model need? The claims of Michel et al. 2019 about single heads, tested on minimal pairs.
 
-Each head is taken away for every pair. What is chosen, a head or an order of heads, is chosen on half A of the pairs
-and measured on half B; the halves share no noun but attractors.
+Each head is ablated for every pair. Heads and orders of heads are chosen on half A of the pairs and measured on half B;
+the halves share no noun except attractors.
 """
 
 from __future__ import annotations
@@ -36,28 +36,29 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 EXPERIMENT = "needed_heads"
-# At least so many pairs where the vocabulary has them. Greedily, heads are chosen on a sample of A in so many steps.
+# The least number of pairs (fewer if the vocabulary lacks words), the size of the sample of A on which heads are chosen
+# greedily, the number of greedy steps, and the number of random orders.
 PAIRS, SAMPLE, STEPS, RANDOM_ORDERS = 400, 60, 16, 4
-# What lab-bert takes: CPU seconds on one core (31 on a quiet machine, 52 on a busy one), and heads · layers ·
-# (layers + 1) · what a token costs in a layer.
+# The cost of a run of lab-bert: CPU seconds on one core (31 on a quiet machine, 52 on a busy one), and
+# heads · layers · (layers + 1) · cost of a token in a layer.
 _SECONDS, _WORK = 45, 125_829_120
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """Progress of a run that has parts of known cost."""
+    """The progress of a run whose parts have known relative costs."""
 
     tell: Progress
     costs: dict[str, float]
 
     def part(self, name: str, start: float = 0.0, end: float = 1.0) -> Progress:
-        """For the part of this name, or a stretch of it."""
+        """The progress function for a part, or for its stretch from ``start`` to ``end``."""
         names, whole = list(self.costs), sum(self.costs.values())
         before = sum(self.costs[each] for each in names[: names.index(name)])
         return lambda done: self.tell((before + self.costs[name] * (start + (end - start) * done)) / whole)
 
 
-# What the parts cost beside each other, about.
+# The rough relative costs of the parts.
 _COSTS = {
     "zero": 10.0,
     "sentence": 10.0,
@@ -72,7 +73,7 @@ _COSTS = {
 
 @once
 def untestable(model: LoadedModel) -> str:
-    """Why nothing can be tested on ``model``, in a sentence; "" where something can."""
+    """The reason why nothing can be tested on ``model``, in a sentence; "" if something can be tested."""
     try:
         can_be_asked(model)
     except ValueError as reason:
@@ -88,13 +89,13 @@ def untestable(model: LoadedModel) -> str:
 
 
 def minutes(config: ModelConfig) -> float:
-    """About how long a run takes on one core, from the size of the model and what lab-bert takes."""
+    """Estimate the minutes of a run on one core, from the size of the model and the time of lab-bert."""
     a_token = config.width * (4 * config.width + 2 * config.ffn_width)
     return _SECONDS / 60 * config.heads * config.layers * (config.layers + 1) * a_token / _WORK
 
 
 def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
-    """What was drawn, and the pairs of it whose half has another of their length to resample from."""
+    """The drawn pairs, and those among them whose half has another pair of equal length to resample from."""
     count = sum(not (model.config.causal and template.decided_after) for template in TEMPLATES)
     drawn = minimal_pairs(model, 2 * -(-PAIRS // (2 * count)))
     lengths = Counter((pair.pair.half, len(pair.encoding)) for pair in drawn.pairs)
@@ -102,9 +103,9 @@ def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
 
 
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
-    """Run the experiment on ``model``; ``progress`` is told the share that is done, and what it raises ends the run.
+    """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
-    Raises ValueError where :func:`untestable` has a reason.
+    Raises ValueError if :func:`untestable` has a reason.
     """
     if reason := untestable(model):
         raise ValueError(reason)
@@ -141,7 +142,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
 
 
 def _groups(pairs: Sequence[AskedPair]) -> NDArray[np.int64]:
-    """(pairs,) the same number for those of which the model reads the same."""
+    """(pairs,) a group number, equal for pairs that the model reads as the same tokens."""
     numbers: dict[tuple[int, ...], int] = {}
     return np.array([numbers.setdefault(pair.encoding.token_ids, len(numbers)) for pair in pairs])
 
@@ -153,7 +154,7 @@ def _drawn(found: PairSet, template: str) -> Drawn:
 
 
 def _alone(model: LoadedModel, pairs: Sequence[AskedPair], on_b: NDArray[np.bool_], parts: _Parts) -> dict[str, Any]:
-    """The head of each layer with the highest logit difference on A when it is the only one, and what it does on B."""
+    """For each layer, the head with the highest logit difference on A as the only head, and its results on B."""
     found = only_one_head(model, pairs, ZERO, parts.part("alone", 0, 0.7))
     to_mean = only_one_head(
         model, [pair for pair in pairs if pair.pair.half == 1], TO_MEAN, parts.part("alone", 0.7, 1)
@@ -171,7 +172,7 @@ def _alone(model: LoadedModel, pairs: Sequence[AskedPair], on_b: NDArray[np.bool
 
 
 def _pruned(model: LoadedModel, a: Sequence[AskedPair], b: Sequence[AskedPair], parts: _Parts) -> dict[str, Any]:
-    """Orders chosen on A, and what is left on B with more and more heads away."""
+    """Orders of heads chosen on A, and the results on B with more and more heads ablated."""
     shape = model.config.layers, model.config.heads
     count, few = shape[0] * shape[1], a_fifth(shape)
     at_once = max(1, count // STEPS)
@@ -198,7 +199,7 @@ def _pruned(model: LoadedModel, a: Sequence[AskedPair], b: Sequence[AskedPair], 
 
 @cache
 def data_hash() -> str:
-    """Of what decides the pairs and the samples, beside the model's vocabulary."""
+    """Hash of everything but the model's vocabulary that decides the pairs and the samples."""
     return hashlib.sha256(repr((TEMPLATES, PAIRS, SAMPLE, STEPS, RANDOM_ORDERS)).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The result of the experiment on needed heads, what is read off it, and the tables in which it ships."""
+"""The result of the experiment on needed heads, its derived numbers, and the tables in which the result ships."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ _ALONE = ("alone", "alone_to_mean")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A template: how many sentences were drawn, how many of them dropped because a word of them is not one piece of
-    the vocabulary, and why the model cannot be asked at all, "" where it can."""
+    """The sentences drawn for a template.
+
+    ``drawn`` counts all of them, ``dropped`` those with a word that is not a single piece of the vocabulary.
+    ``refused`` is the reason why the model cannot be tested on the template at all, or "".
+    """
 
     id: str
     drawn: int
@@ -40,9 +43,9 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class MeanEffects:
-    """How much the logit difference changes without each head, as a mean over pairs; each (layers, heads).
+    """The change of the logit difference without each head, as a mean over pairs; all arrays are (layers, heads).
 
-    ``low`` and ``high`` are the 95 % interval, ``p`` is two-sided and corrected by Holm for all heads.
+    ``low`` and ``high`` are the 95 % interval; ``p`` is two-sided and corrected by Holm for all heads.
     """
 
     name: str
@@ -53,18 +56,18 @@ class MeanEffects:
 
     @property
     def clear(self) -> NDArray[np.bool_]:
-        """(layers, heads) which heads can be told from 0."""
+        """(layers, heads), true for heads whose effect clearly differs from 0."""
         return self.p < ALPHA
 
     @property
     def largest(self) -> Head:
-        """The head whose absence changes most."""
+        """The head whose absence changes the logit difference most."""
         layer, head = np.unravel_index(int(np.abs(self.mean).argmax()), self.mean.shape)
         return int(layer), int(head)
 
 
 def mean_effects(name: str, delta: Values, *shared: NDArray[np.int64]) -> MeanEffects:
-    """The mean of ``delta`` (layers, heads, pairs), by a bootstrap over what pairs share, (pairs,) each."""
+    """The mean of ``delta`` (layers, heads, pairs), by a bootstrap over the words of ``shared``, (pairs,) each."""
     shape = delta.shape[:2]
     drawn = drawn_means(delta.reshape(-1, delta.shape[-1]).T, *shared, times=draws_for(delta[..., 0].size))
     low, high = spread(drawn).reshape(2, *shape)
@@ -74,35 +77,37 @@ def mean_effects(name: str, delta: Values, *shared: NDArray[np.int64]) -> MeanEf
 
 @dataclass(frozen=True, eq=False)
 class NeededTest:
-    """What was measured on P pairs, of which those of half B report. Heads count from 0.
+    """The experiment's result on P pairs; half B is used for reporting. Heads count from 0.
 
     Attributes
     ----------
     pairs, groups
-        The pairs, and (P,) the same number for those that the model reads alike.
+        The pairs, and (P,) a group number, equal for pairs that the model reads as the same tokens.
     templates
-        What was drawn.
+        The number of sentences drawn for each template.
     plain, twin
-        (P,) logit of the good form less that of the bad one, of the model and of its untrained twin.
+        (P,) logit of the good form minus logit of the bad form, in the model and in its untrained twin.
     changed, to_mean
-        (layers, heads, P) the model's without one head: it writes 0, or its mean over the sentence.
+        (layers, heads, P) the model's difference without one head, which writes 0, or its mean over the sentence.
     twin_changed, twin_to_mean
-        The same of the twin.
+        The same differences in the untrained twin.
     effects
-        On B, of each ablation, and of a head set to 0 in the untrained twin.
+        The mean effects on B of each ablation, and of a head set to 0 in the untrained twin.
     kept, alone, alone_to_mean
-        The best single head of each layer by A, and (layers, pairs of B) the difference when all others are away.
+        The best single head of each layer on A, and (layers, pairs of B) the difference with its layer's other heads
+        ablated.
     alone_any, alone_on_a
-        (layers,) by how much the accuracy changes on B as a mean over all heads kept alone, and on A with the best one.
+        (layers,) the change of accuracy with one head kept alone: on B, averaged over all heads of the layer, and on A,
+        with the best head.
     away, orders, curves
-        (k,) how many heads are away together, in which orders, and (k, pairs of B) the difference then.
+        (k,) the numbers of heads ablated together, the orders of their ablation, and (k, pairs of B) the difference.
     random
-        (orders, k) the accuracy on B with heads away in random orders.
+        (orders, k) the accuracy on B with heads ablated in random orders.
     fifth_on_a, fifth_to_mean
-        (pairs of A), (pairs of B) the difference with a fifth of the heads away by their importance; on B they write
-        their mean.
+        (pairs of A,), (pairs of B,) the difference without the least important fifth of the heads: on A the heads write
+        0, on B their mean.
     made
-        Where a result that ships comes from; None for one that was measured here.
+        The provenance of a shipped result; None for a result measured on this machine.
     """
 
     pairs: tuple[MinimalPair, ...]
@@ -130,7 +135,7 @@ class NeededTest:
 
     @cached_property
     def b(self) -> NDArray[np.bool_]:
-        """(P,) which pairs are of half B."""
+        """(P,), true for pairs of half B."""
         return np.array([pair.half == 1 for pair in self.pairs])
 
     @cached_property
@@ -148,7 +153,7 @@ class NeededTest:
 
     @property
     def delta(self) -> Values:
-        """(layers, heads, P) how much the difference changes; below 0 where the head helps the good form."""
+        """(layers, heads, P) the change of the difference; below 0 if the head helps the good form."""
         return self.changed - self.plain
 
     @property
@@ -158,12 +163,12 @@ class NeededTest:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many layers and heads there are."""
+        """The numbers of layers and of heads."""
         layers, heads, _ = self.changed.shape
         return layers, heads
 
     def of(self, template: str) -> NDArray[np.bool_]:
-        """(P,) which pairs are of a template."""
+        """(P,), true for pairs of ``template``."""
         return np.array([pair.template == template for pair in self.pairs])
 
     @cached_property
@@ -172,7 +177,7 @@ class NeededTest:
         return mean_effects(ZERO, self.delta, *self.sample.shared)
 
     def effect_in(self, template: str) -> MeanEffects:
-        """The mean effect of every head over the pairs of one template; over all for ""."""
+        """The mean effect of every head over the pairs of one template, or over all pairs if it is ""."""
         return _effect_in(self, template) if template else self.effect
 
     @cached_property
@@ -187,7 +192,7 @@ class NeededTest:
         return {template: claims_in(self._sample(self.of(template))) for template in templates}
 
     def costly_in(self, template: str) -> tuple[Head, ...]:
-        """The heads whose absence, by 0, costs a template :data:`MARGIN` of its accuracy or more."""
+        """The heads that, set to 0, cost a template at least :data:`MARGIN` of its accuracy."""
         lost = -gains(self.changed, self.plain)[..., self.of(template)].mean(axis=-1)
         return tuple((int(layer), int(head)) for layer, head in zip(*np.nonzero(lost >= MARGIN), strict=True))
 
@@ -208,7 +213,7 @@ def a_fifth(shape: tuple[int, int]) -> int:
 
 
 def as_tables(found: NeededTest) -> dict[str, pa.Table]:
-    """For :mod:`lab.evidence.shipped`."""
+    """The tables for :mod:`lab.evidence.shipped`."""
     single = pa.list_(pa.float32())
     layers, heads = (each.reshape(-1) for each in np.indices(found.shape))
     ranks = {
@@ -259,7 +264,7 @@ def as_tables(found: NeededTest) -> dict[str, pa.Table]:
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> NeededTest:
-    """What :func:`as_tables` took apart."""
+    """Rebuild the result from the tables of :func:`as_tables`."""
     pairs, heads, layers, pruning = (tables[name] for name in ("pairs", "heads", "layers", "pruning"))
     shape = tuple(int(heads[name].to_numpy().max()) + 1 for name in ("layer", "head"))
     places = list(np.ndindex(*shape))

@@ -1,4 +1,4 @@
-"""Some pairs with and without each head, in a model and in its untrained twin: what claims about single heads go by."""
+"""The data for claims about single heads: some pairs with and without each head, in a model and its untrained twin."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from lab.evidence.needed_heads.heads import Ablation
 from lab.evidence.pairs import MinimalPair, shared_words
 from lab.evidence.verdicts import ALPHA
 
-# The two ways to take heads away that a verdict asks for: they write 0, or their mean over the sentence.
+# The two ablations that a verdict needs: heads write 0, or their mean over the sentence.
 ZERO: Ablation = "zero"
 TO_MEAN: Ablation = "sentence"
 ABLATED = (ZERO, TO_MEAN)
 
 
 def gains(changed: ArrayLike, plain: Values) -> Values:
-    """(…, pairs) by how much each pair changes the accuracy: 1 where the good form wins now, −1 where it did before."""
+    """(…, pairs) 1 if the good form wins only with the change, −1 if it wins only without it, else 0."""
     return (np.asarray(changed) > 0).astype(np.float64) - (plain > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some pairs of a result, such as those of one template: what the claims about single heads are measured on.
+    """Some pairs of a result, such as one template's pairs, on which the claims about single heads are tested.
 
     Attributes
     ----------
     pairs
         (P,) the pairs.
     groups
-        (P,) the same number for those that the model reads alike.
-    plain
-        (P,) logit of the good form less that of the bad one, in the model and in its untrained twin.
-    changed
-        By the way to take heads away, (layers, heads, P) the difference without each head; the twin's likewise.
+        (P,) a group number, equal for pairs that the model reads as the same tokens.
+    plain, twin_plain
+        (P,) logit of the good form minus logit of the bad form, in the model and in its untrained twin.
+    changed, twin_changed
+        By ablation, (layers, heads, P) the difference without each head, in the model and in its untrained twin.
     """
 
     pairs: tuple[MinimalPair, ...]
@@ -51,7 +51,7 @@ class Sample:
 
     @cached_property
     def b(self) -> NDArray[np.bool_]:
-        """(P,) which pairs are of half B."""
+        """(P,), true for pairs of half B."""
         return np.array([pair.half == 1 for pair in self.pairs], dtype=bool)
 
     @cached_property
@@ -68,21 +68,21 @@ class Sample:
         return len(np.unique(self.groups if here is None else self.groups[here]))
 
     def without(self, ablation: Ablation) -> Values:
-        """(layers, heads, P) by how much the absence of each head changes the accuracy."""
+        """(layers, heads, P) the change of accuracy without each head."""
         return gains(self.changed[ablation], self.plain)
 
     def twin_without(self, ablation: Ablation) -> Values:
-        """(layers, heads, P) by how much the absence of each head of the twin changes its accuracy."""
+        """(layers, heads, P) the change of the twin's accuracy without each of its heads."""
         return gains(self.twin_changed[ablation], self.twin_plain)
 
     @property
     def right(self) -> Values:
-        """(P,) 1 where the good form wins with all heads."""
+        """(P,) 1 if the good form wins with all heads, else 0."""
         return (self.plain > 0).astype(np.float64)
 
     @property
     def cannot(self) -> str:
-        """Why nothing can be taken from the model here: where it guesses, there is nothing to lose. "" where it can."""
+        """The reason why no claim can be tested: a model that only guesses has nothing to lose. "" if it is better."""
         if p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA:
             return ""
         right = self.right.mean()

@@ -1,1 +1,1 @@
-"""Where a model keeps what decides between two words (Meng et al. 2022)."""
+"""Find where a model keeps the information that decides between two words (Meng et al. 2022)."""

@@ -1,9 +1,10 @@
-"""What is claimed of patches, as two numbers of each pair of sentences of which the first should be larger.
+"""Claims about patches: each gives two numbers for each pair of sentences, and the first number should be larger.
 
-Where what decides is kept, and what brings it on, after Meng et al. 2022, §2; when a gradient foresees a patch, after
-Nanda 2023 and Syed et al. 2023. The claims were written down before anything was patched. Three were worded anew in
-November 2026, with the results known: the second asks in which layer the lines cross, where it asked for a mean over
-the last half of the layers, and the third and the fourth compare layers up to that one alone.
+Four claims are about the places that keep or pass on the deciding information, after Meng et al. 2022, §2. Two are
+about gradients that predict patches, after Nanda 2023 and Syed et al. 2023. All were written down before anything was
+patched. Three were reworded in November 2026, when the results were known: the second now asks in which layer the lines
+cross, where it had asked for a mean over the last half of the layers, and the third and fourth now compare only layers
+up to the crossing.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from lab.evidence.patching.templates import stacked
 
 SUFFICES, NEEDED = "suffices", "needed"
 DIRECTIONS = (SUFFICES, NEEDED)
-# Rank correlation from which on two orders are called alike. The line is the lab's own.
+# The least rank correlation at which two orders are called alike; this threshold is the lab's own.
 ALIKE = 0.5
-# Recovered shares below which a part does nothing, but for rounding.
+# The recovered share below which a part's effect is only rounding.
 _NOTHING = 1e-5
 
 
 @dataclass(frozen=True)
 class PatchClaim:
-    """One claim: ``first`` should be more than ``second``.
+    """One claim: the number ``first`` should be larger than ``second``.
 
-    ``direction`` is "" where it is about estimates; ``bound`` is the smallest difference that would count, see
+    ``direction`` is "" if the claim is about estimates; ``bound`` is the smallest difference that would count, see
     :class:`lab.evidence.verdicts.Effect`.
     """
 
@@ -48,7 +49,7 @@ class PatchClaim:
 
 @dataclass(frozen=True)
 class Sublayers:
-    """A layer (from 0) for the attention output and one for that of the feed-forward network, at one token."""
+    """Two layers (from 0), chosen for the attention output and for the feed-forward output at one token."""
 
     attention: int
     ffn: int
@@ -56,14 +57,14 @@ class Sublayers:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Of one direction: the layers whose sublayers do most on half A, at the asked token and at the subject."""
+    """For one direction, the layers whose sublayers carry most on half A, at the asked token and at the subject."""
 
     asked: Sublayers
     subject: Sublayers
 
 
 EARLY, LATE, BROUGHT, WORKED, RANKED, FAILED = "early", "late", "brought", "worked out", "ranked", "failed"
-# A tenth of what differs between the two runs, of a rank correlation or of what there is to estimate; half a layer.
+# The smallest differences that would count: 0.1 of a share, a rank correlation or a relative error; half a layer.
 _TENTH, _HALF_A_LAYER = 0.1, 0.5
 _LOCATED = (
     (EARLY, "Early, the subject has it", "subject", "asked token", _TENTH),
@@ -79,28 +80,30 @@ CLAIMS: tuple[PatchClaim, ...] = (
 
 
 def carried(found: Patching) -> dict[str, Maps]:
-    """By direction, how much of what decides each part carries: 1 is all of it, 0 nothing.
+    """The share of the deciding information that each part carries, by direction, from 0 for nothing to 1 for all.
 
-    What suffices is what it brings back into the corrupt run; what is needed is what the clean run loses without it.
+    A part suffices by the share that it restores in the corrupt run; it is needed by the share that the clean run
+    loses without it.
     """
     return {SUFFICES: found.clean_into_corrupt, NEEDED: flipped(found.corrupt_into_clean)}
 
 
 def flipped(maps: Maps) -> Maps:
-    """1 less each number."""
+    """1 minus each number of ``maps``."""
     return Maps(1 - maps.residual, 1 - maps.attention, 1 - maps.ffn, 1 - maps.heads)
 
 
 def mean(each: Sequence[Maps]) -> Maps:
-    """The mean over pairs."""
+    """The mean of the maps over pairs."""
     every = stacked(each)
     return Maps(every.residual.mean(0), every.attention.mean(0), every.ffn.mean(0), every.heads.mean(0))
 
 
 def early(layers: int) -> slice:
-    """States of the residual stream: the first half of those between the embeddings and the last layer.
+    """The first half of the states of the residual stream between the embeddings and the last layer.
 
-    At either end one token has all of it by the way a transformer is built. Raises ValueError below three layers.
+    In the first and the last state, one token has all the information simply because of a transformer's architecture.
+    Raises ValueError below three layers.
     """
     if layers < 3:
         raise ValueError(f"A model of {layers} layers has too few to tell early ones from late ones.")
@@ -108,18 +111,19 @@ def early(layers: int) -> slice:
 
 
 def crossing(residual: Values, subject: int, asked: int) -> int:
-    """The first layer, from 1, after which the asked token carries as much as the subject, or more.
+    """The first layer, from 1, after which the asked token carries at least as much as the subject.
 
-    ``residual`` is (layers + 1, n). After the last layer the asked token has all of it, so there is always one.
+    ``residual`` is (layers + 1, n). There is always such a layer, because after the last one the asked token has all.
     """
     more = residual[1:, asked] >= residual[1:, subject]
     return 1 + int(more.argmax()) if more.any() else len(residual) - 1
 
 
 def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
-    """The layers of the sublayers that carry most on half A, a mean over its pairs, up to where its lines cross.
+    """Choose the layers, up to the crossing, whose sublayers carry most in ``on_a``, the mean over half A.
 
-    Above the crossing a network only works on what the asked token has already, so it is no rival of what brought it.
+    Above the crossing, a network only works on information that the asked token already has, so it does not compete
+    with the attention that brought the information.
     """
     end = crossing(on_a.residual, subject, asked)
 
@@ -151,7 +155,7 @@ def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked:
 
 
 def agreement(exact: Values, estimated: Values) -> float:
-    """Spearman's ρ of the parts that do something in either; 0 where there is no order to compare."""
+    """Spearman's ρ over the parts with an effect in ``exact`` or ``estimated``; 0 if there is no order to compare."""
     does = (np.abs(exact) > _NOTHING) | (np.abs(estimated) > _NOTHING)
     if does.sum() < 2:
         return 0.0
@@ -160,5 +164,5 @@ def agreement(exact: Values, estimated: Values) -> float:
 
 
 def error(exact: Values, estimated: Values) -> float:
-    """How far the estimates are off, as a share of what there is to estimate: Σ|estimate − exact| / Σ|exact|."""
+    """The relative error of the estimates: Σ|estimate − exact| / Σ|exact|."""
     return float(np.abs(estimated - exact).sum() / max(float(np.abs(exact).sum()), _NOTHING))

@@ -1,4 +1,4 @@
-"""Two sentences and two words of one's own to patch: what cannot be is refused with a sentence that says why."""
+"""Patch two sentences and two words that the learner typed; impossible ones are refused with a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.models.encoding import Encoding, encode
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# Tokens: the time a pair takes grows with the square of them.
+# The most tokens of a sentence; the time of a pair grows with the square of its tokens.
 MOST = 32
 _KEPT = 64  # results, of some 40 kB each
 _FOUND: OrderedDict[tuple[object, ...], Patching] = OrderedDict()
@@ -26,7 +26,7 @@ _LOCK = Lock()
 
 @dataclass(frozen=True)
 class OwnPair:
-    """Two sentences with a :data:`lab.evidence.pairs.BLANK` each, and the words that compete there, as typed."""
+    """Two sentences with a :data:`lab.evidence.pairs.BLANK` each, and the words that compete in it, as typed."""
 
     clean: str
     corrupt: str
@@ -35,12 +35,12 @@ class OwnPair:
 
 
 def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
-    """The two runs that a pair asks of ``model``.
+    """The pair as a contrast of two runs of ``model``.
 
     Raises
     ------
     NotPatchable
-        With a sentence for the learner, where ``model`` cannot be asked this.
+        With a sentence for the learner, if ``model`` cannot run this pair.
     """
     good, bad = _word(own.good, "first"), _word(own.bad, "second")
     if good == bad:
@@ -74,7 +74,7 @@ def _word(word: str, which: str) -> str:
 
 
 def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Encoding, int]:
-    """A sentence with a word in its blank, and the token (from 0) that the word is."""
+    """A sentence with a word in its blank, and the place (from 0) of that word's token."""
     blanks = sentence.count(BLANK)
     if blanks != 1:
         has = f"it has {blanks}" if blanks else "it has none"
@@ -88,7 +88,7 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
         at for at, (low, high) in enumerate(found.offsets) if not found.special[at] and low < end and high > start
     ]
     (low, high) = found.offsets[inside[0]] if inside else (0, 0)
-    # A byte-level token begins with the space before its word.
+    # The word must be one token; a byte-level token may begin with the space before its word.
     if len(inside) != 1 or low < start - 1 or high > end:
         pieces = f"{len(inside)} tokens" if len(inside) != 1 else "part of a longer token"
         raise NotPatchable(
@@ -100,7 +100,7 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
 
 
 def _alike(model: LoadedModel, two: tuple[Encoding, Encoding], in_place: bool) -> None:
-    """Raise NotPatchable unless every token of one sentence has its counterpart in the other, and some differ."""
+    """Raise NotPatchable unless both sentences have equally many tokens, the blank in one place, and a difference."""
     lengths = len(two[0]), len(two[1])
     where = " before the blank" if model.config.causal else ""
     if lengths[0] != lengths[1]:
@@ -121,12 +121,12 @@ def differing(two: Contrast) -> tuple[int, ...]:
 
 
 def own_known(model: LoadedModel, two: Contrast) -> Patching | None:
-    """What was found of these two sentences since this process began; the last 64 are kept."""
+    """The result for these two sentences, if this process has it; the last 64 results are kept."""
     return _FOUND.get(_key(model, two))
 
 
 def own_patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched) -> Patching:
-    """:func:`lab.evidence.patching.patches.patching`, once for the same sentences and weights."""
+    """Call :func:`lab.evidence.patching.patches.patching`, once for the same sentences and weights."""
     found = own_known(model, two)
     if found is None:
         found = patching(model, two, progress)

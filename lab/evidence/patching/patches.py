@@ -1,8 +1,8 @@
-"""Where a model keeps what decides: vectors of one run are put into another (activation patching).
+"""Find where a model keeps the deciding information, by putting vectors of one run into another (activation patching).
 
-Meng et al. 2022, §2; Heimersheim & Nanda 2024. Two sentences of equal length differ in what decides between two
-words. One part at one token of the first (*clean*) is put into the second (*corrupt*), or the other way round, and the
-words compete again. Clean into corrupt shows what suffices, corrupt into clean what is needed.
+Meng et al. 2022, §2; Heimersheim & Nanda 2024. Two sentences of equal length differ in the word that decides between
+two forms. One part at one token of the first run (*clean*) is put into the second (*corrupt*), or the other way round,
+and the two forms compete again. Clean into corrupt shows which parts suffice; corrupt into clean, which are needed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 Site = Literal["residual", "attention", "ffn", "heads"]
 SITES: tuple[Site, ...] = get_args(Site)
-# Logits between clean and corrupt below which nothing is divided by them: 0.05 logits would already read as 0.1.
+# The smallest logit difference between clean and corrupt to divide by; with 0.5, an error of 0.05 logits reads as 0.1.
 SMALL = 0.5
-# Numbers that the layers of a chunk of runs hold at once: 20 MB.
+# How many numbers the layers of a chunk of runs hold at once: 20 MB.
 _ROOM = 5_000_000
 
 
@@ -43,7 +43,7 @@ class NotPatchable(ValueError):
 class Contrast:
     """Two sentences, and two words (ids ``good`` and ``bad``) that compete at one ``place`` (a token, from 0).
 
-    The good word fits ``clean``, the bad one ``corrupt``.
+    The good word fits ``clean``, the bad word fits ``corrupt``.
     """
 
     clean: Encoding
@@ -55,16 +55,16 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """A number for each part at each of n tokens; leading dimensions, such as pairs, may stand before.
+    """A number for each part at each of n tokens; the arrays may have leading dimensions, such as pairs.
 
     Attributes
     ----------
     residual
-        (layers + 1, n), the residual stream; 0 is the embeddings' output.
+        (layers + 1, n), the states of the residual stream; 0 is the embeddings' output.
     attention, ffn
-        (layers, n), what the two sublayers add to it.
+        (layers, n), the outputs that the two sublayers add to the residual stream.
     heads
-        (layers, heads, n), what a head hands to W_O.
+        (layers, heads, n), each head's input to W_O.
     """
 
     residual: Values
@@ -75,18 +75,20 @@ class Maps:
 
 @dataclass(frozen=True, eq=False)
 class Patching:
-    """What each part at each token recovers: (patched − corrupt) / (clean − corrupt), logits of good less bad.
+    """The share that each part at each token recovers: (patched − corrupt) / (clean − corrupt).
+
+    The three terms are logit differences, good word minus bad word.
 
     Attributes
     ----------
     clean, corrupt
-        Logit of the good word less that of the bad one in the two plain runs.
+        Logit of the good word minus logit of the bad word in the two plain runs.
     clean_into_corrupt, corrupt_into_clean
-        In both, 1 is as in the clean run and 0 as in the corrupt one. So what suffices is near 1 in the first, and
-        what is needed near 0 in the second.
+        In both, 1 is as in the clean run and 0 as in the corrupt run. So near 1 in the first means that the part
+        suffices; near 0 in the second, that the part is needed.
     estimated_into_corrupt, estimated_into_clean
-        Attribution patching (Nanda 2023; Syed et al. 2023): the gradient in the run that is changed, times the
-        difference of the two runs, in place of a run for each number.
+        Estimates by attribution patching (Nanda 2023; Syed et al. 2023): the gradient in the patched run, times the
+        difference of the two runs, instead of a separate run for each number.
     """
 
     clean: float
@@ -98,21 +100,21 @@ class Patching:
 
 
 def contrast(asked: AskedPair) -> Contrast:
-    """A minimal pair and its other sentence."""
+    """The contrast of a minimal pair's sentence with its other sentence."""
     return Contrast(asked.encoding, asked.other, asked.place, asked.good, asked.bad)
 
 
 def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, least: float = SMALL) -> Patching:
-    """Patch every part at every token, in both directions, and estimate the same by gradients.
+    """Patch every part at every token, in both directions, and estimate the patches' effects by gradients.
 
-    ``progress`` is told the share that is done between runs; what it raises ends the measurement.
+    ``progress`` receives the share done, 0 to 1, between runs; an exception it raises ends the measurement.
 
     Raises
     ------
     NotPatchable
         If the sentences have different numbers of tokens, or differ by less than ``least`` logits.
     ValueError
-        For a model without a vocabulary head.
+        If the model has no vocabulary head.
     """
     clean, corrupt, (good, bad) = plain_parts(model, two, least)
     slope, _ = gradients(model, [two.clean, two.corrupt], lambda last: read_difference(model, two, last[:, two.place]))
@@ -144,7 +146,7 @@ def plain_parts(
     good, bad = read_difference(model, two, stream[-1, :, two.place]).tolist()
     if abs(good - bad) < least:
         raise NotPatchable(
-            # Cut, not rounded: 0.499 is no 0.50 below 0.5.
+            # Cut, not rounded, so that 0.499 does not read as "0.50, less than 0.5".
             f"The two sentences differ by {int(100 * abs(good - bad)) / 100:.2f} logits in which word they prefer. "
             f"That is less than {least:.2g}, too little to say which part of it a patch recovers."
         )
@@ -154,9 +156,9 @@ def plain_parts(
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """What is overwritten in k runs: one part of one layer, at the tokens ``where`` (k, n) or, of heads, (k, H, n).
+    """The part of one layer that is overwritten in k runs, at the tokens ``where`` (k, n), or (k, H, n) for heads.
 
-    ``layer`` counts from 0; of the residual stream, 0 is the embeddings' output and L the last layer's.
+    ``layer`` counts from 0; for the residual stream, 0 is the embeddings' output and L is the last layer's output.
     """
 
     site: Site
@@ -165,7 +167,7 @@ class Patches:
 
     @property
     def tokens(self) -> tuple[Tensor, Tensor]:
-        """The m patched tokens: the run that each is in, and its place there, both (m,) from 0."""
+        """The run of each of m patched tokens, and the token's place in that run, both (m,) from 0."""
         there = self.where.any(dim=1) if self.site == "heads" else self.where
         run, token = there.nonzero(as_tuple=True)
         return run, token
@@ -173,12 +175,12 @@ class Patches:
 
 @torch.inference_mode()
 def patched(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches, place: int) -> Tensor:
-    """The last hidden states (k, d) at token ``place`` of k runs of ``base`` with parts of ``other`` in their places.
+    """The last hidden states (k, d) at token ``place`` of k runs of ``base`` with patched parts from ``other``.
 
-    Both are of one text.
+    ``base`` and ``other`` have one text each.
     """
     layers, at = model.weights.layers, torch.tensor([place])
-    # Up to the end of its layer, a patch changes its own tokens alone.
+    # Up to the end of its layer, a patch changes only its own tokens.
     done = patches.layer + (patches.site != "residual")
     x = base.residual[done].repeat(len(patches.where), 1, 1)
     x[patches.tokens] = _tokens(model, base, other, patches)
@@ -207,7 +209,7 @@ def _tokens(model: LoadedModel, base: GradientParts, other: GradientParts, patch
 
 
 def read_difference(model: LoadedModel, two: Contrast, there: Tensor) -> Tensor:
-    """Logit of the good word less that of the bad one, (...), from last hidden states at the place (..., d)."""
+    """Logit of the good word minus logit of the bad word, (...), from last hidden states at the place (..., d)."""
     logits = logits_of(model, there, [two.good, two.bad])
     return logits[..., 0] - logits[..., 1]
 
@@ -242,7 +244,7 @@ def _exact(model: LoadedModel, two: Contrast, base: GradientParts, other: Gradie
 
 
 def _estimate(plain: float, slope: GradientParts, base: GradientParts, other: GradientParts) -> Maps:
-    """The logit difference that the gradient of ``base`` foresees."""
+    """The logit differences after each patch, as estimated from the gradient ``slope`` of ``base``."""
     found = (
         plain + (getattr(slope, f.name) * (getattr(other, f.name) - getattr(base, f.name))).sum(-1)[:, 0]
         for f in fields(GradientParts)

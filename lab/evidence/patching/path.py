@@ -1,9 +1,9 @@
-"""What attention brings to the asked token, with the feed-forward networks above it held: a patched path.
+"""Patch a path: measure the information that attention alone brings to the asked token.
 
-Attention and the feed-forward networks behind it are partners, not rivals: what a network recovers when it is patched
-may be what attention brought to it. So the attention output of one layer is taken from the other run, and the networks
-of this and later layers keep, at that token, what they wrote in the run that is changed (path patching: Wang et al.
-2023, §3.1; Goldowsky-Dill et al. 2023).
+Attention and the feed-forward networks after it work together: a network that recovers something when patched may only
+pass on the information that attention brought. So the attention output of one layer is taken from the other run, while
+at that token the networks of this and later layers keep their outputs from the run that is changed (path patching: Wang
+et al. 2023, §3.1; Goldowsky-Dill et al. 2023).
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Relay:
-    """What the attention output of one layer carries at the asked token, means over pairs and their 95 % intervals.
+    """The share that one layer's attention output carries at the asked token: means over pairs, 95 % intervals.
 
     Attributes
     ----------
     layer
         The layer of the attention output, from 0.
     mean, low, high
-        (2 + L − layer,): with no network held; with that of one layer held, from ``layer`` on; with all of them held.
+        (2 + L − layer,): the share with no network held; with the network of one layer held, from ``layer`` on; with
+        all these networks held.
     """
 
     layer: int
@@ -46,29 +47,29 @@ class Relay:
 
     @property
     def alone(self) -> float:
-        """What it carries when all networks above it work on."""
+        """The share that the attention output carries when no network is held."""
         return float(self.mean[0])
 
     @property
     def most(self) -> int:
-        """The layer, from 0, of the network without which it carries least."""
+        """The layer, from 0, of the network without which the attention output carries least."""
         return self.layer + int(self.mean[1:-1].argmin())
 
     def held(self, layer: int) -> float:
-        """What it carries while the network of ``layer``, from 0, is held."""
+        """The share that the attention output carries while the network of ``layer``, from 0, is held."""
         return float(self.mean[1 + layer - self.layer])
 
 
 def held_sets(layers: int, layer: int) -> list[range]:
-    """The networks that are held in each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
+    """The networks held for each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
     above = range(layer, layers)
     return [range(0), *(range(each, each + 1) for each in above), above]
 
 
 def relayed(model: LoadedModel, two: Contrast, layer: int, needed: bool, least: float) -> Values:
-    """The numbers of a :class:`Relay` for one pair: what suffices, or what is ``needed``.
+    """The numbers of a :class:`Relay` for one pair: by how far the attention output suffices, or is ``needed``.
 
-    ``least`` is as in :func:`lab.evidence.patching.patches.patching`. Raises NotPatchable as it does.
+    ``least`` is as in :func:`lab.evidence.patching.patches.patching`, and NotPatchable is raised as in that function.
     """
     clean, corrupt, (good, bad) = plain_parts(model, two, least)
     base, other = (clean, corrupt) if needed else (corrupt, clean)
@@ -86,8 +87,8 @@ def patched_path(
 ) -> Tensor:
     """The last hidden state (d,) at token ``place`` of ``base``, with one attention output there taken from ``other``.
 
-    ``layer`` counts from 0. At ``place`` the feed-forward networks of the layers ``held`` write what they wrote in
-    ``base``. Both runs are of one text (b = 1).
+    ``layer`` counts from 0. At ``place``, the feed-forward networks of the layers ``held`` keep their outputs from
+    ``base``. Both runs have one text (b = 1).
     """
     x = base.residual[layer]
     for above in range(layer, model.config.layers):
@@ -104,7 +105,7 @@ def patched_path(
 def _at(
     place: int, vector: Tensor | None, step: Callable[[Tensor, LayerWeights], Tensor]
 ) -> Callable[[Tensor, LayerWeights], Tensor]:
-    """A step whose output at one token is ``vector``; the step itself for None."""
+    """A step whose output at one token is replaced by ``vector``; the step itself if ``vector`` is None."""
     if vector is None:
         return step
 

@@ -1,8 +1,9 @@
-"""Where is what decides kept? The claims of Meng et al. 2022 about facts, tested on the number of a subject.
+"""Where is the deciding information kept? The claims of Meng et al. 2022 about facts, tested on a subject's number.
 
 Minimal pairs of one template ("The boys near the house are old.") are patched part by part
 (:mod:`lab.evidence.patching.patches`).
-Layers are chosen on half A of the pairs, whose nouns are others than those of half B, on which all is reported.
+
+Layers are chosen on half A of the pairs, and all results are reported on half B, which has other nouns.
 """
 
 from __future__ import annotations
@@ -46,18 +47,18 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 EXPERIMENT = "patching"
-# Tokens stand between what decides and the blank, one of them another noun. In a template without that noun each pair
-# is another one turned round, so that what suffices and what is needed are the same numbers.
+# This template has tokens between the deciding noun and the blank, among them another noun. Without that noun, each
+# pair would be another pair with its sentences exchanged, and both directions of patching would give the same numbers.
 TEMPLATE = next(each for each in TEMPLATES if each.id == "prepositional")
 PAIRS = 160
-# What the tokens in its slots are called.
+# The names of the tokens in the template's slots.
 _SLOTS = {"noun": "subject", "preposition": "preposition", "attractor": "other noun", "tail": "last word"}
 _TINY = 1e-6  # logits that are nothing but rounding
 
 
 @once
 def untestable(model: LoadedModel) -> str:
-    """Why a model cannot be tested, in a sentence; "" where it can."""
+    """The reason why a model cannot be tested, in a sentence; "" if it can be tested."""
     try:
         can_be_asked(model)
         early(model.config.layers)
@@ -72,8 +73,8 @@ def untestable(model: LoadedModel) -> str:
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTest:
     """Run the experiment on ``model`` and its untrained twin: a minute or two for a small model.
 
-    ``progress`` is told the share that is done, from 0 to 1; what it raises ends the run. Raises ValueError for a model
-    that :func:`untestable` has a reason against, and NotPatchable where no pair of a half can be patched.
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError if
+    :func:`untestable` has a reason, and NotPatchable if no pair of a half can be patched.
     """
     asked = minimal_pairs(model, PAIRS, templates=[TEMPLATE]).pairs
     own = patch_template(model, asked, lambda done: progress(0.45 * done))
@@ -84,7 +85,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTes
 def measured(
     model: LoadedModel, own: TemplatePatching, twin: tuple[PairRow, ...], progress: Progress = unwatched
 ) -> PatchingTest:
-    """The result of what was patched; only paths are still to be patched, in the pairs of half B."""
+    """Build the result from patched pairs; this patches only the paths, in the pairs of half B."""
     subject, asked = own.pairs[0].deciding, own.pairs[0].place
     halves = np.array([each.pair.half for each in own.pairs])
     if len(set(halves.tolist())) < 2:
@@ -117,7 +118,7 @@ def _rows(own: TemplatePatching, chosen: Mapping[str, Chosen]) -> tuple[PairRow,
 
 
 def _carried(shares: Sequence[Maps], halves: Values, words: Sequence[NDArray[np.int64]]) -> Carried:
-    """The means over the halves; the intervals of B by a bootstrap over the ``words`` that its pairs share."""
+    """The means over both halves, and the intervals for B by a bootstrap over the ``words`` that its pairs share."""
     every = stacked(shares)
     a, b = (Maps(*(getattr(every, f.name)[halves == half] for f in fields(Maps))) for half in (0, 1))
     ends = [spread(drawn_means(getattr(b, f.name), *words)) for f in fields(Maps)]
@@ -128,16 +129,16 @@ def _carried(shares: Sequence[Maps], halves: Values, words: Sequence[NDArray[np.
 def _relay(
     model: LoadedModel, pairs: Sequence[AskedPair], layer: int, direction: str, words: Sequence[NDArray[np.int64]]
 ) -> Relay:
-    """The attention of ``layer`` at the asked token of every pair, with networks above it held."""
+    """The relay of the attention of ``layer`` at the asked token, with networks held, over all pairs."""
     each = np.stack([relayed(model, contrast(pair), layer, direction == NEEDED, SMALL) for pair in pairs])
     low, high = spread(drawn_means(each, *words))
     return Relay(layer, each.mean(axis=0), low, high)
 
 
 def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) -> tuple[PairRow, ...]:
-    """The pairs of half B in the twin, layers chosen on its A; none where one half has none.
+    """The pairs of half B in the untrained twin, with layers chosen on half A; none if either half has no pairs.
 
-    Its runs differ little, so it is patched in that half of all pairs in which they differ most.
+    The twin's two runs differ little, so only the half of all pairs with the largest differences is patched.
     """
     twin = untrained_twin(model)
     turned = [AskedPair(p.pair, p.other, p.encoding, p.place, p.deciding, p.good, p.bad) for p in asked]
@@ -153,7 +154,7 @@ def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) ->
 
 
 def names_of(asked: AskedPair) -> tuple[str, ...]:
-    """What a token of all pairs is called: by its slot of the template, or by its word. Each word is one token."""
+    """The name of each token for all pairs: its slot of the template, or its word. Each word is one token."""
     words = iter(re.findall(r"\w+|\.", TEMPLATE.frame))
     both = zip(asked.encoding.tokens, asked.encoding.special, strict=True)
     names = ((token, None if special else next(words)) for token, special in both)
@@ -161,7 +162,7 @@ def names_of(asked: AskedPair) -> tuple[str, ...]:
 
 
 def data_hash() -> str:
-    """Of what decides the pairs, beside the model's vocabulary: the template, its words, and how many."""
+    """Hash of everything but the model's vocabulary that decides the pairs: template, words and number of pairs."""
     return hashlib.sha256(repr((TEMPLATE, PAIRS)).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The result of the experiment on patching: the pairs, what each part carries, and the claims with their verdicts."""
+"""The result of the experiment on patching: the pairs, the share that each part carries, and the judged claims."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PairRow:
-    """A pair that was patched: logits of good less bad in both runs, and the numbers of each claim, (claims, 2)."""
+    """A patched pair: logit of the good minus the bad word in both runs, and the numbers of each claim, (claims, 2)."""
 
     pair: MinimalPair
     clean: float
@@ -41,7 +41,7 @@ class PairRow:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """How much each part carries in one direction: means over half A and half B, and B's 95 % interval."""
+    """The share that each part carries in one direction: means over half A and half B, and B's 95 % interval."""
 
     on_a: Maps
     on_b: Maps
@@ -56,15 +56,15 @@ class PatchingRow:
     Attributes
     ----------
     first, second
-        The means of the two numbers.
+        The means of the claim's two numbers.
     low, high
-        The 95 % interval of their difference, the effect, by a bootstrap over the nouns and verbs that pairs share.
+        The 95 % interval of the effect, ``first`` − ``second``, by a bootstrap over the nouns and verbs of the pairs.
     p
         The probability of a draw at or below 0, corrected by Holm for all claims.
     on_a
         The effect on half A, where layers were chosen.
     twin, twin_count
-        The effect in the untrained twin, and in how many pairs of B; None where it could not be patched.
+        The effect in the untrained twin, and the number of its pairs of B; None if the twin could not be patched.
     """
 
     claim: PatchClaim
@@ -91,19 +91,19 @@ class PatchingTest:
     Attributes
     ----------
     pairs, refused
-        The pairs that were patched, and those whose two runs differ too little, with the reason.
+        The patched pairs, and the pairs whose two runs differ too little, with the reason.
     tokens, subject, asked
-        What each token of a pair is called; which of them decides, and at which the model is asked (from 0).
+        The name of each token of a pair; the place (from 0) of the deciding token, and of the token that predicts.
     carried
-        By direction, see :data:`lab.evidence.patching.claims.DIRECTIONS`.
+        The shares that parts carry, by :data:`lab.evidence.patching.claims.DIRECTIONS`.
     estimated
-        What gradients foresee of what suffices, as a mean over half B.
+        The recovered shares of clean into corrupt, as estimated by gradients; means over half B.
     relays
-        By direction, what the chosen attention brings to the asked token with the networks above it held, on half B.
+        By direction, the share that the chosen attention brings to the asked token with networks held, on half B.
     twin
-        The pairs of B in the untrained twin; it is patched where its two runs differ most, in half of all pairs.
+        The pairs of B in the untrained twin, out of the half of all pairs in which the twin's runs differ most.
     made
-        Where a result that ships comes from; None for one that was measured here.
+        The provenance of a shipped result; None for a result measured on this machine.
     """
 
     pairs: tuple[PairRow, ...]
@@ -126,7 +126,7 @@ class PatchingTest:
         return [row for row in self.pairs if row.pair.half == half]
 
     def chosen(self, direction: str) -> Chosen:
-        """The layers that were chosen on A."""
+        """The layers chosen on half A."""
         return choose(self.carried[direction].on_a, self.subject, self.asked)
 
     def crosses(self, direction: str, half: int = 1) -> int:
@@ -136,7 +136,7 @@ class PatchingTest:
 
     @cached_property
     def rows(self) -> tuple[PatchingRow, ...]:
-        """The claims in their order; none of them is judged on fewer than :data:`FEW` pairs of B."""
+        """The claims in order, with verdicts; none is judged on fewer than :data:`FEW` pairs of B."""
         a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
         effects, on_a = _differences(b), _differences(a).mean(axis=0)
         untrained = _differences(np.stack([row.numbers for row in self.twin])) if self.twin else None
@@ -165,7 +165,7 @@ class PatchingTest:
         return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
 
     def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
-        """The mean effects in each draw, and how far they are above those of the twin, (draws, claims)."""
+        """The mean effects in each draw, and the same minus the twin's mean effects, (draws, claims)."""
         pairs = [row.pair for row in (*self.half(1), *self.twin)]
         weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
         own, other = np.split(weights, [len(effects)], axis=1)
@@ -176,7 +176,7 @@ class PatchingTest:
             return drawn, drawn - other @ twin / other.sum(axis=1, keepdims=True)
 
     def _untestable(self, claim: PatchClaim) -> str:
-        """Why a claim cannot be tested on this model, by half A, in a sentence; "" where it can."""
+        """The reason why half A makes a claim untestable on this model, in a sentence; "" if it can be tested."""
         if claim.id != LATE or self.crosses(claim.direction, 0) < self.layers:
             return ""
         return (
@@ -186,5 +186,5 @@ class PatchingTest:
 
 
 def _differences(numbers: Values) -> Values:
-    """The effects, (pairs, claims), of the two numbers of each claim."""
+    """The effects, (pairs, claims): the difference of each claim's two numbers."""
     return np.asarray(numbers[..., 0] - numbers[..., 1])

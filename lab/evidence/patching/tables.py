@@ -1,4 +1,4 @@
-"""The result of :mod:`lab.evidence.patching.replication` as tables, and back."""
+"""Convert the result of :mod:`lab.evidence.patching.replication` to tables, and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBERS = pa.list_(pa.float64())
 
 
 def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
-    """Cells (a line a part and token), pairs, refused pairs, the twin's pairs, relays, and the tokens' names."""
+    """Tables of cells (one line for each part and token), pairs, refused pairs, twin's pairs, relays, token names."""
     cells = {"estimated": _flat(found.estimated)}
     for direction, each in found.carried.items():
         cells |= {f"{direction} {name}": _flat(getattr(each, name)) for name in _MEANS}
@@ -56,7 +56,7 @@ def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
 
 
 def from_tables(tables: Mapping[str, pa.Table]) -> PatchingTest:
-    """What :func:`as_tables` took apart."""
+    """Rebuild the result from the tables of :func:`as_tables`."""
     tokens, cells = tables["tokens"].to_pylist(), tables["cells"]
     roles = [each["role"] for each in tokens]
 

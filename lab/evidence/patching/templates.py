@@ -1,4 +1,4 @@
-"""The patches of many minimal pairs, aligned by token, to take means and intervals of."""
+"""Patch many minimal pairs, aligned by token, for means and intervals over pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TemplatePatching:
-    """The pairs that could be patched, their patches in the same order, and the others with the reason."""
+    """The patched pairs, their patches in the same order, and the refused pairs with the reason."""
 
     pairs: tuple[AskedPair, ...]
     patchings: tuple[Patching, ...]
@@ -28,15 +28,14 @@ class TemplatePatching:
 def patch_template(
     model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched, least: float = SMALL
 ) -> TemplatePatching:
-    """Patch every pair of a template. ``progress`` is told the share that is done after each pair.
+    """Patch every pair of a template. ``progress`` receives the share done, 0 to 1, after each pair.
 
     A pair whose sentences differ by less than ``least`` logits is refused.
 
     Raises
     ------
     NotPatchable
-        If the pairs have different lengths, so that a token of one is no counterpart of another's, or if none of them
-        can be patched.
+        If the pairs have different lengths, so that their tokens do not correspond, or if no pair can be patched.
     """
     lengths = sorted({len(each.encoding) for each in pairs})
     if len(lengths) > 1:

@@ -1,4 +1,4 @@
-"""Parts computed on a Dask cluster. The only module that imports Dask, which comes by ``requirements-cluster.txt``."""
+"""Compute parts on a Dask cluster. Only this module imports Dask, which ``requirements-cluster.txt`` installs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from distributed.comm import CommClosedError
 from lab.evidence.scale.parts import TreebankPart, measured
 from lab.evidence.scale.workers import Workers, WorkersLost
 
-# Seconds that a scheduler may take to answer, and that it may be without any worker.
+# Seconds to wait for a scheduler's answer, and for its first worker.
 ANSWERS, WITHOUT_WORKERS = 10, 60
 
 
 def cluster(address: str) -> Workers:
-    """The workers of the scheduler at ``address``. A worker that dies is no loss: another one computes its parts."""
+    """The workers of the scheduler at ``address``. If a worker dies, another worker computes its parts."""
     return lambda parts: _on_cluster(address, parts)
 
 
@@ -32,7 +32,7 @@ def _on_cluster(address: str, parts: Iterable[TreebankPart]) -> Iterator[tuple[T
         except KilledWorker as error:
             raise WorkersLost("Each worker that took the same part died, perhaps for want of memory.") from error
         except (ModuleNotFoundError, RuntimeError) as error:
-            # The scheduler unpacks the tasks, too, and says no more than this when it cannot.
+            # The scheduler, too, deserializes the tasks; if it cannot, its error contains only this message.
             if isinstance(error, RuntimeError) and "deserialization of the task graph" not in str(error):
                 raise
             raise WorkersLost("Scheduler and workers must import the lab: start them in its folder.") from error
@@ -41,7 +41,7 @@ def _on_cluster(address: str, parts: Iterable[TreebankPart]) -> Iterator[tuple[T
 
 
 def hash_of(part: TreebankPart) -> str:
-    """The name of a task: two commands that ask for the same part share it."""
+    """Short hash of a part for the name of its task, so that two commands with the same part share one task."""
     return "-".join(value.decode()[:16] for value in part.made_of.values())
 
 
@@ -53,7 +53,7 @@ async def _identity(address: str) -> None:
 @contextmanager
 def _client(address: str) -> Iterator[Client]:
     try:
-        # Client() itself waits forever for one that takes the connection and says nothing.
+        # Client() itself waits forever for a scheduler that accepts the connection but never answers.
         asyncio.run(asyncio.wait_for(_identity(address), ANSWERS))
         client = Client(address, timeout=ANSWERS, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -1,9 +1,9 @@
-"""What the heads of a model name in a large treebank, part by part, as Parquet files.
+"""Keep the words that a model's heads name in a large treebank, part by part, in Parquet files.
 
-A part is :data:`lab.evidence.grammar.accuracy.CHUNK` sentences, counted from the first of half A. Where it is
-computed, and beside how many others, makes no difference to it. It is written under another name and renamed, so a
-file that has its name is whole; it says of which weights, which sentences and which code it is, and is computed again
-where one differs.
+A part has :data:`lab.evidence.grammar.accuracy.CHUNK` sentences, counted from the first of half A. The result of a part
+depends neither on the machine nor on the number of parts computed at once. A file is written under a temporary name and
+then renamed, so a file with its final name is complete. The file records the hashes of weights, sentences and code, and
+the part is computed again if one of them differs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OWN, TWIN = "own", "twin"
 
 
 class OtherWeights(RuntimeError):
-    """A machine has another model under the same name."""
+    """A machine has different weights under the same model name."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class TreebankPart:
     reader
         :data:`OWN` or :data:`TWIN`.
     start
-        The number of its first sentence, from 0.
+        The number of the first sentence, from 0.
     sentences
-        Which they are.
+        The sentences.
     model
-        As :func:`lab.models.loading.load_model` takes it.
+        The model's name for :func:`lab.models.loading.load_model`.
     weights
-        Its hash; whoever has other weights under that name refuses.
+        The model's hash; a worker with different weights under this name refuses the part.
     """
 
     reader: str
@@ -66,7 +66,7 @@ class TreebankPart:
 
     @cached_property
     def made_of(self) -> dict[bytes, bytes]:
-        """The hashes of model, data and code that its file carries."""
+        """The hashes of model, data and code for the part's file."""
         seed = untrained_seed(Path(self.model).name)[1] if self.reader == TWIN else None
         found = {
             "model": self.weights,
@@ -76,7 +76,7 @@ class TreebankPart:
         return {name.encode(): value.encode() for name, value in found.items()}
 
     def stands(self, folder: Path) -> bool:
-        """Whether its file is in ``folder``, and of this model, these sentences and this code."""
+        """True if ``folder`` has the part's file, made from this model, these sentences and this code."""
         try:
             said = pq.read_schema(folder / self.file).metadata or {}
         except (FileNotFoundError, pa.ArrowInvalid):
@@ -84,7 +84,7 @@ class TreebankPart:
         return all(said.get(name) == value for name, value in self.made_of.items())
 
     def write(self, folder: Path, content: bytes) -> None:
-        """Its file: whole under its name, or not at all."""
+        """Write the part's file; under its final name the file is complete or absent."""
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = folder / f"{self.file}.unfinished"
         unfinished.write_bytes(content)
@@ -92,7 +92,7 @@ class TreebankPart:
 
 
 def plan(model: LoadedModel, name: str, sentences: Sequence[Sentence]) -> list[TreebankPart]:
-    """The parts of a treebank, for the model that is loaded by ``name``, then for its twin."""
+    """The parts of a treebank, first for the model loaded by ``name``, then for its twin."""
     weights = model_hash(model)
     return [
         TreebankPart(reader, start, tuple(sentences[start : start + accuracy.CHUNK]), name, weights)
@@ -102,10 +102,10 @@ def plan(model: LoadedModel, name: str, sentences: Sequence[Sentence]) -> list[T
 
 
 def measured(part: TreebankPart) -> bytes:
-    """The content of a part's file; runs anywhere.
+    """Compute the content of a part's file, on any machine.
 
-    On one thread, as sums that several threads share out are rounded otherwise, by their number. Cores are used by
-    computing several parts at once.
+    Computation runs on one thread, because the rounding of sums depends on the number of threads. To use several cores,
+    compute several parts at once.
     """
     torch.set_num_threads(1)
     model = _loaded(part.model, part.weights)
@@ -123,13 +123,13 @@ def _loaded(name: str, weights: str) -> LoadedModel:
 
 @dataclass(frozen=True)
 class TreebankParts:
-    """The cases of all parts of one reader, in files: in memory are only those of the relation that is asked for."""
+    """The cases of all parts of one reader, in files; only one relation's cases are read into memory at a time."""
 
     folder: Path
     parts: tuple[TreebankPart, ...]
 
     def of(self, relation: str) -> Cases:
-        """Those of one relation, in reading order."""
+        """The cases of one relation, in reading order."""
         found = [(part.start, _from_parquet(self.folder / part.file, relation)) for part in self.parts]
         return Cases(
             causal=found[0][1].causal,
@@ -142,7 +142,7 @@ class TreebankParts:
 
 
 def _as_parquet(cases: Cases, part: TreebankPart) -> bytes:
-    """A row group a relation, so that :class:`TreebankParts` finds one without reading the others."""
+    """Parquet content with one row group per relation, so that :class:`TreebankParts` can read relations singly."""
     _, *shape = cases.named.shape
     says: dict[bytes, bytes] = {
         **part.made_of,
@@ -189,7 +189,7 @@ def _from_parquet(path: Path, relation: str) -> Cases:
 
 @cache
 def _code() -> tuple[str, ...]:
-    """What else decides the numbers: versions, and the code of the engine and of the counting."""
+    """The versions of libraries, and the hash of the engine's and the counting's code, which decide the numbers."""
     return torch.__version__, np.__version__, tokenizers.__version__, code_hash(accuracy.__name__)
 
 

@@ -1,4 +1,4 @@
-"""Who computes the parts: this process, several of them, or a cluster (:mod:`lab.evidence.scale.cluster`)."""
+"""Compute parts in this process, in several processes, or on a cluster (:mod:`lab.evidence.scale.cluster`)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from concurrent.futures.process import BrokenProcessPool
 
 from lab.evidence.scale.parts import TreebankPart, measured
 
-# Gives each part with the content of its file, in whatever order they are done.
+# A function that computes parts and yields each one with the content of its file, in the order of completion.
 Workers = Callable[[Iterable[TreebankPart]], Iterator[tuple[TreebankPart, bytes]]]
 
 
 class WorkersLost(RuntimeError):
-    """Nobody is left to compute; the message says what to do."""
+    """No worker is left to compute the parts; the message says what to do."""
 
 
 def processes(count: int) -> Workers:
-    """``count`` processes of this machine; one is this process itself."""
+    """Workers in ``count`` processes of this machine; if ``count`` is 1, in this process itself."""
     return _here if count == 1 else lambda parts: _in_processes(count, parts)
 
 
@@ -28,7 +28,7 @@ def _here(parts: Iterable[TreebankPart]) -> Iterator[tuple[TreebankPart, bytes]]
 
 
 def _in_processes(count: int, parts: Iterable[TreebankPart]) -> Iterator[tuple[TreebankPart, bytes]]:
-    # Spawned, not forked: a fork of a process in which PyTorch has threads may hang.
+    # Spawn, because a fork of a process with PyTorch threads may never finish.
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
         try:
             futures = {pool.submit(measured, part): part for part in parts}

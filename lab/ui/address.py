@@ -1,6 +1,6 @@
-"""The address of a page: it names what the page shows, so that a copied one shows the same; and links made before.
+"""The address of a page: it names what the page shows, so that a copied address leads to the same view.
 
-In those, a parameter or a value had another name, or another default.
+Links made before are read, too: in them, a parameter or a value had another name, or another default.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from lab.ui import parameters
 from lab.ui.parameter_kinds import Parameter, drawn
 
 _AT = "_page"
-# What every page reads: a text by a model, or a toy's letters. The learner's numbers of the toy, and of the model
-# before training, are named only where they are read.
+# The parameters that every page reads: a text by a model, or a toy's letters. The toy's own parameters, and the seed of
+# the model before training, are named only in addresses where they matter.
 _READ: tuple[Parameter[Any], ...] = (
     parameters.MODE,
     parameters.TEXT,
@@ -25,7 +25,7 @@ _READ: tuple[Parameter[Any], ...] = (
     parameters.TRAINING,
 )
 _TOY = "toy_"
-# They go along where a page has no place for them; the sidebar knows which text a learner chose.
+# These parameters stay in the address even if a page has no widget for them; the sidebar knows which text was chosen.
 _STAY = (parameters.TEXT, parameters.PAIR, parameters.MODE, parameters.MODEL)
 
 
@@ -35,7 +35,7 @@ def here() -> Page:
 
 
 def arrive(page: Page) -> bool:
-    """Say that ``page`` is on screen now. Returns whether it is another one than before."""
+    """Note that ``page`` is on screen now. Returns whether another page was on screen before."""
     if st.session_state.get(_AT) == page.id:
         return False
     st.session_state[_AT] = page.id
@@ -43,7 +43,7 @@ def arrive(page: Page) -> bool:
 
 
 def names_of(page: Page) -> set[str]:
-    """The parameters that a link to ``page`` may have: what its record names, and what is read."""
+    """The parameters that a link to ``page`` may have: those of its record, and those that every page reads."""
     toy = parameters.MODE.chosen() == parameters.TOY
     names = {name for name in page.parameters if toy or not name.startswith(_TOY)} | {each.name for each in _READ}
     if toy:
@@ -54,7 +54,7 @@ def names_of(page: Page) -> set[str]:
 
 
 def shown() -> dict[str, str]:
-    """What the page has a widget for and its address must name: what is not its default, and what is always named."""
+    """The parameters of the page's widgets that differ from their default, or are always named, with their values."""
     on_page = drawn()
     return {
         each.name: str(value)
@@ -70,7 +70,7 @@ def not_in_url() -> dict[str, str]:
 
 
 def written() -> dict[str, str]:
-    """What the URL names, as Python knows it."""
+    """The parameters that the URL names, as Python knows the URL."""
     return st.query_params.to_dict()
 
 
@@ -85,7 +85,7 @@ def not_on_page() -> list[str]:
 
 
 def _comes_and_goes(parameter: Parameter[Any]) -> bool:
-    """Whether a parameter is in the address only where the page has a widget for it."""
+    """Return whether a parameter is in the address only if the page has a widget for it."""
     return parameter.kept and not parameter.written and parameter not in _STAY
 
 
@@ -112,7 +112,7 @@ def keep_in_url() -> None:
 
 
 def renamed(link: Mapping[str, str]) -> dict[str, str]:
-    """Return a link with the names of today, and what it says unchanged where it says nothing old."""
+    """Return a link with today's names of parameters and values; the rest of the link is unchanged."""
     now = dict(link)
     for old, new in parameters.RENAMED.items():
         if old in now and new.meant(now[old]) is not None:
@@ -122,5 +122,5 @@ def renamed(link: Mapping[str, str]) -> dict[str, str]:
 
 
 def toy_without_weights(link: Mapping[str, str]) -> bool:
-    """Whether a link leads to a toy and leaves out its weights: it did so for the toy that is written by hand."""
+    """Return whether a link leads to a toy but leaves out its weights, as links to the hand-written toy once did."""
     return link.get(parameters.MODE.name) == parameters.TOY and parameters.TOY_WEIGHTS.name not in link

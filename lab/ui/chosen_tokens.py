@@ -1,4 +1,4 @@
-"""The head, the query and the key that are looked at: those chosen, found again in another sentence, else the lab's."""
+"""The head, query and key on screen: those chosen, found again in another sentence, otherwise those the lab finds."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BEGUN, _SEEN = "_first_head", "_tokens_seen"
 
 
 def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
-    """What ``first`` finds in ``trace``; it is chosen while the learner has chosen neither layer nor head.
+    """Return the head that ``first`` finds in ``trace``, and choose it while the learner has chosen no layer or head.
 
-    What the lab chose gives way in another model, and on a page that looks for another kind of head. It stays when the
-    sentence becomes another, so that the learner sees what the same head does with it. A link that names what ``first``
-    finds names no choice: its address was copied before anybody chose, or the page was loaded again.
+    The lab's choice is replaced in another model, and on a page that looks for another kind of head. It stays when the
+    sentence changes, so that the learner sees what this head does with the new one. A link that names the head that
+    ``first`` finds does not count as a choice: the address was copied before anybody chose, or the page was reloaded.
     """
     found = first(trace)
     of = twin_of(trace.model.id)
@@ -43,7 +43,7 @@ def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What was on screen: the texts, their tokens, what was chosen (0: nothing), and the query shown, from 0."""
+    """The last screen: texts, their tokens, the chosen query and key (from 1; 0: none), the query shown (from 0)."""
 
     texts: tuple[str, str | None]
     tokens: tuple[str, ...]
@@ -54,9 +54,9 @@ class _Seen:
 def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int | None = None) -> tuple[int, int]:
     """Query and key of ``trace``, from 0, in the head at ``place`` (layer and head from 0) or the lab's own.
 
-    In another text the same word is looked for, the nearest one if there are several. Without it, and before anybody
-    chose, the query is ``first``, or the row that the lab would look at first in this head, and the key its largest
-    weight.
+    In another text, the chosen word is looked for, and the nearest occurrence is taken. If the text lacks the word, or
+    nobody has chosen yet, the query is ``first``, or the row that the lab would look at first in this head, and the key
+    is the query's largest weight.
     """
     texts, before = (trace.text, trace.pair), st.session_state.get(_SEEN)
     begins = look(trace) if place is None else look_in(trace, *place)
@@ -70,9 +70,9 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
 
 
 def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:
-    """Choose the words of ``before`` where they stand now; a number that has changed since was chosen for this text."""
+    """Choose the words of ``before`` at their new places; a number changed since then was chosen for the new text."""
     for parameter, chosen in zip((TOKEN, KEY_TOKEN), before.chosen, strict=True):
-        # Also a query that the lab chose is what the learner looks at while the sentence becomes another.
+        # The learner may also be looking at a query that the lab chose when the sentence changes.
         shown = chosen - 1 if chosen else before.query if another and parameter is TOKEN else None
         if parameter.chosen() == chosen and shown is not None and shown < len(before.tokens):
             found = found_again(before.tokens[shown], trace.tokens, shown)
@@ -80,7 +80,7 @@ def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> N
 
 
 def forget() -> None:
-    """What is selected next was chosen for its own text, by a link."""
+    """Forget the tokens seen: the tokens selected next were chosen for their own text, by a link."""
     st.session_state.pop(_SEEN, None)
 
 

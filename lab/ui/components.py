@@ -17,15 +17,15 @@ from lab.ui.drawing import framed, show_numbers
 def mount(
     name: str, payload: bytes, key: str, *, states: Sequence[str] = (), on_change: Callable[[], None] | None = None
 ) -> dict[str, Any]:
-    """Show the component ``name`` with what :func:`lab.charts.components.packing.pack` made for it.
+    """Show the component ``name`` with the payload that :func:`lab.charts.components.packing.pack` made for it.
 
     Parameters
     ----------
     states
-        What the component may report with ``setStateValue`` or ``setTriggerValue``; each report is a rerun, so whatever
-        can be answered in the browser is answered there.
+        The states that the component may report with ``setStateValue`` or ``setTriggerValue``. Each report is a rerun,
+        so whatever can be answered in the browser is answered there.
     on_change
-        What is done with a report before the page is drawn again.
+        Called after a report, before the page is drawn again.
 
     Returns
     -------
@@ -50,4 +50,4 @@ def _component(name: str) -> ComponentRenderer:
 
 
 def _rerun() -> None:
-    """A state without a callback is not reported at all."""
+    """Do nothing: a state without a callback is not reported at all."""

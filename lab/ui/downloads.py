@@ -1,4 +1,4 @@
-"""The offer of a download, how far it has come, and the way out of it; the page beside it stays usable."""
+"""The offer of a download, its progress and a way to do without it; the page beside it stays usable."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _POLL = 1.0  # seconds
 
 
 def available(wanted: str) -> str:
-    """The model ``wanted``, once it is here; another one, with a reason, if it cannot be had.
+    """Return the model ``wanted`` once it is here; another model, with a reason, if it cannot be had.
 
-    Stops the page with a sentence where no model can be read.
+    Stops the page with a sentence if no model can be read.
     """
     try:
         size = runs.needs_download(wanted)
@@ -33,7 +33,7 @@ def available(wanted: str) -> str:
 
 
 def _that_works(but: str) -> str:
-    """Another model that ships, or the end of the page."""
+    """Return another model that ships, or end the page."""
     found = runs.that_ships(but)
     if found is not None:
         return found
@@ -46,7 +46,7 @@ def _that_works(but: str) -> str:
 
 
 def offer(model_id: str, megabytes: int, instead: str) -> None:
-    """What stands on a page whose model is not here yet; ``instead`` is the model that the page shows until then."""
+    """Draw the offer on a page whose model is not here yet; until then the page shows the model ``instead``."""
     found = downloads.running(model_id)
     error = None if found is None else found.error
     failed = error is not None and _asked(model_id) in st.session_state
@@ -71,7 +71,7 @@ def offer(model_id: str, megabytes: int, instead: str) -> None:
 
 
 def _start(model_id: str) -> None:
-    """Only what this server offers is ever fetched, whatever a link asks for."""
+    """Begin the download. Only models that this server offers are ever fetched, whatever a link asks for."""
     entry = card(model_id)
     if entry is not None and model_id in runs.model_ids() and runs.downloads_allowed():
         st.session_state[_asked(model_id)] = True
@@ -79,13 +79,13 @@ def _start(model_id: str) -> None:
 
 
 def _asked(model_id: str) -> str:
-    """The key under which a session remembers that it wanted this download: only it hears that one failed."""
+    """The key under which a session notes that it wanted this download: only this session is told of a failure."""
     return f"_asked.{model_id}"
 
 
 @st.fragment(run_every=_POLL)
 def _progress(model_id: str) -> None:
-    """The megabytes so far. When all have arrived, or none will, the whole page runs again."""
+    """Draw the megabytes so far. When the download is over or has failed, the whole page runs again."""
     found = downloads.running(model_id)
     if found is None or found.error is not None:
         st.rerun()

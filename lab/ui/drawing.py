@@ -1,4 +1,4 @@
-"""Draw a :class:`lab.charts.base.figure.Figure`: the chart, its numbers as a table and as CSV, itself as a notebook."""
+"""Draw a :class:`lab.charts.base.figure.Figure`: the chart, its numbers as a table and CSV, and its notebook."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.teaching import larger_chart, larger_plotly
 
 _PLAIN = (str, int, float, bool, type(None))
-_SPECIFICATION = 30_000  # bytes, about
+_SPECIFICATION = 30_000  # bytes: about the size of a chart's specification
 _LAST, _CODE = "_last_figure", "The code that just ran"
 _FIT = 4  # columns that are seen without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
@@ -39,14 +39,15 @@ class _Ready:
 
     @property
     def nbytes(self) -> int:
-        """About what it keeps: the numbers, once more as Arrow and once for the table, and a specification."""
+        """About the bytes it keeps: the numbers, once as Arrow and once for the table, and a specification."""
         return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
 def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
     """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
-    A figure given as the call that makes it can be taken home as a notebook. It is kept with the run that it shows.
+    A figure given as the call that makes it can be downloaded as a notebook. The figure is kept with the run that it
+    shows.
     """
     return _draw(_made(figure, clickable), key, clickable, figure)
 
@@ -59,7 +60,7 @@ def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
 
 
 def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
-    """The figure, made once for a run, or for two, where nothing but plain values says which it is."""
+    """The figure. It is made once for a run, or for two, if only plain values tell it from other figures."""
     if not isinstance(figure, partial):
         return _ready(figure, clickable)
     from lab.models.trace import Trace
@@ -72,7 +73,7 @@ def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
 
 
 def _says_which(value: object) -> bool:
-    """Whether the same value makes the same figure again: it is a plain value, a record of plain values, or a run."""
+    """Return whether an equal value makes the same figure again: a plain value, a record of plain values, or a run."""
     from lab.models.trace import Trace
 
     if is_dataclass(value) and not isinstance(value, Trace | type):
@@ -99,7 +100,7 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any])
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:
-    """The columns of ``frame``. Streamlit would do it by pandas' own way, which takes twenty times as long."""
+    """The columns of ``frame`` as Arrow. Streamlit would convert them by way of pandas, in twenty times the time."""
     return pa.table({name: frame[name].to_numpy() for name in frame.columns})
 
 
@@ -122,16 +123,16 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
-    """Draw a Sankey diagram, whose labels are upon its bands; on a telephone it scrolls sideways."""
+    """Draw a Sankey diagram, whose labels are on its bands; on a telephone it scrolls sideways."""
     _clear_labels()
     with st.container(key="sankey"):
         draw_plotly(call, key)
 
 
 def _clear_labels() -> None:
-    """A rim in the page's own colour around each label, wide enough that no band strikes through it.
+    """Draw a rim in the page's colour around each label, wide enough that no band runs through the letters.
 
-    Plotly draws labels upon the bands, with a shadow of one pixel in a colour of its own choice.
+    Plotly draws labels on the bands, with a shadow of one pixel in a colour of its own choice.
     """
     paper, ink = (
         f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
@@ -154,9 +155,9 @@ def show_numbers(
     call: partial[Any] | None = None,
     figure: Figure | None = None,
 ) -> None:
-    """The button of a figure. It opens its numbers as a table, made only then, and the files to take home.
+    """Draw the button of a figure. It opens the numbers as a table, made only then, and the files to download.
 
-    The code that made the numbers joins them: see :func:`code`.
+    :func:`code` adds the code that made the numbers.
     """
     label, icon = "Numbers and files", ":material/more_horiz:"
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
@@ -176,13 +177,13 @@ def show_numbers(
 
 
 def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
-    """A download that asks the page for nothing; a function is called when it is clicked."""
+    """Offer a download that does not rerun the page; if ``data`` is a function, it is called at the click."""
     name, mime = f"{key}.{kind}", _MIME[kind]
     st.download_button(label, data, name, mime, name, on_click="ignore", type="tertiary", icon=":material/download:")
 
 
 def take_notebook(call: partial[Any], key: str) -> None:
-    """A download of the notebook that makes ``call``."""
+    """Offer a notebook for download that recomputes ``call``."""
     file("Notebook", key, "ipynb", partial(_notebook, call, key))
 
 
@@ -200,9 +201,9 @@ def _notebook(call: partial[Any], title: str) -> str:
 
 
 def code(*functions: Callable[..., Any]) -> None:
-    """The source of the functions that computed what is on screen, behind the button of the last figure.
+    """Show the source of the functions that computed the numbers on screen, behind the button of the last figure.
 
-    Where no figure has such a button, the source is folded.
+    If no figure has such a button, the source is in a folded box.
     """
     last = st.session_state.pop(_LAST, None)
     if not isinstance(last, DeltaGenerator):
@@ -215,7 +216,7 @@ def code(*functions: Callable[..., Any]) -> None:
 
 
 def forget_figures() -> None:
-    """Another run of the page begins: it has no figure yet."""
+    """Forget the last figure: another run of the page begins."""
     st.session_state.pop(_LAST, None)
 
 
@@ -223,7 +224,7 @@ _source = cache(inspect.getsource)
 
 
 def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
-    """Set each parameter to the place that was clicked last in ``chart``, once a click."""
+    """Set each parameter to the place clicked last in ``chart``; each click counts once."""
     cells = _selected(chart)
     if not cells or cells == st.session_state.get(f"_taken.{chart}"):
         return
@@ -235,7 +236,7 @@ def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
 
 
 def _selected(name: str) -> list[dict[str, float]]:
-    """What the chart ``name`` says was clicked last."""
+    """The cells that were clicked last in the chart ``name``."""
     event = st.session_state.get(name)
     selected = event.get("selection", {}) if event is not None else {}
     return [dict(cell) for key in ("map", "cell") for cell in selected.get(key) or ()]

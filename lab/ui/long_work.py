@@ -1,4 +1,4 @@
-"""Work of more than a second: it runs in the background while somebody waits for it. Button, progress, the way out."""
+"""Work of more than a second: it runs in the background while somebody waits. Draws its button, progress and Stop."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
 _BEGUN = "_begun_unasked"
-# So many runs at once: twenty would each take twenty times as long, and hold twenty models.
+# The number of runs that compute at once: twenty would each take twenty times as long, and hold twenty models.
 _PLACES = threading.BoundedSemaphore(COUNT)
 Work = Callable[[Progress], object]
 
 
 def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
-    """The button that begins ``work``; while it goes on, the share that is done, and Stop.
+    """Draw the button that begins ``work``; while the work goes on, the share that is done, and Stop.
 
-    ``work`` keeps its result itself. It is told a function to call with the share done; that raises where the learner
-    has stopped it. The page runs again when it is over. A run that somebody else has left can be taken up.
+    ``work`` keeps its result itself. It receives a function to call with the share done; the call raises once the
+    learner has stopped the work. When the work is over, the page runs again. A learner can take up a run that somebody
+    else has left.
     """
     found = jobs.running(key)
     if found is not None and not found.resting:
@@ -40,9 +41,9 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
 
 
 def unasked(key: Hashable, label: str, work: Work) -> None:
-    """Begin ``work`` at once, for what is over in a few seconds; else as :func:`offer`.
+    """Begin ``work`` at once, if it takes only a few seconds; otherwise like :func:`offer`.
 
-    In a visit it begins by itself only once: after Stop, and after an error, the button begins it again.
+    During a visit, the work begins by itself only once: after Stop or an error, the button begins it again.
     """
     begun: set[int] = st.session_state.setdefault(_BEGUN, set())
     if hash(key) in begun:
@@ -54,9 +55,9 @@ def unasked(key: Hashable, label: str, work: Work) -> None:
 
 
 def begin(key: Hashable, work: Work) -> None:
-    """Run ``work`` in the background, or join it, for as long as this visit or another one waits for it.
+    """Run ``work`` in the background, or join it if it runs already, as long as any visit waits for it.
 
-    When it tells how far it is, whoever waits for a core goes first.
+    Each time the work reports its progress, threads that wait for a core go first.
     """
 
     def run(job: Job) -> None:
@@ -78,7 +79,7 @@ def begin(key: Hashable, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit by its session. Called, it says whether its browser is connected, on whatever page."""
+    """A visit, by its session. Called, it says whether the visit's browser is still connected, on whatever page."""
 
     session: str
 
@@ -93,7 +94,7 @@ def this_visit() -> Visit:
 
 
 class _Place:
-    """A run's place among the :data:`_PLACES`. Waiting for one, a run that was left rests, too."""
+    """A run's place among the :data:`_PLACES`. A run that nobody waits for also rests while it waits for a place."""
 
     def __init__(self, job: Job) -> None:
         self._job, self._taken = job, False
@@ -106,7 +107,7 @@ class _Place:
         self.leave()
 
     def take(self) -> None:
-        """Wait for a place. Raises Stopped where the run ends meanwhile."""
+        """Wait for a place. Raises Stopped if the run ends meanwhile."""
         while not _PLACES.acquire(timeout=_POLL):
             self._job.waiting = True
             self._job.tell(self._job.done, 1.0)

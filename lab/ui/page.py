@@ -1,4 +1,4 @@
-"""What every page with a model does: header, trace, proof; and what a lesson adds, the way on."""
+"""The parts of every page with a model: header, trace, proof; a lesson adds the way through its steps."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ _PLAIN = Interventions()
 
 @dataclass(frozen=True)
 class OpenPage:
-    """One run of a page: what is selected, where the strip, the proof badge and the notes go."""
+    """One run of a page: its selection, and the places for the strip, the proof badge and the notes."""
 
     selection: Selection
     header: Header
     notes: DeltaGenerator
-    weights: bool  # whether its model may be the one before training: the same with random weights
+    weights: bool  # whether the learner may switch to the model before training, with random weights
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
-        """The row of steps under the header: one idea a screen; ``more`` lie beside the way. Returns the chosen one."""
+        """Draw the row of steps under the header: one idea a screen; ``more`` are optional. Returns the chosen step."""
         asked = parameters.STEP.asked()
         gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
         instead = self.renamed() | {name: each.instead for name, each in gone.items()}
@@ -70,17 +70,17 @@ class OpenPage:
         return chosen
 
     def renamed(self) -> dict[str, str]:
-        """The names of today for those of steps in links made before."""
+        """The names that steps have in old links, with today's names."""
         return {}
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps that the page has, but not for what is read now."""
+        """The steps that the page has, but not for toys, while a toy is read."""
         return {}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
-        """The buttons at the end of a step that lead to the next one and back; keys press them before a class.
+        """Draw the buttons at the end of a step that lead to the next step and back; keys press them before a class.
 
-        What lies beside the way comes before its last step, and leads there.
+        Optional steps come before the last step, and lead there.
         """
         way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
         at = way.index(parameters.STEP.chosen() or names[0])
@@ -101,25 +101,25 @@ class OpenPage:
                 self.next_page(forward)
 
     def ending(self) -> None:
-        """What stands at the end of the last step: nothing, where nothing is taught."""
+        """Draw the end of the last step: nothing on a page that teaches nothing."""
 
     def next_page(self, key: str | None) -> None:
-        """What follows the last step: nothing, where pages have no order."""
+        """Draw the button after the last step: nothing on pages without an order."""
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
-        """The selected text through the selected model. Stops the page with a sentence if it cannot be."""
+        """Run the selected text through the selected model. Stops the page with a sentence if that is impossible."""
         traced = self.run(self._model_id(), self.selection[parameters.TEXT], self.selection[parameters.PAIR], changes)
         self.here(traced)
         return traced
 
     def here(self, traced: Trace | None) -> None:
-        """Show where on the way from text to word the page is, with the shapes of this run; none before a class."""
+        """Show where the page is on the way from text to word, with the shapes of this run; nothing before a class."""
         if self.header.about and not self.selection[parameters.TEACH]:
             with self.header.way:
                 strip.show(traced, self.header.about, self.header.lesson)
 
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
-        """Any text through any model that is here; ``whose`` ("Text B: ") begins what is said about it."""
+        """Run any text through any model that is here; ``whose`` ("Text B: ") begins every sentence about the text."""
         try:
             traced = runs.run(model_id, text, pair, changes)
         except TextError as error:
@@ -139,7 +139,7 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
-        """The model to run: the selected one, or its twin with random weights where the page offers them."""
+        """The model to run: the selected one, or its twin with random weights if the page offers that twin."""
         wanted = downloads.available(self.selection[parameters.MODEL])
         if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted
@@ -151,7 +151,7 @@ class OpenPage:
         return twin_id(wanted, seed)
 
     def head_controls(self, trace: Trace, first: FirstHead = look_head) -> tuple[int, int]:
-        """Layer and head selectors in the sidebar; returns both from 0. ``first`` finds those before anybody chose."""
+        """Draw the layer and head selectors in the sidebar; returns both from 0. ``first`` finds the initial choice."""
         found = begin(trace, first)
         with sidebar.controls():
             left, right = st.columns(2)
@@ -163,19 +163,22 @@ class OpenPage:
         return layer, head
 
     def head_control(self, trace: Trace) -> int:
-        """Head selector in the sidebar, for a bench that looks at all layers; returns it from 0."""
+        """Draw the head selector in the sidebar, for a bench that looks at all layers; returns the head from 0."""
         with sidebar.controls():
             return choose_head(trace, begin(trace, look_head))
 
     def layer_control(self, trace: Trace, first: FirstHead = look_head) -> int:
-        """Layer selector in the sidebar, for a lesson without heads; returns it from 0. ``first``: see ``controls``."""
+        """Draw the layer selector in the sidebar, for a lesson without heads; returns the layer from 0.
+
+        ``first``: see :meth:`head_controls`.
+        """
         with sidebar.controls():
             return choose_layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
-        """Fill the badge. Call it last: the page is on screen while Hugging Face runs, once somebody asks for that.
+        """Fill the badge. Call it last, so that the page is on screen while Hugging Face runs (if asked for).
 
-        With several traces there is a badge for each, and it names its model, or says which of the ``names`` it is.
+        With several traces there is a badge for each, labelled with the trace's model, or with its name in ``names``.
         """
         badge = self.header.badge
         with badge.container(horizontal=True) if len(traces) > 1 else badge:
@@ -184,7 +187,7 @@ class OpenPage:
                 show_proof(trace, f"_proof_{place}", name, bool(names) and not trace.interventions.changes_nothing)
 
     def finish(self) -> None:
-        """Notes of what was changed. Call it when all controls are drawn."""
+        """Draw the notes on changed selections. Call it when all controls are drawn."""
         if notes := selection.take_notes():
             with self.notes.container():
                 for message in notes:
@@ -193,13 +196,13 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson; ``again`` is what is asked before it and after it."""
+    """The page of a lesson; ``again`` are the questions from other lessons that are asked before and after it."""
 
     lesson: Lesson
     again: Returning
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
-        """As on every page; in a lesson a step says what it is about, and it is remembered which were seen."""
+        """Draw the row of steps as on every page; a lesson also states the step's idea, and notes that it was seen."""
         chosen = super().step(names, more)
         story = self._story if chosen == names[0] else None
         if story is not None:
@@ -221,7 +224,7 @@ class LessonPage(OpenPage):
         return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
 
     def renamed(self) -> dict[str, str]:
-        """As on every page; the lesson's record has them."""
+        """The old names of the lesson's steps with today's, from its record."""
         return old_names(self.lesson)
 
     def offered(self, *, causal: bool) -> list[Step]:
@@ -231,7 +234,7 @@ class LessonPage(OpenPage):
 
     @property
     def _story(self) -> Story | None:
-        """Where the lesson begins and what it finds: not told before a class, nor of a toy, which shows neither."""
+        """The lesson's beginning and findings, as a story: None before a class, and for a toy, which shows neither."""
         return (
             None
             if self.selection[parameters.TEACH] or self.selection[parameters.MODE] == parameters.TOY
@@ -239,7 +242,7 @@ class LessonPage(OpenPage):
         )
 
     def ending(self) -> None:
-        """What was found, and what to keep."""
+        """Draw the lesson's findings and the sentence to remember."""
         if self.selection[parameters.TEACH]:
             return
         if (story := self._story) is not None:
@@ -252,15 +255,15 @@ class LessonPage(OpenPage):
                 way_to(kind, each)
 
     def next_page(self, key: str | None) -> None:
-        """The button to the next lesson, or from the last one to the course; ``key`` presses it, too."""
+        """Draw the button to the next lesson, or from the last one to the course; ``key`` presses the button, too."""
         _, after = neighbours(self.lesson)
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
-        # A key of its own: the click that led to this step would otherwise count for this button, too.
+        # The button has a key of its own: the click that led to this step would otherwise count for this button, too.
         if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", type="primary", shortcut=key):
             selection.open_page(after or page_of("course"))
 
     def finish(self) -> None:
-        """Notes of what was changed, the reading list, and the way to the neighbouring lessons."""
+        """Draw the notes on changed selections, the reading list, and the links to the neighbouring lessons."""
         super().finish()
         st.divider()
         papers(self.lesson.reading)
@@ -273,7 +276,7 @@ class LessonPage(OpenPage):
 
 
 def old_names(page: Page) -> dict[str, str]:
-    """What the steps of a page were called in links made before, with their names of today."""
+    """The names that a page's steps have in old links, with today's names."""
     return {old: step.name for step in page.steps for old in step.was}
 
 
@@ -303,11 +306,11 @@ class BenchPage(OpenPage):
         return next(step.id for step in self.bench.steps if step.name == chosen)
 
     def renamed(self) -> dict[str, str]:
-        """As on every page; the bench's record has them."""
+        """The old names of the bench's steps with today's, from its record."""
         return old_names(self.bench)
 
     def finish(self) -> None:
-        """Notes of what was changed, and what to read."""
+        """Draw the notes on changed selections, and the reading list."""
         super().finish()
         papers(self.bench.reading)
 

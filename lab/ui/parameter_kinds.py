@@ -1,6 +1,6 @@
 """The kinds of URL parameters: each reads a link, says what it refuses, and draws the widget that keeps the URL.
 
-Those whose range is known only when the page has run its model stand in :mod:`lab.ui.parameters_of_a_run`.
+Parameters whose range is known only when the page has run its model are in :mod:`lab.ui.parameters_of_a_run`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def whole_number(raw: object, least: int, most: int) -> int | None:
 
 
 def drawn() -> set[str]:
-    """The parameters that have a widget on this page, so far."""
+    """The parameters that have a widget on this page so far."""
     found: set[str] = st.session_state.setdefault(_DRAWN, set())
     return found
 
@@ -39,9 +39,9 @@ def drawn() -> set[str]:
 class Parameter(ABC, Generic[T]):
     """One parameter of the URL. ``name`` is its name in a link, in the session and in the Selection.
 
-    ``kept``: it says what is looked at, so a link to this place has it; otherwise it belongs to the visit or the page.
-    ``written``: no widget is bound to it, so Python writes it into the URL when a page is done.
-    ``named``: a link says it even where it is the default, because not every page begins with the same.
+    ``kept``: links to this view carry the parameter, since it says what is looked at; others belong to visit or page.
+    ``written``: no widget is bound to the parameter, so Python writes it into the URL when a page is done.
+    ``named``: links name the value even if it is the default, because pages differ in what they begin with.
     """
 
     name: str
@@ -52,46 +52,46 @@ class Parameter(ABC, Generic[T]):
 
     @abstractmethod
     def meant(self, raw: str) -> T | None:
-        """What a link means by ``raw``; None if it cannot mean anything."""
+        """The value that a link means by ``raw``; None if ``raw`` cannot mean any."""
 
     @abstractmethod
     def wanted(self) -> str:
-        """What a link may say, in words."""
+        """The values that a link may have, in words."""
 
     def refusal(self, raw: str) -> str:
-        """What the learner is told when ``raw`` cannot be meant."""
+        """The sentence that tells the learner that ``raw`` is refused."""
         return f"{self.name} must be {self.wanted()}; it is {self.default} now."
 
     def chosen(self) -> T:
-        """What is chosen now: one field of the Selection, where all of it would cost more."""
+        """The value chosen now: one field of the Selection, as building all of it would take longer."""
         value = st.session_state.get(self.name, self.default)
         return value if isinstance(value, type(self.default)) else self.default
 
     def _key(self) -> str:
-        """The key of its widget. It is noted, as this page must not name it in an address: Streamlit would raise."""
+        """The widget's key, which is noted in :func:`drawn`: Streamlit refuses the key in an address then."""
         drawn().add(self.name)
         return self.name
 
     def _bound(self) -> dict[str, Any]:
-        """What every widget is given that stands in the URL and outlives the page."""
+        """The arguments of every widget whose value is in the URL and outlives the page."""
         return {"key": self._key(), "bind": "query-params", "persist_state": "session"}
 
     def _bring_into(self, offered: Sequence[T], first: T) -> None:
-        """Make a choice that was made in another model or text, and is not ``offered`` in this, the ``first`` one.
+        """Replace a choice from another model or text that is not ``offered`` now by ``first``.
 
-        It is said, not left to the widget's default: the browser would go on showing the old choice.
+        The session is changed, as the widget's default would not do: the browser would go on showing the old choice.
         """
         if self.name in st.session_state and st.session_state[self.name] not in offered:
             self.set(first)
 
     def set(self, value: T) -> None:
-        """Choose ``value``, before the widget is drawn: for callbacks, and for what is brought inside a text."""
+        """Choose ``value`` before the widget is drawn: in callbacks, and to bring a number into the range of a text."""
         st.session_state[self.name] = value
 
 
 @dataclass(frozen=True)
 class Name(Parameter[str]):
-    """A name or a list of places. What there is, the model or the text decides: the page looks it up."""
+    """A name or a list of places. The valid ones depend on the model or the text: the page looks the name up."""
 
     longest: int = field(default=MAX_CHARACTERS, kw_only=True)
 
@@ -104,7 +104,7 @@ class Name(Parameter[str]):
 
 @dataclass(frozen=True)
 class TextParameter(Name):
-    """What a learner types."""
+    """A text that a learner types."""
 
     def chosen(self) -> str:
         return clean(super().chosen())
@@ -124,7 +124,7 @@ class TextParameter(Name):
 
 @dataclass(frozen=True)
 class Choice(Parameter[T]):
-    """One of the ``options``, which stand in the order of the screen."""
+    """One of the ``options``, which are in the order of the screen."""
 
     options: tuple[T, ...]
 
@@ -135,7 +135,7 @@ class Choice(Parameter[T]):
         return f"one of {', '.join(sorted(map(str, self.options), key=len))}"
 
     def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
-        """What to offer, and what is chosen before anybody chose."""
+        """The values to offer, and the one selected until somebody chooses."""
         offered = offered or self.options
         first = self.default if self.default in offered else offered[0]
         self._bring_into(offered, first)
@@ -147,7 +147,7 @@ class Buttons(Choice[T]):
     """A choice among a few, side by side."""
 
     def choose(self, label: str, offered: Sequence[T] = (), *, help: str | None = None) -> T:
-        """Draw the buttons, of all options or of those ``offered`` here. A link says what stands on a button."""
+        """Draw the buttons, of all options or of those ``offered`` here. A link names the words on a button."""
         offered, first = self._offered(offered)
         chosen = st.segmented_control(label, offered, default=first, required=True, help=help, **self._bound())
         return chosen if chosen in offered else first

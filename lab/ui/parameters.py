@@ -47,14 +47,14 @@ from lab.ui.parameters_of_a_run import Counted, HiddenParameter, Listed, Model, 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
 
-# What a visit begins with, where a lesson has no text of its own.
+# The text that a visit begins with, if a lesson has no text of its own.
 DEFAULT_TEXT = "She gave her brother the book that he wanted."
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
 # [CLS] and [SEP], or the first token of a model without them: whether they take part in a measurement of heads.
 LEFT_OUT, KEPT = "Left out", "Kept"
-# Which sentences the heads are averaged over.
+# The sentences that the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
 # The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
 MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
@@ -66,15 +66,15 @@ EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 LAYERED, REPEATED = "Layer by layer", "One layer repeated"
 # The neuron view of a long text: which keys have a row.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
-# And which pattern it takes apart, if it is none by name.
+# The neuron view: the pattern that the view takes apart, if none is chosen by name.
 OWN_PATTERN = "The clearest of this head"
 # The head view: between what the lines run.
 TOKENS, WORDS = "Tokens", "Words"
-# The prediction lesson: the bars of a likelihood, and what top-k leaves out.
+# The prediction lesson: the bars of a likelihood, and the words that top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
 EVERY_WORD = "all"
-# The bench of comparisons: what differs between A and B, and what is done to B. Its figures are named as in
-# lab/benches/compare/comparable.py, which brings torch; a test holds the two lists together.
+# The bench of comparisons: the difference between A and B, and the change made to B. Its figures are named as in
+# lab/benches/compare/comparable.py, which imports torch; a test compares the two lists.
 TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION = "Two texts", "Two models", "Trained or random", "An intervention"
 ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean", "Head made uniform"
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
@@ -91,16 +91,16 @@ COMPARED = (
     "Neurons of a token",
     "Sentence to sentence",
 )
-# What stands for the output of a head that is off.
+# The replacement for the output of a head that is off.
 ZERO, MEAN = "Zero", "Mean"
 LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
-_SEEDS = (0, 9999)  # the lab keeps those beyond for itself: sentences that no toy was taught on
-_MOST = 10_000  # of what the model or the text counts: the page knows how many there are
+_SEEDS = (0, 9999)  # larger seeds are the lab's own: they make sentences that no toy was trained on
+_MOST = 10_000  # upper limit for numbers that count things in the model or text; the page knows the real limit
 _METRICS = tuple(metric.name for metric in METRICS)
 
-# What is read: a text, or a toy's sentence of letters.
+# The input: a text, or a toy's sentence of letters.
 MODE = Buttons("mode", SENTENCE, (SENTENCE, TOY))
 TEXT = TextParameter("text", DEFAULT_TEXT)
 PAIR = TextParameter("pair", "")
@@ -113,26 +113,26 @@ TOY_COUNT = NumberParameter("toy_count", 20, SETTINGS["count"].low, SETTINGS["co
 TOY_SEED = NumberParameter("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = NumberParameter("toy_sentence", 1, 1, SETTINGS["count"].high)
 TOY_OWN = TextParameter("toy_own", "", longest=64)
-# A lesson opens on the toy that one can train. In links made before, a toy without weights is the one written by hand.
+# A lesson opens on the toy that learners train. In old links, a toy without weights is the one written by hand.
 TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
 BEFORE_WEIGHTS = CONSTRUCTED
 TOY_HEADS = NumberParameter(
     "toy_heads", 4, 1, 32
-)  # into how many the random toy is cut: at most one for each dimension
+)  # number of heads into which the random toy is cut: at most one for each dimension
 TOY_TRAINED_HEADS = Buttons("toy_trained_heads", TRAINED_HEADS, (1, 2, 4))
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
 TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))
-# The toys of single lessons: a rule whose blanks are filled; what a vocabulary is learned by, so far, and what it cuts.
+# The toys of single lessons: the rule behind the blanks; the trainer of the vocabulary, its merges, the word it splits.
 TOY_RULE = Menu("toy_rule", RULES[0].name, tuple(rule.name for rule in RULES))
 TOY_TRAINER = Buttons("toy_trainer", BPE, (BPE, WORDPIECE))
 TOY_MERGES = Slider("toy_merges", 0, 0, MERGES)
 TOY_WORD = TextParameter("toy_word", "", longest=40)
-# Where to look. ``place`` is the token asked about, ``masked`` the hidden ones ("3.7"), ``heads`` those drawn ("2.5").
+# Where to look. ``place``: the token asked about; ``masked``: the hidden ones ("3.7"); ``heads``: those drawn ("2.5").
 STEP = StepParameter("step", "", kept=False)
 LAYER = Counted("layer", 1)
 HEAD = Counted("head", 1)
 OTHER_HEAD = Counted("other_head", 2)
-# From a sentence back to the one before it, to which its pronouns refer, and which a causal model sees, too.
+# From a sentence to the one before it, to which its pronouns refer, and which a causal model sees, too.
 FROM_SENTENCE = Counted("sentence", 2)
 TO_SENTENCE = Counted("other_sentence", 1)
 TOKEN = PlaceParameter("token", 0, 0, _MOST)
@@ -155,17 +155,17 @@ ORDER: Buttons[Order] = Buttons("order", "reversed", ("reversed", "shuffled", "m
 PE_LENGTH = Slider("pe_length", 64, 8, 512)
 PE_WIDTH = Slider("pe_width", 64, 4, 512)
 PE_BASE = ScaleParameter("pe_base", 10_000, (10, 100, 1000, 10_000, 100_000, 1_000_000))
-# Measurements of heads, and what is done to one.
+# Measurements of heads, and changes to a single head.
 METRIC = Menu("metric", "Spread (entropy)", _METRICS)
 VERSION = Buttons("version", RAW, (RAW, CORRECTED))
 SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
-# Which heads the tokens behind a cell of that matrix are seen in.
+# The heads in which the tokens behind a cell of that matrix are shown.
 BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
-# The other half of a layer. ``norm`` is where a LayerNorm stands, by the name that its layer has for it.
+# The other half of a layer. ``norm`` is the place of a LayerNorm, by the name that its layer has for it.
 NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
 RESIDUAL = Buttons("residual", CHANGE_LENGTH, (CHANGE_LENGTH, CHANGE_COSINE))
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))
@@ -189,10 +189,10 @@ PATTERN = Menu("pattern", OWN_PATTERN, (OWN_PATTERN, *(pattern.name for pattern 
 DIMENSIONS = NumberParameter("dimensions", 3, 0, 256)
 # Flow. ``follow`` is the token whose paths are drawn (0: all), ``flow_layer`` the last layer (0: the model's last).
 FLOW_HEADS = Buttons("flow_heads", ONE_HEAD, (ONE_HEAD, MEAN_OF_HEADS))
-# Of weights alone, nearly all bands would lead to [CLS], which has little to give: lab-minilm rests there.
+# By weights alone, nearly all bands would lead to [CLS], which has little to give: lab-minilm parks attention there.
 FLOW_READING = Buttons("flow_reading", NORMS, (WEIGHTS, NORMS))
 FLOW_RESIDUAL = Buttons("flow_residual", HEADS_ONLY, (HEADS_ONLY, WITH_RESIDUAL))
-# The strongest paths run from [CLS] to [CLS], which says little: a bench opens on the words.
+# The strongest paths run from [CLS] to [CLS], which says little, so a bench opens on the words.
 FLOW_TOKENS = Buttons("flow_tokens", WORDS_ONLY, (WORDS_ONLY, EVERY_TOKEN))
 FLOW_THRESHOLD = Menu("flow_threshold", "0.1", ("0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5"))
 FLOW_LINKS = Menu("flow_links", "20", ("10", "20", "40"))
@@ -215,7 +215,7 @@ VARIANTS = {
 }
 VARIANT = Buttons("variant", "Between words", tuple(VARIANTS))
 WORD_CUT = TextParameter("word_cut", "", longest=2 * MAX_CHARACTERS)
-# What the bench of comparisons sets beside the rest.
+# The bench of comparisons: the difference between A and B, and the settings of B.
 COMPARE = Buttons("compare", TWO_TEXTS, (TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION))
 OTHER_TEXT = TextParameter("other_text", "")
 OTHER_PAIR = TextParameter("other_pair", "")
@@ -224,35 +224,35 @@ OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
 TOY_OTHER = NumberParameter("toy_other", 2, 1, SETTINGS["count"].high)
 CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
 FIGURE = Menu("figure", COMPARED[0], COMPARED)
-# The experiment on patching: which part is put into the other run, which way, and a pair of one's own.
+# The experiment on patching: which part is put into the other run, in which direction, and the learner's own pair.
 PATCH = Menu("patch", PATCHED[0], PATCHED)
 PATCH_WAY = Buttons("patch_way", SUFFICES, (SUFFICES, NEEDED))
 CLEAN_TEXT = TextParameter("clean_text", "The boys in the garden _ playing.", longest=400)
 CORRUPT_TEXT = TextParameter("corrupt_text", "The boy in the garden _ playing.", longest=400)
 GOOD_WORD = TextParameter("good_word", "were", longest=40)
 BAD_WORD = TextParameter("bad_word", "was", longest=40)
-# The picture of a word that forms: the token watched (0: the blank), and what is cut, as lab/analysis/flow/cuts.py has
-# it. The sentence of the first page, with its blank.
+# The picture of a word that forms: the token watched (0: the blank), and the connections that are cut, written as in
+# lab/analysis/flow/cuts.py. The sentence of the first page, with its blank.
 WATCH = PlaceParameter("watch", 0, 0, _MOST)
 CUT = Name("cut", "", written=True, longest=400)
 BLANK_TEXT = TextParameter("blank", "The capital of France is _.", written=True, longest=400)
-# What is looked up in the glossary.
+# The word looked up in the glossary.
 LOOK_UP = TextParameter("look_up", "", kept=False, longest=60)
-# A class: its own choice of questions (0: none), and the lab shown to it (1).
+# A class: its own draw of questions (0: none), and whether the lab is shown to a class (1).
 SEED = PlaceParameter("seed", 0, *_SEEDS, kept=False)
 TEACH = PlaceParameter("teach", 0, 0, 1, kept=False)
-# The room that this visit is in, by its code, and whether its page is the one for the projector, or to be printed (1).
+# The room that this visit is in, by its code, and whether its page is for the projector, or to be printed (1).
 ROOM = Name("room", "", kept=False, written=True, longest=6)
 PROJECTOR = PlaceParameter("projector", 0, 0, 1, kept=False)
 SUMMARY = PlaceParameter("summary", 0, 0, 1, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
-# The toy's sentences, in the order of the sidebar; and all that most toys are made of.
+# The toy's sentences, in the order of the sidebar; and all parameters that most toys have.
 TOY_NUMBERS = (TOY_VOCABULARY, TOY_LENGTH, TOY_COUNT, TOY_SEED, TOY_SENTENCE)
 TOYS = (*TOY_NUMBERS, TOY_OWN, TOY_WEIGHTS, TOY_HEADS, TOY_TRAINED_HEADS, TOY_TASK, TOY_LAYERS)
 # Links made when two parameters shared a name: the old name, and the values that mean the new one.
 RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
-# What these values were called in links made before: the old name, and the new one.
+# Names that values had in links made before: the old name, and the new one.
 _NAMES_BEFORE = {
     "Focus (entropy)": "Spread (entropy)",
     "Distribution (median)": "Typical weight (median)",

@@ -1,4 +1,4 @@
-"""The kinds of URL parameters whose range the model or the text decides: the page says what there is."""
+"""The kinds of URL parameters whose range depends on the model or the text, and is known once the page has run it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Counted(Parameter[int]):
-    """The number, from 1, of one of the parts that a model or a text has: a layer, a head, a sentence.
+    """The number, from 1, of one of the parts of a model or a text: a layer, a head, a sentence.
 
-    How many there are is known when the page has run the model: :func:`lab.ui.selection.fit` looks then. Which one is
-    looked at before anybody chose depends on the run, too: so the URL and every link name the one on screen.
+    The number of parts is known once the page has run the model; :func:`lab.ui.selection.fit` checks it then. Which
+    part is looked at before anybody chose depends on the run, too, so the URL and every link name the one on screen.
     """
 
     named: bool = field(default=True, kw_only=True)
@@ -34,7 +34,7 @@ class Counted(Parameter[int]):
         return "a whole number from 1"
 
     def choose(self, label: str, offered: Sequence[int], first: int) -> int:
-        """Draw the list of the numbers ``offered``; ``first`` is the one before anybody chose."""
+        """Draw the list of the numbers ``offered``; ``first`` is selected until somebody chooses."""
         if st.session_state.get(self.name) not in offered:
             self.set(first)
         # Without a default: Streamlit leaves a default out of the URL. Whoever clears the list gets ``first`` again.
@@ -44,7 +44,7 @@ class Counted(Parameter[int]):
 
 @dataclass(frozen=True)
 class PlaceParameter(Whole):
-    """A place in the text or in a vector. Its widget changes with them, so that it has a key of its own: ``_name``."""
+    """A place in the text or in a vector. Its widget changes with text and vector, so its key differs: ``_name``."""
 
     written: bool = field(default=True, kw_only=True)
 
@@ -58,10 +58,10 @@ class PlaceParameter(Whole):
         start: int = 0,
         help: str | None = None,
     ) -> int:
-        """Draw the list of the places ``offered``; the URL counts from ``start`` what they count from 0."""
+        """Draw the list of the places ``offered``, from 0; the URL counts the same places from ``start``."""
 
         def take() -> None:
-            # A choice among the words of the text before comes as its label, which is none of these.
+            # A choice among the words of the text before arrives as its label, which is not one of these places.
             if isinstance(place := st.session_state[key], int):
                 self.set(place + start)
 
@@ -82,16 +82,16 @@ class PlaceParameter(Whole):
 
 @dataclass(frozen=True)
 class Listed(Name):
-    """A name out of a list that is known when the page is drawn."""
+    """A name from a list that is known when the page is drawn."""
 
     def menu(self, label: str, offered: Sequence[str], first: str, *, width: Width = "stretch") -> str:
-        """Draw it as a list that opens; ``first`` is what is chosen before anybody chose."""
+        """Draw the names as a list that opens; ``first`` is selected until somebody chooses."""
         self._bring_into(offered, first)
         chosen = st.selectbox(label, offered, offered.index(first), width=width, **self._bound())
         return chosen if chosen in offered else first
 
     def buttons(self, label: str, offered: Sequence[str], first: str) -> str:
-        """Draw it as buttons."""
+        """Draw the names as buttons."""
         self._bring_into(offered, first)
         chosen = st.segmented_control(label, offered, default=first, required=True, **self._bound())
         return chosen if chosen in offered else first
@@ -99,7 +99,7 @@ class Listed(Name):
 
 @dataclass(frozen=True)
 class HiddenParameter(Name):
-    """Which tokens are hidden. What sets it means the text of the next run: a new text may come with it."""
+    """The hidden tokens. Whoever sets them means the text of the next run, since a new text may come with them."""
 
     def set(self, value: str) -> None:
         st.session_state.pop(TOKENS_SEEN, None)
@@ -108,7 +108,7 @@ class HiddenParameter(Name):
 
 @dataclass(frozen=True)
 class Model(Listed):
-    """A model, one of those that the server has."""
+    """One of the models that the server has."""
 
     def refusal(self, raw: str) -> str:
         return f"This server has no model called {quoted(raw[:40])}, so you see {self.default}."
@@ -116,28 +116,28 @@ class Model(Listed):
 
 @dataclass(frozen=True)
 class StepParameter(Name):
-    """The step of a page, which has its own names for them.
+    """The step of a page; each page has its own names for its steps.
 
-    The browser's Back goes through the steps. That is why Python writes them into the URL, as soon as one is chosen: a
+    The browser's Back goes through the steps. That is why Python writes a step into the URL as soon as it is chosen: a
     parameter that the browser writes for a widget makes no entry in its history.
     """
 
     def asked(self) -> str:
-        """The step that the address names; "" for none."""
+        """The step that the address names; "" if it names none."""
         return str(st.query_params.get(self.name, ""))
 
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
         """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu.
 
-        ``instead`` says which step is shown to whoever asks for one that is not among them: one that is not offered
-        here, or one under the name that links had for it before.
+        ``instead`` maps a step that is not offered here, or a step's name in old links, to the step that is shown
+        in its place.
         """
         asked, every = st.query_params.get(self.name), (*names, *more)
         for _ in range(2):  # the old name of a step that is not offered here
             if asked not in every:
                 asked = instead.get(asked or "", asked)
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:
-            # A link or the browser's Back names it, or it was another page's.
+            # A link or the browser's Back names the step, or the chosen step belongs to another page.
             self.set(asked if asked is not None and asked in every else names[0])
         row = [*names, *(name for name in more if name == self.chosen())]
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -149,7 +149,7 @@ class StepParameter(Name):
         return chosen
 
     def _offer(self, more: Sequence[str]) -> None:
-        """The steps beside the way, in a menu."""
+        """Draw the optional steps, in a menu."""
 
         def take() -> None:
             if (name := st.session_state[_MORE]) is not None:

@@ -1,4 +1,4 @@
-"""How a lesson runs: its input, the row of steps, the one on screen, questions from earlier lessons, the proof."""
+"""Run a lesson: its input, the row of steps, the one on screen, questions from earlier lessons, the proof."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
 P = TypeVar("P", bound=OpenPage)
-# What a step draws of a view. It returns the run that the badge proves, if that is not the page's own.
+# Draws a step from its view. Returns the run that the badge proves, if that is not the page's own.
 Step = Callable[[View], Trace | None]
-# Draws the controls of the sidebar; what it returns makes the view of a step, by the step's id, or says on the page why
-# there is nothing to see and returns None.
+# Draws the controls of the sidebar. Returns a function that makes the view of a step, by the step's id, or that says on
+# the page why there is nothing to see and returns None.
 Look = Callable[[LessonPage, Trace], Callable[[str], View | None]]
 
 
 @dataclass(frozen=True)
 class Screens(Generic[View]):
-    """What a lesson shows, by the ids of its record's steps.
+    """The parts of a lesson, by the ids of its record's steps.
 
     Attributes
     ----------
     steps
-        What each step draws.
+        The function that draws each step.
     look
-        What the steps look at.
+        Draws the sidebar's controls and makes the views of the steps.
     again
-        What is asked again in later lessons, and before and after this one.
+        The questions that return in later lessons, and before and after this one.
     sentence
         Draws the sentence of a view above its step, with arcs unless questions about them follow.
     places_sentence
-        The steps, by id, that draw it themselves, because something comes before it, or that are not about it.
+        The steps, by id, without a sentence above them: they draw it later themselves, or are not about it.
     toy
         The toy's run; it says which toy it is.
     toy_steps
-        What a toy shows before the steps.
+        The toy's own steps, before those of the lesson.
     toy_page
         The whole page of a toy that runs no model.
     clicks
-        By the chart: which parameters a click on it chooses, and by which number of the cell.
+        By chart: the parameters that a click on it chooses, and the number of the cell that each takes.
     refusal
-        Why a run has none of the steps, in a sentence; "" if it has them.
+        The reason why a run has none of the steps, in a sentence; "" if it has them.
     ending
-        What follows the last step.
+        Draws the page after the last step.
     """
 
     steps: Mapping[str, Step[View]]
@@ -74,7 +74,7 @@ class Screens(Generic[View]):
 
 
 def at_one_head() -> Look[OneHead]:
-    """For steps that look at one head, one query, one key: before anybody chose, those that an example is about."""
+    """For steps that look at one head, query and key: until somebody chooses, those that an example is about."""
 
     def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
         layer, head = page.head_controls(trace, look_head)
@@ -89,7 +89,7 @@ def at_one_head() -> Look[OneHead]:
 
 
 def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> None:
-    """Run the page of the lesson ``id``; ``earlier`` are the lessons that its end asks of again, best first."""
+    """Run the page of the lesson ``id``; ``earlier`` are the lessons whose questions return at its end, best first."""
     page = open_lesson(id, screens.again)
     if page.selection[MODE] == TOY and screens.toy_page is not None:
         screens.toy_page(page)
@@ -109,7 +109,7 @@ def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> No
 
 
 def chosen_run(page: P, toy: Callable[[P], Trace] = toy_trace) -> Trace:
-    """The sentence of the sidebar through its model, or ``toy``, which runs the sidebar's toy and says which it is."""
+    """Run the sidebar's sentence through its model, or ``toy``, which runs the sidebar's toy and says which it is."""
     if page.selection[MODE] != TOY:
         return page.trace()
     trace = toy(page)

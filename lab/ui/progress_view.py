@@ -1,4 +1,4 @@
-"""The learner's progress on the screen: badges, a review of missed checks, the file that keeps it."""
+"""The learner's progress on the screen: badges, a review of missed checks, the file that stores the progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.ui.quiz.question import progress
 
 
 def checks_badge(lesson: Lesson) -> None:
-    """How many checks are answered and right at first try, of those asked; none before a class."""
+    """Show how many of a lesson's checks are answered, and how many right at first try; nothing before a class."""
     count = progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
     if count.asked and not parameters.TEACH.chosen():
         text = f"{count.answered} of {count.asked} checks answered, {count.right} right at first try"
@@ -27,16 +27,16 @@ def checks_badge(lesson: Lesson) -> None:
 
 
 def steps_badge(lesson: Lesson) -> None:
-    """How many of a lesson's steps were seen, once one was."""
+    """Show how many of a lesson's steps were seen, once one was."""
     count = progress().count(lesson.id)
     if count.steps:
         st.badge(f"{count.seen} of {count.steps} steps", icon=":material/steps:", color="gray")
 
 
 def review() -> None:
-    """The checks that were missed at first try, each with its answer and the way back to its sentence."""
+    """Draw the checks that were missed at first try, each with its answer and a link back to its sentence."""
     missed = [] if parameters.TEACH.chosen() else progress().missed()
-    # There even when empty: if what stands below moved, an open expander would close.
+    # The container is drawn even when empty: if an open expander below it moved, the expander would close.
     with st.container():
         if missed:
             st.header("Missed at first try")
@@ -45,7 +45,7 @@ def review() -> None:
 
 
 def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
-    """One missed check. All its texts are shown to the letter: a file may have brought them."""
+    """Draw one missed check. All its texts are escaped, because they may come from an uploaded file."""
     with st.container(border=True):
         st.markdown(f"**{number(lesson)} · {lesson.title}.** {escaped(answer.question)}")
         st.markdown(
@@ -62,14 +62,14 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
 
 
 def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
-    """Select what the check was about, and let it be asked about that."""
+    """Select the sentence and the place that the check was about, and ask the check about them again."""
     selection.take(link, runs.model_ids())
     chosen_tokens.forget()
     ask_about(lesson.id, link)
 
 
 def keep() -> None:
-    """What the lessons gave, where it was measured; the end of what this browser keeps; a file for another computer."""
+    """Draw the measured gain, the buttons to erase this browser's progress, and the file for another computer."""
     overall()
     with st.expander("Your progress", icon=":material/save:"):
         st.markdown(

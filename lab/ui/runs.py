@@ -1,7 +1,7 @@
 """Models and runs, shared by all sessions: the one module that wraps Streamlit's caches.
 
-What is read off a run is kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are imported
-inside the functions: the glossary and the cards need none of them.
+Values computed from a run are kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are
+imported inside the functions: the glossary and the cards need none of them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 _SMALL_TEXT = 200  # characters
-_LONG = 128  # tokens; what such a run leaves behind is worth a look through the memory
+_LONG = 128  # tokens; after a longer run it is worth giving memory back
 _proven: WeakSet[Trace] = WeakSet()
-# What each head of a model does, by model: a minute of work, and each a few numbers. As many as a server can offer.
+# The jobs of the heads, by model: a minute of work, but few numbers, so every model that a server offers may be here.
 _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
@@ -46,7 +46,7 @@ def local_models() -> dict[str, Path]:
 
 
 def downloads_allowed() -> bool:
-    """Only who runs the server may let it download: ``LAB_ALLOW_DOWNLOADS=1`` (``make run`` sets it)."""
+    """Return whether the operator allows downloads of models: ``LAB_ALLOW_DOWNLOADS=1`` (``make run`` sets it)."""
     return os.environ.get("LAB_ALLOW_DOWNLOADS") == "1"
 
 
@@ -72,7 +72,7 @@ def needs_download(model_id: str) -> int | None:
 
 
 def model(model_id: str) -> LoadedModel:
-    """The model of this id, which may be that of a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
+    """The model of this id, which may name a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
     of = twin_of(model_id)
     if of is None:
         return trained(model_id)
@@ -82,12 +82,12 @@ def model(model_id: str) -> LoadedModel:
 
 
 def trained(model_id: str) -> LoadedModel:
-    """Load a model once. Those that ship stay in memory, and two others."""
+    """Load a model once. The models that ship stay in memory, and two others."""
     return _small_model(model_id) if _ships(model_id) else _large_model(model_id)
 
 
 def that_ships(but: str = "") -> str | None:
-    """The default model, or where it is damaged the first other one that ships and can be read; never ``but``."""
+    """The default model or, if it is damaged, the first other one that ships and can be read; never ``but``."""
     from lab.models.config import CheckpointError
 
     for entry in sorted(filter(ships, CATALOGUE), key=lambda entry: entry.id != DEFAULT_MODEL):
@@ -98,7 +98,7 @@ def that_ships(but: str = "") -> str | None:
     return None
 
 
-# All that ship: whoever looks at a second one would else load the first again, while its runs still hold it.
+# All models that ship: otherwise, looking at a second one would load the first again while its runs still hold it.
 @st.cache_resource(show_spinner="Loading the model …")
 def _small_model(model_id: str) -> LoadedModel:
     return _loaded(model_id)
@@ -135,16 +135,16 @@ def readable(wanted: str) -> str | None:
 
 
 def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
-    """What the heads of a model do, if it is known: it ships with the model, or :func:`measure_heads` was run."""
+    """The jobs of a model's heads, if known: they ship with the model, or :func:`measure_heads` was run; else None."""
     from lab.evidence.notable import shipped
 
     return shipped(loaded) or _head_jobs.get(loaded.id)
 
 
 def measure_heads(loaded: LoadedModel, progress: Progress) -> None:
-    """Measure what the heads of a model do, for all who look at it.
+    """Measure the jobs of a model's heads, for all visits.
 
-    ``progress`` is told how much is done, from 0 to 1; what it raises ends the measuring.
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the measuring.
     """
     from lab.evidence.notable import measured
 
@@ -157,7 +157,7 @@ def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
     if of is not None and not _ships(of[0]):
         kept = _large_twin_run
     elif _ships(model_id) and len(text) + len(pair) <= _SMALL_TEXT:
-        # A class's own sentences: one of 32 tokens through a model that ships keeps 0.3 MB.
+        # A class's own sentences: a run of 32 tokens through a model that ships keeps 0.3 MB.
         kept = _small_run
     return kept(model_id, text, pair, _as_text(changes), changes)
 
@@ -172,13 +172,13 @@ def _small_run(model_id: str, text: str, pair: str, changed: str, _changes: Inte
     return _run(model_id, text, pair, _changes)
 
 
-# One of 512 tokens keeps 5.5 MB through a model that ships, 20 MB through bert-base; its layers are kept elsewhere.
+# A run of 512 tokens keeps 5.5 MB through a model that ships, 20 MB through bert-base; its layers are kept elsewhere.
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _large_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
     return _run(model_id, text, pair, _changes)
 
 
-# One: it keeps its twin, which is as large as the model.
+# One run only: it keeps its twin, which is as large as the model.
 @st.cache_resource(max_entries=1, show_spinner="Drawing random weights …")
 def _large_twin_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
     return _run(model_id, text, pair, _changes)
@@ -194,13 +194,13 @@ def _run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
 
 
 def _as_text(changes: Interventions) -> str:
-    """Changes of a run as a key: Streamlit would take the object apart, field by field, at every rerun."""
+    """The changes of a run as a key: Streamlit would hash the object field by field, at every rerun."""
     patches = [(each.layer, each.token, each.vector.tolist()) for each in changes.patches]
     return f"{replace(changes, patches=())} {patches}"
 
 
 def proof(traced: Trace) -> Proof:
-    """The proof of ``traced``, made once for all who look at it."""
+    """The proof of ``traced``, made once for all visits."""
     from lab.models.proof import proof_of
 
     before, first = len(sys.modules), traced not in _proven
@@ -214,16 +214,16 @@ def proof(traced: Trace) -> Proof:
 
 
 def is_proven(traced: Trace) -> bool:
-    """Whether :func:`proof` has been asked about it before, and so answers at once."""
+    """Return whether :func:`proof` has been called for this run before, and so returns at once."""
     return traced in _proven
 
 
 def settle() -> None:
-    """Take what has been imported out of the garbage collector's sight.
+    """Hide everything imported so far from the garbage collector.
 
-    Python looks through all it can see every now and then, and everybody waits; the libraries' half a million
-    objects are not worth that look.
-    To be called when something large has been imported, not more often: cycles frozen with it stay for ever.
+    Every now and then, Python looks through all objects it tracks while everybody waits; the libraries' half a million
+    objects are not worth that look. Call it only when something large has been imported: cycles frozen with it stay for
+    ever.
     """
     gc.collect()
     gc.freeze()
@@ -274,7 +274,7 @@ def ruled_data(rule: str, seed: int) -> ToyData:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
-    """The random toy, or the one written for its three heads; ``heads`` cuts the random one anew."""
+    """The random toy, cut into ``heads`` if given, or the toy written by hand for its three heads."""
     from lab.toy.models import constructed_toy, random_toy
     from lab.toy.recut import recut
 
@@ -294,7 +294,7 @@ def pair_toy(vocabulary: int, length: int) -> LoadedModel:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def untrained_toy(plan: Plan) -> LoadedModel:
-    """The toy that a plan begins with."""
+    """The toy of a plan before its training."""
     from lab.toy.training import untrained
 
     return untrained(plan)

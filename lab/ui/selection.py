@@ -1,4 +1,4 @@
-"""What the learner has chosen: one validated :class:`Selection`, the same in the URL and on every page."""
+"""The learner's choices: one validated :class:`Selection`, the same in the URL and on every page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RUNS: tuple[Parameter[Any], ...] = (
     parameters.MODEL,
     parameters.TRAINING,
 )
-# The rule and the trainer are of single lessons.
+# The rule and the trainer belong to single lessons.
 _TOY_RUNS: tuple[Parameter[Any], ...] = (
     parameters.MODE,
     parameters.TOY_WEIGHTS,
@@ -43,7 +43,7 @@ T = TypeVar("T", bound=str | int | float)
 
 @dataclass(frozen=True)
 class Selection:
-    """The state of the lab: a value for each of the parameters. What ``values`` leave out is its default.
+    """The state of the lab: a value for each of the parameters. A parameter missing in ``values`` has its default.
 
     ``selection[TEXT]`` is the text; ``values`` are by the parameter's name.
     """
@@ -60,8 +60,8 @@ class Selection:
 
 
 def current() -> Selection:
-    """Read the selection out of the session; whatever is missing or of a wrong type is its default."""
-    # One look at the whole session: to ask it a hundred times costs a rerun a sixth of its time.
+    """Read the selection from the session; a value that is missing or of a wrong type becomes its default."""
+    # One look at the whole session: reading it a hundred times takes a sixth of a rerun's time.
     values: dict[str, Any] = {}
     for name, value in st.session_state.to_dict().items():
         parameter = _BY_NAME.get(str(name))
@@ -71,7 +71,7 @@ def current() -> Selection:
 
 
 def what_runs(now: Selection) -> tuple[object, ...]:
-    """What decides the run of a selection: the sentence and the model, without what is looked at in it."""
+    """The choices that decide the run of a selection: sentence and model, without the place looked at."""
     if now[parameters.MODE] == parameters.TOY:
         trained = now[parameters.TOY_WEIGHTS] == parameters.TRAINED
         return tuple(now[each] for each in (*_TOY_RUNS, *(_TOY_LEARNS if trained else ())))
@@ -80,10 +80,10 @@ def what_runs(now: Selection) -> tuple[object, ...]:
 
 
 def start(models: tuple[str, ...]) -> None:
-    """On a session's first run, take over what the URL says and note what it cannot mean.
+    """On a session's first run, take over the choices in the URL, and note those that mean nothing.
 
-    Widgets bound to the URL ignore bad values silently; here the learner is told. The URL is mended and the run begins
-    again, so that a widget that reads more generously ("3.0") finds nothing there.
+    Widgets bound to the URL ignore bad values silently; here the learner is told. The URL is mended and the script run
+    again, so that a widget that reads more generously ("3.0") does not find the bad value.
     """
     if "_started" in st.session_state:
         return
@@ -97,7 +97,7 @@ def start(models: tuple[str, ...]) -> None:
         parameter = _BY_NAME.get(name)
         if parameter is None:
             continue
-        if isinstance(parameter, Counted):  # how many there are is not known yet: see fit()
+        if isinstance(parameter, Counted):  # the number of parts is not known yet: see fit()
             st.session_state[_ASKED + name] = raw
         value = _meant(parameter, raw, models)
         if value is not None:
@@ -113,22 +113,22 @@ def start(models: tuple[str, ...]) -> None:
 
 
 def asked(parameter: Counted) -> str | None:
-    """What the link that began the visit says of ``parameter``, once: it was not known yet what there is."""
+    """The value of ``parameter`` in the link that began the visit, once: the number of parts was not known then."""
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 
 def began_with_toy() -> bool:
-    """Whether the visit began with a link to a toy that says nothing of its weights."""
+    """Return whether the visit began with a link to a toy that does not name its weights."""
     return bool(st.session_state.get(_TOY_LINK))
 
 
 def asks(parameter: Counted, number: int) -> bool:
-    """Whether that link asks for this ``number``, and nobody has looked yet."""
+    """Return whether the link that began the visit names this ``number``, and :func:`fit` has not read it yet."""
     return bool(st.session_state.get(_ASKED + parameter.name) == str(number))
 
 
 def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
-    """What a link means, on a server that has these ``models``; None if it cannot mean anything."""
+    """The value that a link means, on a server that has these ``models``; None if it cannot mean any."""
     if isinstance(parameter, Model) and raw not in models:
         return None
     return parameter.meant(parameters.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
@@ -137,7 +137,7 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
     """The parameters that name what is looked at ``now``, defaults left out.
 
-    Those that ``page`` has; where none is given, the one on screen.
+    Only the parameters that ``page`` has; without ``page``, those of the page on screen.
     """
     now, names = now or current(), names_of(page or here())
     return {
@@ -149,19 +149,19 @@ def link(page: Page | None = None, now: Selection | None = None) -> dict[str, st
 
 
 def open_page(page: Page, step: str = "") -> None:
-    """Leave for another page, and for a ``step`` of it by its name, with what is chosen.
+    """Leave for another page, or a ``step`` of it by its name, and take the selection along.
 
-    The address has to name what has no widget on this page. The rest goes along in the session, and Streamlit raises
-    where it is named.
+    The address has to name the parameters without a widget on this page. The others go along in the session, and
+    Streamlit raises if the address names them, too.
     """
     named = {name: value for name, value in link(page).items() if name not in drawn()}
     st.switch_page(script(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))
 
 
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
-    """Select what :func:`link` named. Anybody may have written it: what cannot be meant is its default.
+    """Select what :func:`link` named. Anybody may have written the link: a value without meaning becomes its default.
 
-    To be called before the sidebar is drawn, that is from a callback.
+    Call it before the sidebar is drawn, that is, from a callback.
     """
     for parameter in parameters.PARAMETERS:
         if parameter.kept:
@@ -175,7 +175,7 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
 
 
 def note(message: str) -> None:
-    """Tell the learner, once, that something asked for was changed."""
+    """Tell the learner, once, that something they asked for was changed."""
     st.session_state.setdefault(_NOTES, []).append(message)
 
 
@@ -185,7 +185,7 @@ def take_notes() -> list[str]:
 
 
 def fit(parameter: Counted, most: int, what: str) -> None:
-    """Bring a layer, head or sentence into 1 … ``most`` before its widget is drawn, and say so if it was not."""
+    """Bring a layer, head or sentence into 1 … ``most`` before its widget is drawn, and say so if it was outside."""
     called, link_says = parameter.name.replace("_", " "), asked(parameter)
     if link_says is not None and whole_number(link_says, 1, most) is None:
         note(f"There is no {called} {quoted(link_says[:20])} in {escaped(what)}: {called}s run from 1 to {most}.")

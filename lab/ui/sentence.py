@@ -1,4 +1,4 @@
-"""The sentence at the top of a step: it shows what is looked at, and a click on it chooses."""
+"""The sentence at the top of a step: it marks the tokens looked at, and a click on a token chooses it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.ui.components import mount
 from lab.ui.parameters import KEY_TOKEN, TOKEN
 
 _NAME = "_sentence"
-# Takes the chosen query and key, from 0; the key is -1 where only a query was chosen.
+# Takes the chosen query and key, from 0; the key is -1 if only a query was chosen.
 Take = Callable[[int, int], None]
 
 
@@ -40,9 +40,9 @@ def show_row(row: SentenceRow, take: Take = _choose) -> None:
 
 
 def _place(row: SentenceRow) -> str:
-    """What the style sheet calls its place: it stays in sight by the height of what is above the row.
+    """The row's name in the style sheet, which keeps it in sight, by the height of the part above its tokens.
 
-    One with grammar below it does not stay: it would cover too much.
+    A row with grammar below it does not stay in sight: it would cover too much.
     """
     if row.relations:
         return "row_with_relations"
@@ -50,7 +50,7 @@ def _place(row: SentenceRow) -> str:
 
 
 def _hear(count: int, take: Take) -> None:
-    """Take what a browser reports, before the page is drawn again. Anybody may have written it."""
+    """Take what a browser reports, before the page is drawn again. Anybody may have written the report."""
     match st.session_state[_NAME].get("choice"):
         case [str(), int(query), int(key)] if 0 <= query < count and -1 <= key < count:
             take(query, key)

@@ -30,9 +30,9 @@ memory.keep_no_uploads()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:
-    """Every page under the word that its menu has at the top; the first page has none, it is the name of the lab.
+    """Every page under its heading in the top menu; the first page has none, as its name is the lab's.
 
-    No url_path: the slug must stay the one of the file name.
+    No url_path: the slug must stay that of the file name.
     """
     start, *menus = MENUS.items()
     return {"": [_page(page) for page in start[1]]} | {name: [_page(page) for page in pages] for name, pages in menus}
@@ -80,7 +80,7 @@ def _run() -> None:
         # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
         del st.session_state[_ROUTED]
         address.keep_in_url()
-        if not interrupted:  # the widgets that were not drawn yet would lose what the link says of them
+        if not interrupted:  # otherwise the widgets not drawn yet would lose their values in the link
             _complete_the_address()
         keep_in_browser()
         if code := code_here():
@@ -92,14 +92,14 @@ def _complete_the_address() -> None:
     missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
     stale = address.not_on_page()
     if missing or stale:
-        # What Python wrote into the URL goes along: by then the browser has forgotten the rest, and the script runs
-        # again only where its data are new.
+        # Parameters that Python wrote into the URL go along: the browser has forgotten the others by then, and runs the
+        # script again only if its data are new.
         _script("address")(data={"shown": missing, "stale": stale, "written": address.written()}, key="address")
 
 
 @cache
 def _script(name: str) -> ComponentRenderer:
-    """What only the browser can do; see the script."""
+    """The component of the script ``name``, which does what only the browser can do."""
     return st.components.v2.component(f"lab.{name}", js=Path(__file__).with_name(f"{name}.js").read_text("utf-8"))
 
 
@@ -112,12 +112,12 @@ def _navigation() -> StreamlitPage:
 
 @cache
 def _made() -> dict[str, list[StreamlitPage]]:
-    """:func:`sections`, made once: to make a page is to look at the disk, two dozen times a rerun."""
+    """The pages of :func:`sections`, made once: making them looks at the disk, two dozen times a rerun."""
     return sections()
 
 
 def _arrive(page: Page) -> None:
-    """Begin another page with its first step, also where two pages name one alike; a link may ask for a later one."""
+    """Begin another page at its first step, even if both pages have a step of this name; links may name a later one."""
     if address.arrive(page):
         forget_what_was_tried()
         parameters.STEP.set(parameters.STEP.default)

@@ -24,12 +24,12 @@ _CONTROLS, _FOLDED, _BEGUN, _FIRST_MODEL = "_controls", "_folded_controls", "_fi
 
 
 def controls() -> DeltaGenerator:
-    """The open part of the sidebar, which a page's own controls go to: below what is read."""
+    """The open part of the sidebar, for a page's own controls, below the input."""
     return _place(_CONTROLS)
 
 
 def folded() -> DeltaGenerator:
-    """The part of the sidebar behind a click, for what few change."""
+    """The part of the sidebar behind a click, for settings that few change."""
     return _place(_FOLDED)
 
 
@@ -39,9 +39,9 @@ def _place(name: str) -> DeltaGenerator:
 
 
 def show(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
-    """Draw the whole sidebar: what is read, by which model, and a place for the page's own controls.
+    """Draw the whole sidebar: the text, the model, and a place for the page's own controls.
 
-    ``model`` is the id of the one that the page opens on; ``text`` says whether it reads the learner's sentence.
+    ``model`` is the id of the model that the page opens on; ``text`` says whether it reads the learner's sentence.
     """
     with st.sidebar:
         st.session_state[_CONTROLS] = st.container()
@@ -60,9 +60,9 @@ def _folded_label(opened: Lesson | Bench | None) -> str:
 
 
 def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
-    """Sentence, examples, where a page reads them, Sentence or Toy; folded: second sentence, model, weights.
+    """Draw sentence and examples if the page reads them, and the switch Sentence or Toy; folded: pair, model, weights.
 
-    ``opened`` says whether toys and random weights are offered; None, a page of neither kind, has neither.
+    ``opened`` says whether toys and random weights are offered; None is a page that offers neither.
     """
     with controls():
         toy = opened is not None and bool(opened.toy) and parameters.MODE.chosen() == parameters.TOY
@@ -80,7 +80,7 @@ def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> Non
 
 
 def _show_toy(opened: Lesson | Bench) -> None:
-    """The controls of a toy: which it is; folded, the sentences that it reads."""
+    """Draw the controls of a toy: which toy it is and, folded, the sentences that it reads."""
     weights = partial(_toy_weights, trains=isinstance(opened, Lesson))
     shown, more = OWN_CONTROLS.get(opened.toy, (weights, numbers))
     with controls():
@@ -90,7 +90,7 @@ def _show_toy(opened: Lesson | Bench) -> None:
 
 
 def _model(opened: Lesson | Bench | None, first: str) -> None:
-    """Draw the choice of the model, ``first`` before anybody chose, and of trained or random weights."""
+    """Draw the choice of the model (``first`` until somebody chooses), and of trained or random weights."""
     parameters.MODEL.menu("Model", runs.model_ids(), first)
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
@@ -105,8 +105,8 @@ def _model(opened: Lesson | Bench | None, first: str) -> None:
 def begin_model(first: str = "") -> str:
     """Choose the model that a page opens on while the learner has chosen none; returns its id.
 
-    It is ``first`` where this server has it, else the lab's own. What a link names is chosen. Call it on every page, so
-    that the model of one page does not stay on the next.
+    It is ``first`` if this server has that model, else the lab's own. A model named by a link counts as chosen. Call it
+    on every page, so that the model of one page does not stay on the next.
     """
     first = first if first in runs.model_ids() else parameters.MODEL.default
     if _FIRST_MODEL not in st.session_state:
@@ -118,12 +118,12 @@ def begin_model(first: str = "") -> str:
 
 
 def keep_model() -> None:
-    """Keep the model on screen on other pages, too: what the learner opens next is about it."""
+    """Keep the model on screen on other pages, too: the page that the learner opens next is about this model."""
     st.session_state[_FIRST_MODEL] = ""
 
 
 def _texts(opened: Lesson | Bench | None) -> None:
-    """The sentence, and examples."""
+    """Draw the fields of the sentence, and the examples."""
     run_it = "Press Ctrl+Enter, or click elsewhere, to run it. The sentence is part of this page's link."
     parameters.TEXT.area("Your sentence", 96, _begin(opened), help=run_it)
     st.selectbox(
@@ -146,7 +146,7 @@ def _second_sentence() -> None:
 
 
 def _begin(opened: Lesson | Bench | None) -> str:
-    """The text that the page begins with; it is put in while the learner has neither typed nor chosen any."""
+    """The text that the page begins with; it is put in while the learner has neither typed nor chosen a text."""
     first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
     if untouched():
         use_texts(first, "")
@@ -155,15 +155,15 @@ def _begin(opened: Lesson | Bench | None) -> str:
 
 
 def untouched() -> bool:
-    """Whether the learner has neither typed nor chosen a text: there is none, or it is the one a page began with."""
+    """Return whether the learner has neither typed nor chosen a text: there is none, or the one a page began with."""
     shown = tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
     return shown in ((None, None), st.session_state.get(_BEGUN))
 
 
 def own_texts() -> dict[str, str]:
-    """The texts that the learner typed or chose, for the address of a page that has no place for them.
+    """The texts that the learner typed or chose, for the address of a page without fields for them.
 
-    To the server, such an address has them all along. In the browser they go with the page that had the widget.
+    The server always has them in such an address, but the browser drops them with the page that had their widgets.
     """
     chosen = {each.name: each.chosen() for each in (parameters.TEXT, parameters.PAIR)}
     return {} if untouched() else {name: text for name, text in chosen.items() if text}
@@ -177,11 +177,11 @@ def _take_example() -> None:
 
 
 def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
-    """A head by what it does, for a model whose heads were measured; ``layer`` and ``head`` (from 0) are chosen now.
+    """Draw the choice of a head by its job, if the heads were measured; ``layer`` and ``head`` (from 0) are chosen.
 
-    A toy's heads have a rule instead, and those of random weights do nothing that was learned.
+    A toy's heads have a rule instead, and heads with random weights have learned nothing.
     """
-    # They bring torch, which the glossary has no use for.
+    # These modules import torch, which the glossary has no use for.
     from lab.evidence.notable import job_of
     from lab.ui.long_work import offer
 
@@ -238,7 +238,7 @@ def _mode() -> str:
 
 
 def _toy_weights(*, trains: bool) -> None:
-    """Sidebar: which toy, always named for what it is. A bench looks at toys; a lesson ``trains`` them too."""
+    """Draw the choice of a toy, and say which toy it is. A lesson ``trains`` toys; a bench only looks."""
     if parameters.TOY_WEIGHTS.name not in st.session_state:
         old = selection.began_with_toy() or not trains
         parameters.TOY_WEIGHTS.set(parameters.BEFORE_WEIGHTS if old else parameters.TRAINED)
@@ -253,7 +253,7 @@ def _toy_weights(*, trains: bool) -> None:
 
 
 def _training(trains: bool) -> None:
-    """What is taught to how many layers, and in a lesson the button that leads to the step where it happens."""
+    """Draw the toy's task and number of layers, and in a lesson the button that leads to the training step."""
     parameters.TOY_TASK.choose("Task", on_change=_take_task)
     with folded():
         parameters.TOY_LAYERS.choose("Layers")
@@ -263,7 +263,7 @@ def _training(trains: bool) -> None:
 
 
 def _take_task() -> None:
-    """A new task begins with as many layers as its solution has."""
+    """Begin a new task with the number of layers that its solution has."""
     parameters.TOY_LAYERS.set(task_named(parameters.TOY_TASK.chosen()).layers)
 
 

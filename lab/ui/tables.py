@@ -1,4 +1,4 @@
-"""A table on a page: which columns, how their numbers are written, and how wide they are."""
+"""A table on a page: its columns, how their numbers are written, and how wide they are."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 DECIMAL, SHARE = "%.2f", "percent"
-# What stands where there is no value.
+# Written into cells without a value.
 NO_VALUE = "–"
 ROWS = 24
 _NONE: Mapping[str, str] = {}
-_TWO_LINES = 66  # pixels: only in rows of more than 4 rem does Streamlit let a text go on below
+_TWO_LINES = 66  # pixels: only in rows taller than 4 rem does Streamlit wrap a text
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,18 @@ class Column:
 
     Attributes
     ----------
+    Attributes
+    ----------
     name
         Of the column in the frame.
     width
-        In pixels; as wide as its words where none is given.
+        In pixels; without one, the column is as wide as its words.
     format
         How its numbers are written: "percent", "localized" or as in C ("%.2f"); empty for texts and counts.
     heading
-        What stands above it where the name is too long for that.
+        Shown above the column if the name is too long for that.
     help
-        What it is, in a tooltip at the heading.
+        A description of the column, in a tooltip at the heading.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Column:
     help: str = ""
 
     def config(self) -> ColumnConfig:
-        """What Streamlit is told about it."""
+        """The column as Streamlit's column configuration."""
         heading, told = self.heading or self.name, self.help or None
         if self.format:
             return st.column_config.NumberColumn(heading, width=self.width, help=told, format=self.format)
@@ -66,15 +68,16 @@ def show_table(
     frame
         The values.
     columns
-        Which columns are drawn, in their order; all of ``frame`` where none is named.
-    formats
-        How the numbers of a column are written, by its name, where ``columns`` do not say it.
-    numbered
-        Whether the index of ``frame`` is drawn, too.
-    long_texts
-        Give each row two lines.
-    scrolls
-        Let a shorter table scroll, too, where it stands among others.
+        columns
+            The columns to draw, in their order; all of ``frame`` if none is named.
+        formats
+            How the numbers of a column are written, by its name, if ``columns`` do not say so.
+        numbered
+            Draw the index of ``frame``, too.
+        long_texts
+            Give each row two lines.
+        scrolls
+            Let a shorter table scroll, too, if other tables are beside it.
     """
     written = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     st.dataframe(

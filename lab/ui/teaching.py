@@ -12,10 +12,10 @@ from lab.ui.parameters import TEACH
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
 
-# How much larger type is before a class.
+# The factor by which type is larger before a class.
 LARGER = 1.25
 
-# Rows of steps and badges would push the step itself down; what does not fit scrolls.
+# Rows of steps and badges would push the step itself down; a row that is too long scrolls.
 IN_ONE_LINE = """
 .st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
 .st-key-page_header .stHorizontalBlock > * { flex: none; }
@@ -23,7 +23,7 @@ IN_ONE_LINE = """
 .st-key-step [role="radiogroup"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: thin; }
 .st-key-step [role="radio"] { flex: none; }
 """
-# Streamlit measures in rem, that is in the size of the page's own type: 16 px otherwise. The page begins right below
+# Streamlit measures in rem, that is, in the size of the page's own type (16 px by default). The page begins right below
 # the bar of menus.
 _STYLE = f"""<style>
 html:root {{ font-size: {LARGER * 16:g}px; }}
@@ -43,18 +43,18 @@ _BACK, _FORWARD = "PageUp", "PageDown"
 
 
 def keys() -> tuple[str | None, str | None]:
-    """The keys of the step before and the next one; none while a learner reads, who scrolls with them."""
+    """The keys of the previous and the next step; none while a learner reads, who scrolls with them."""
     return (_BACK, _FORWARD) if TEACH.chosen() else (None, None)
 
 
 def larger() -> None:
-    """The style sheet of a lecture; nothing while a learner reads."""
+    """Draw the style sheet of a lecture; nothing while a learner reads."""
     if TEACH.chosen():
         st.html(_STYLE)
 
 
 def larger_chart(spec: Any) -> Any:
-    """A Vega-Lite specification with the sizes of its words as before a class; as it is while a learner reads."""
+    """A Vega-Lite specification with its type enlarged for a class; unchanged while a learner reads."""
     return _scaled(spec) if TEACH.chosen() else spec
 
 
@@ -70,7 +70,7 @@ def _scaled(part: Any) -> Any:
 
 
 def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
-    """A figure of Plotly's with words as large as before a class; where it states no size they have 12 pixels."""
+    """A figure of Plotly's with its type enlarged for a class; words without a stated size have 12 pixels."""
     if not TEACH.chosen():
         return figure
     larger = type(figure)(figure)
@@ -83,7 +83,7 @@ def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
 
 
 def show() -> None:
-    """Sidebar: that a class is taught, and the way out. Nothing otherwise."""
+    """Say in the sidebar that a class is taught, and offer the way out; nothing while a learner reads."""
     if not TEACH.chosen():
         return
     with st.container(border=True):
@@ -94,5 +94,5 @@ def show() -> None:
 
 
 def turn(on: int) -> None:
-    """Begin (1) or end (0) to teach; the link of every page follows."""
+    """Begin (1) or end (0) teaching; the link of every page follows."""
     TEACH.set(on)

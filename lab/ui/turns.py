@@ -1,8 +1,8 @@
-"""First come, first served: whose page the server makes next.
+"""First come, first served: the queue of pages that the server makes.
 
-Python runs one thread at a time and changes between them two hundred times a second. Fifty pages at once would all
-be ready when the last one is, and their readers would go on in step from then on; in turn, the first is ready fifty
-times earlier, and nobody later than before.
+Python runs one thread at a time and switches threads two hundred times a second. Fifty pages at once would all be
+ready only when the last one is, and their readers would stay in step from then on; one after the other, the first
+page is ready fifty times earlier, and none later than before.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from contextlib import contextmanager
 class Turns:
     """A queue for pages, ``at_once`` of them being made at a time.
 
-    A page that takes longer than ``patience`` seconds (a model is loaded, a toy is trained) goes on, and the
-    next one begins beside it: what is slow delays the quick ones by that much and no more.
+    A page that takes longer than ``patience`` seconds (a model is loaded, a toy is trained) goes on, and the next one
+    begins beside it: a slow page delays the quick ones by that much and no more.
     """
 
     def __init__(self, at_once: int, patience: float) -> None:
@@ -30,7 +30,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn, keep it for the block."""
+        """Wait for a turn, and keep it for the block."""
         mine = threading.Event()
         with self._lock:
             self._waiting.append(mine)
@@ -45,7 +45,7 @@ class Turns:
                 self._wake_first()
 
     def _begins(self, mine: threading.Event) -> bool:
-        """Whether it is this one's turn; then it has it."""
+        """Return whether it is the turn of the page ``mine``; if so, its turn begins."""
         with self._lock:
             now = time.monotonic()
             if self._waiting[0] is not mine or len(self._quick(now)) >= self._at_once:
@@ -56,7 +56,7 @@ class Turns:
             return True
 
     def _until_a_look(self, mine: threading.Event) -> float | None:
-        """Seconds until a turn becomes free by itself; None for whoever is not the first and will be told."""
+        """Seconds until a turn becomes free by itself; None for a page that is not the first, which is woken later."""
         with self._lock:
             now = time.monotonic()
             if self._waiting[0] is not mine:
@@ -64,7 +64,7 @@ class Turns:
             return min((since + self._patience - now for since in self._quick(now)), default=0.0)
 
     def _quick(self, now: float) -> list[float]:
-        """When the turns began that still count."""
+        """The times at which the turns began that still count."""
         return [since for since in self._since.values() if now - since < self._patience]
 
     def _wake_first(self) -> None:
@@ -72,6 +72,6 @@ class Turns:
             self._waiting[0].set()
 
 
-# One: of two, each would wait for the other with every message that it sends. A page that waits for the network, or
+# One page: two at once would wait for each other with every message they send. A page that waits for the network, or
 # computes for long outside Python, makes room after a quarter of a second.
 PAGES = Turns(1, 0.25)

@@ -1,4 +1,4 @@
-"""What a chart says beside its numbers: the names on its sides, and what the numbers are."""
+"""The words of a chart beside its numbers: the names on its sides, and the quantity with its unit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class Axis:
 
     title    as the reader sees it
     names    one for each place; they may repeat and may be any text: they are data, not markup
-    first    the position of the first name, which the tooltip shows before it: "3 · cat"; None: names alone
-    counts   whether the names only count 1, 2, 3 …: then a few of them do
+    first    the position of the first name, which the tooltip shows before the name: "3 · cat"; None: names alone
+    counts   whether the names only count 1, 2, 3 …: then only a few are written
     """
 
     title: str
@@ -27,7 +27,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class AxisPlaces:
-    """What lines run over: its title, and the places of their points; without them 1, 2, 3 …"""
+    """The horizontal axis of lines: its title, and the places of their points; without places, 1, 2, 3 …"""
 
     title: str
     at: Sequence[float] | None = None
@@ -35,12 +35,12 @@ class AxisPlaces:
 
 @dataclass(frozen=True)
 class Scale:
-    """What the numbers of a chart are, and how they are drawn.
+    """The quantity of a chart's numbers, and how they are drawn.
 
     title    with their unit
-    domain   values at the ends of the colours, or of the axis; without it, those of the numbers. Give it where
-             several charts are compared, or where the numbers change often: the drawing is then mended in place
-    format   of the numbers that are written: in the chart where there is room, and in the alternative text
+    domain   values at the ends of the colours, or of the axis; without it, the least and largest number. Give it if
+             several charts are compared, or if the numbers change often: the drawing is then mended in place
+    format   of the numbers that are written in the chart if there is room, and in the alternative text
     signed   colours go both ways from 0, and a domain that is not given is symmetric
     """
 
@@ -50,7 +50,7 @@ class Scale:
     signed: bool = False
 
     def limits(self, values: NDArray[np.float32]) -> Domain:
-        """The domain of the scale; where it has none, the domain of ``values``."""
+        """The domain of the scale; if it has none, the domain of ``values``."""
         low, high = self.domain or span(values, self.signed)
         return float(low), float(high)
 

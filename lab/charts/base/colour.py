@@ -1,6 +1,6 @@
 """Colours of the charts, chosen once, for a light and a dark page.
 
-Vega knows the page it stands on as its `background` signal, so one specification serves both themes:
+Vega knows the colour of its page as its `background` signal, so one specification serves both themes:
 `DARK` is a parameter that every specification carries, and `themed(light, dark)` picks in the browser.
 The ramps take even steps of lightness (OKLCH) from the page's own colour to full strength: one hue for
 [0, 1], blue and orange on either side of zero, so they can be told apart in grey and with colour-blind eyes.
@@ -16,7 +16,7 @@ _DIVERGING = (
     ("#9e4500", "#bd6e43", "#d39b7e", "#e6c7b8", "#f7f4f3", "#b7cae3", "#7c9fce", "#4175b6", "#004b96"),
     ("#feb079", "#cf854f", "#946341", "#5d4332", "#2a2522", "#364c5f", "#497599", "#5ca0d7", "#8ecbff"),
 )
-_LINES = (  # Okabe and Ito's, darkened or lightened to stand out on the page
+_LINES = (  # the colours of Okabe and Ito, darkened or lightened to be visible on the page
     ("#0060a0", "#56b4e9"),
     ("#c04f00", "#ff9e4a"),
     ("#00785a", "#2bc79c"),
@@ -36,9 +36,9 @@ SOFT_INK = themed("#4c505e", "#d5d7dd")
 PAPER = themed("#ffffff", "#0e1117")
 POSITIVE = themed("#2f71cb", "#52a0e7")
 NEGATIVE = themed("#bd5a1c", "#e8925a")
-# For drawings in HTML: what is chosen, and what is written on it. Both have 4.5:1 in both themes.
+# For drawings in HTML: the colour of a chosen part, and of the text on it. Both have 4.5:1 in both themes.
 CHOSEN, ON_CHOSEN = "light-dark(#225fb3, #7fb0f5)", "light-dark(#ffffff, #12151c)"
-# Cells that do not exist. Flat: Vega names a gradient by the page's address, and loses it when that changes.
+# Cells that do not exist. A flat colour: Vega names a gradient by the page's address, and loses it when that changes.
 MASKED = "rgba(128, 132, 149, 0.3)"
 
 
@@ -49,10 +49,10 @@ def ramp(signed: bool) -> list[dict[str, str]]:
 
 
 def lines() -> list[dict[str, str]]:
-    """Colours for series that are told apart by name, six of them."""
+    """Six colours for series that have names."""
     return [themed(*pair) for pair in _LINES]
 
 
 def on_cell(value: str) -> dict[str, str]:
-    """An expression for the ink that stands out on the cell coloured by the expression `value`."""
+    """An expression for the ink that is readable on the cell coloured by the expression `value`."""
     return {"expr": f"luminance(scale('color', {value})) > 0.2 ? '#111318' : '#ffffff'"}

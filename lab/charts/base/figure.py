@@ -1,4 +1,4 @@
-"""What every chart of the lab is: a Vega-Lite specification, its numbers, a sentence about it and its table."""
+"""The parts of every chart of the lab: a Vega-Lite specification, its numbers, a sentence about it and its table."""
 
 import json
 import textwrap
@@ -14,30 +14,30 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.labels import visible
 
-CANVAS_ABOVE = 44  # tokens a side: beyond, thousands of SVG nodes make a page slow
-_PAGE_WIDTH = 720  # pixels, of a figure that takes the width it is given
+CANVAS_ABOVE = 44  # tokens on a side: with more, thousands of SVG nodes make a page slow
+_PAGE_WIDTH = 720  # pixels, for a figure that takes the width it is given
 _LABEL_LIMIT = 96  # pixels: leaves more than two thirds of a phone to the drawing
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart, ready to be drawn.
+    """A chart, ready to draw.
 
     `st.vega_lite_chart(figure.data, figure.spec, width=figure.width, alt=figure.alt, key=...)`
 
     Attributes
     ----------
     spec
-        Vega-Lite specification, plain JSON. Outlines and, where `domain` is given, new numbers leave it as it is, and
-        Streamlit then mends the drawing in place instead of building it anew.
-    data
-        The numbers, one row a mark; they travel as Arrow.
-    width
-        Pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
-    alt
-        The chart in a sentence, for those who do not see it.
-    table
-        Makes the table view when it is asked for; `lab.charts.to_csv` turns that into a file.
+            Vega-Lite specification, plain JSON. Outlines and, if `domain` is given, new numbers leave the specification
+            unchanged, and Streamlit then mends the drawing in place instead of building a new one.
+        data
+            The numbers, one row for each mark; they travel as Arrow.
+        width
+            Pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
+        alt
+            The chart in a sentence, for readers who cannot see it.
+        table
+            Makes the table view when a reader opens it; `lab.charts.to_csv` turns the table into a file.
     """
 
     spec: dict[str, Any]
@@ -47,11 +47,11 @@ class Figure:
     table: Callable[[], pd.DataFrame]
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Any:
-        """How a notebook draws it: as Altair draws the same specification."""
+        """Draw the figure in a notebook, as Altair draws the same specification."""
         return alt.Chart.from_dict(self.complete())._repr_mimebundle_(include, exclude)
 
     def complete(self) -> dict[str, Any]:
-        """The specification with its numbers in it and a width in pixels: a drawing that stands alone."""
+        """The specification with its numbers in it and a width in pixels: a complete drawing."""
         width = _PAGE_WIDTH if self.width == "stretch" else self.width
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
 
@@ -100,7 +100,7 @@ def axis_text(size: int = 12) -> dict[str, Any]:
 
 
 def ticks(count: int) -> list[int]:
-    """Which of `count` places (from 0) to label, at most nine: the first, then round steps."""
+    """The places to label, at most nine out of `count` (from 0): the first, then round steps."""
     step = next(step for step in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, count) if count / step <= 8)
     return sorted({0, *range(step - 1, count, step)})
 
@@ -116,7 +116,7 @@ def quoted(text: str) -> str:
 
 
 def label_extent(labels: Sequence[str], size: int) -> int:
-    """About how many pixels the widest of `labels` takes at font `size`, up to what a phone can spare."""
+    """The approximate width in pixels of the widest of `labels` at font `size`, up to what a phone can spare."""
     widths = (sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in visible(text)) for text in labels)
     return min(_LABEL_LIMIT, round(max(widths) * size) + 2)
 

@@ -1,4 +1,4 @@
-"""Labels that come from a learner's text, made fit to be drawn, listed and compared."""
+"""Labels that come from a learner's text, made fit for drawing, listing and comparing."""
 
 import unicodedata
 from collections import Counter
@@ -16,7 +16,7 @@ def visible(text: str, limit: int | None = 24) -> str:
 
     A newline becomes \\n and a tab \\t, any other control or format character its number (the right-to-left
     override: ⟨202E⟩), an outer space ␣, half a surrogate pair �.
-    The result can be encoded and cannot reorder what stands beside it, but it is NOT escaped for HTML.
+    The result can be encoded and cannot reorder the text beside it, but it is NOT escaped for HTML.
     """
     if not text:
         return "(empty)"

@@ -1,4 +1,4 @@
-"""A figure as a picture file, drawn on the server by the library with which Altair saves charts."""
+"""A figure as a picture file, drawn on the server by the library that Altair uses to save charts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 
 from lab.charts.base.figure import Figure
 
-# A drawing of more marks takes seconds and tens of megabytes; the browser's own menu still saves those.
+# A drawing of more marks takes seconds and tens of megabytes; the browser's own menu can still save such a chart.
 MOST_MARKS = 20_000
 _PIXELS_A_POINT = 2.0
 
 
 def drawable(figure: Figure) -> bool:
-    """Whether ``figure`` is small enough for a picture file."""
+    """Return whether ``figure`` is small enough for a picture file."""
     return len(figure.data) <= MOST_MARKS
 
 

@@ -1,6 +1,6 @@
 """Parts that the plain charts (bars, lines, points, ranges) share. These charts are written in Altair.
 
-The numbers of a chart travel beside its specification, so no chart is given data, and every field says its type.
+The numbers of a chart travel beside its specification, so no chart is given data, and every field states its type.
 Texts of a learner are parameters that expressions look up by index: they are never part of an expression.
 Channels of a constant are written `alt.YValue(0)`, `alt.XDatum(0)`, `alt.ColorValue(…).condition(…)`: for each
 `alt.value`, `alt.datum` or `alt.when` Altair searches the whole schema of Vega-Lite, which takes 8 ms.
@@ -16,7 +16,7 @@ from lab.charts.base.figure import axis_text, label_extent, quoted
 
 Given = ParamSpec("Given")
 
-CHECKED = False  # whether charts are held against the schema of Vega-Lite: the tests do, a page has no time for it
+CHECKED = False  # whether charts are checked against Vega-Lite's schema: the tests do so, a page has no time for it
 
 
 def specification(
@@ -27,14 +27,16 @@ def specification(
     Raises
     ------
     altair.SchemaValidationError
-        What is drawn is no Vega-Lite, where `CHECKED`.
+        If `CHECKED`, and the chart is not valid Vega-Lite.
     """
     from altair.utils.schemapi import debug_mode
 
-    # Visitors share the mode. Whoever finds it changed by another only checks more, or less, than was asked.
+    # Visitors share the mode. If another visitor changed it meanwhile, the chart is only checked more, or less, than
+    # wanted.
     with debug_mode(CHECKED):
         chart = draw(*args, **named)
-        # Altair gives an empty data set to each layer that comes to know of none, and its theme to what is on top.
+        # Altair adds an empty data set to each layer without data, and its theme to the top level; the context prevents
+        # both.
         return frame | chart.to_dict(validate=CHECKED, context={"data": None, "top_level": False})
 
 
@@ -44,7 +46,7 @@ def of_kind(*kinds: int | str) -> alt.Chart:
 
 
 def quiet_axis(**more: Any) -> alt.Axis:
-    """An axis with nothing but words, and with whatever is given."""
+    """An axis with nothing but words, and with whatever is given in `more`."""
     return alt.Axis(**axis_text() | more)
 
 
@@ -54,25 +56,25 @@ def ruled_axis(ticks: int, **more: Any) -> alt.Axis:
 
 
 def label_axis(labels: Sequence[str], **more: Any) -> alt.Axis:
-    """A quiet axis that writes `labels`, the parameter of this name, at 0, 1, 2 … in a column as wide as they need."""
+    """A quiet axis that writes `labels`, the parameter of this name, at 0, 1, 2 … in a column of their width."""
     extent = label_extent(labels, 12)
     look = {"labelLimit": extent, "labelOverlap": False, "minExtent": extent + 5, "maxExtent": extent + 5}
     return quiet_axis(labelExpr="labels[datum.value]", **look, **more)
 
 
 def dashed_rule(ink: Mapping[str, str]) -> alt.Chart:
-    """A dashed line from top to bottom, to compare with; it wants an x."""
+    """A dashed line from top to bottom, to compare values with; the caller encodes its x."""
     rule = alt.Chart().mark_rule(color=ink, strokeDash=[5, 4], strokeWidth=1.5, aria=False, tooltip=None)
     return rule.encode(alt.YValue(0), alt.Y2Value("height"))
 
 
 def tooltip(lines: Mapping[str, str]) -> alt.ExprRef:
-    """What the pointer shows: a line for each name, with what its expression gives."""
+    """The tooltip: a line for each name, with the value of its expression."""
     return alt.ExprRef("{" + ", ".join(f"{quoted(name)}: {said}" for name, said in lines.items()) + "}")
 
 
 def spoken(lines: Mapping[str, str]) -> alt.ExprRef:
-    """What the same lines say to somebody who does not see the mark."""
+    """The tooltip's lines as a description, for readers who cannot see the mark."""
     return alt.ExprRef(" + ': ' + ".join(f"({said})" for said in lines.values()))
 
 

@@ -1,4 +1,4 @@
-"""What a chart is that Vega has no answer for: a Plotly figure, the chart in a sentence, and its table."""
+"""A chart that Vega cannot draw: a Plotly figure, the chart in a sentence, and its table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plotted:
-    """A Plotly figure, the chart in a sentence, and what makes its table."""
+    """A Plotly figure, the chart in a sentence, and the function that makes its table."""
 
     figure: PlotlyFigure
     alt: str
@@ -25,5 +25,5 @@ class Plotted:
 
 
 def plotly_text(text: str) -> str:
-    """A learner's text as Plotly shows it to the letter: it reads labels as markup and $…$ as TeX."""
+    """A learner's text, escaped for Plotly, which would read labels as markup and $…$ as TeX."""
     return escape(visible(text), quote=False).replace("$", "&#36;")

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 
 from lab.charts.base.labels import distinct, visible
 
-# What a spreadsheet takes for the start of a formula; the wide forms count in East Asian locales
+# The characters at which a spreadsheet begins a formula; the wide forms count in East Asian locales
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def table(
     values: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, causal: bool = False, long: bool = False
 ) -> pd.DataFrame:
-    """`values` (rows, columns) under the names that the chart shows; repeated names carry their position (`the·5`).
+    """`values` (rows, columns) under the names in the chart; repeated names get their position added (`the·5`).
 
     `causal` leaves the cells above the diagonal empty. `long` gives one line per cell instead: row, column,
     value; cells that do not exist are left out.
@@ -37,7 +37,7 @@ def unique_names(labels: Sequence[str]) -> list[str]:
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """`frame` as CSV in UTF-8, with the mark that makes spreadsheets read it as such.
+    """`frame` as CSV in UTF-8, with the byte-order mark by which spreadsheets recognise UTF-8.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
     Row names are written unless they are only 0, 1, 2 …
@@ -56,7 +56,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    """A cell that no spreadsheet runs. Some drop the spaces before a sign."""
+    """Make a cell that no spreadsheet runs as a formula. Some drop the spaces before a sign."""
     if not isinstance(cell, str):
         return cell
     return f"'{cell}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else cell

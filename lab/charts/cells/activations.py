@@ -26,8 +26,8 @@ def activations(
 
     `columns` says what a column is (a neuron, a dimension of a vector) and the number, from 1, of the first one.
 
-    `highlight` and `clicked(event)` are (token, column), both from 0. Beyond the scale's domain colours stay at
-    full strength.
+    `highlight` and `clicked(event)` are (token, column), both from 0. Values beyond the scale's domain have full
+    strength.
 
     Raises
     ------

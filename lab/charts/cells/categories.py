@@ -1,4 +1,4 @@
-"""A matrix of names as coloured cells: which kind of head stands in which layer."""
+"""A matrix of names as coloured cells, such as the kind of each head in each layer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _LAYER, _HEAD = "Layer", "Head"
 
 @dataclass(frozen=True)
 class Category:
-    """A name, the letters that stand for it in a cell, and whether it is one of the kinds or just the rest."""
+    """A name, its letters for a cell, and whether it is the rest, that is, none of the kinds."""
 
     name: str
     sign: str
@@ -36,10 +36,10 @@ def category_map(
     value_title: str,
     highlight: tuple[int, int] | None = None,
 ) -> Heatmap:
-    """Draw `places` (layers, heads), each the index of one of `categories`, as cells that carry its sign.
+    """Draw `places` (layers, heads), each the index of one of `categories`, as cells with the category's sign.
 
-    Layers and heads are numbered from 1. At most six categories can be told apart by colour, beside those
-    that are the rest, which are grey.
+    Layers and heads are numbered from 1. At most six categories can be told apart by colour; categories that are
+    the rest are grey.
     """
     matrix = np.asarray(places, dtype=np.int64)
     rows, columns = matrix.shape
@@ -88,7 +88,7 @@ def _cells(categories: Sequence[Category], shown: Sequence[int], tooltip: str) -
 
 
 def _signs() -> dict[str, Any]:
-    """The letters inside the cells, so that colour is not the only way to tell."""
+    """The letters inside the cells, so that categories differ not only by colour."""
     size = {"expr": "clamp(bandwidth('x') / 2.6, 8, 15)"}
     return {
         "transform": [{"calculate": "category_signs[datum.category]", "as": "sign"}],
@@ -98,7 +98,7 @@ def _signs() -> dict[str, Any]:
 
 
 def _ink() -> dict[str, str]:
-    """The lines' colours are dark on a light page and light on a dark one."""
+    """The ink of the letters: the lines' colours are dark on a light page and light on a dark one."""
     return colour.themed("#ffffff", "#111318")
 
 

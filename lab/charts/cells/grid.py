@@ -1,11 +1,11 @@
-"""The drawing under heatmaps and strips: a matrix of coloured cells from one flat column of numbers.
+"""The drawing that heatmaps and strips share: a matrix of coloured cells from one flat column of numbers.
 
 The browser derives row `q` and column `k` of each number from its place, so labels cost nothing per cell
-and two equal tokens stay two rows. Labels live in parameters and are looked up by index.
+and two equal tokens stay two rows. Labels are in parameters and are looked up by index.
 
 Grids are written in Vega-Lite itself, and not in Altair as the plain charts are, because their specification is made
-for changes in place: moving an outline and new numbers leave it as it is, to the letter, and a long text leaves it
-small. Altair would decide by itself what the data sets are called and where they stand.
+for changes in place: a moved outline and new numbers leave it exactly as it is, and a long text leaves it small.
+Altair would itself decide on the names and the places of the data sets.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from lab.charts.base.figure import CANVAS_ABOVE, axis_text, base, label_extent, 
 
 _LABELS_UP_TO = 128
 _NUMBERS_UP_TO = 8
-_TEXT = "cell_texts[datum.place - 1]"  # of a cell
+_TEXT = "cell_texts[datum.place - 1]"  # the text of a cell
 _PARAMETERS = ("row_labels", "column_labels")
 
 Chosen = tuple[int | None, int | None]
@@ -30,7 +30,7 @@ Chosen = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Texts:
-    """What cells carry in place of their numbers: what it is, and a text for each column of each row."""
+    """Texts that cells carry in place of their numbers: a title for them, and a text for each column of each row."""
 
     title: str
     rows: Sequence[Sequence[str]]
@@ -38,7 +38,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Grid:
-    """All that a grid of cells needs beside its numbers; titles as the reader sees them, sizes in pixels."""
+    """The settings of a grid of cells, beside its numbers; titles as the reader sees them, sizes in pixels."""
 
     title: str
     axes: tuple[Axis, Axis]  # rows, columns
@@ -47,25 +47,25 @@ class Grid:
     cell_height: float | None = None  # None: as high as wide, within what fits on a screen
     causal: bool = False
     texts: Texts | None = None
-    shift: int = 0  # of a masked grid: how many rows its first row lies below its first column's diagonal
-    window: int | None = None  # of a local layer: how many places to either side a query sees
-    large: bool = False  # a few cells that are the figure of a page: twice as high, with larger numbers
+    shift: int = 0  # of a masked grid: number of rows by which its first row is below its first column's diagonal
+    window: int | None = None  # of a local layer: number of places that a query sees to either side
+    large: bool = False  # few cells that are the main figure of a page: twice as high, with larger numbers
 
     @property
     def hides(self) -> bool:
-        """Whether some cells are masked."""
+        """True if some cells are masked."""
         return self.causal or self.window is not None
 
     @property
     def exists(self) -> dict[str, str]:
-        """The filter that keeps what a causal model or a local layer computes."""
+        """The filter that keeps the cells that a causal model or a local layer computes."""
         if self.window is not None:
             return {"filter": f"abs(datum.k - datum.q - {self.shift}) <= {self.window}"}
         return {"filter": f"datum.k <= datum.q + {self.shift}"}
 
     @property
     def masked(self) -> dict[str, str]:
-        """The filter that keeps the rest."""
+        """The filter that keeps the other cells."""
         return {"filter": f"!({self.exists['filter']})"}
 
     @property
@@ -80,12 +80,12 @@ class Grid:
 
 
 def widest(columns: int) -> int:
-    """How many pixels a grid whose cells are as high as wide takes at most, with row labels, their title and margin."""
+    """The maximal width in pixels of a grid of square cells, with row labels, their title and margin."""
     return 96 * columns + 110
 
 
 def _heights(rows: int, large: bool) -> tuple[int, int]:
-    """The least and the greatest height of `rows` in pixels: with the words around them they fit on a screen."""
+    """The least and the greatest height of `rows` in pixels: rows and the words around them fit on a screen."""
     return min(20 * rows, 160), min((110 if large else 48) * rows, max(480, 5 * rows))
 
 
@@ -104,7 +104,7 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     if grid.texts is not None:
         spec["params"].append(names("cell_texts", [text for row in grid.texts.rows for text in row]))
     if grid.cell_height is None:
-        # "fit-x" makes `width` the room left for the cells: this keeps them square while a screen has room for that
+        # "fit-x" makes `width` the room left for the cells: this keeps cells square while a screen has room for it
         spec["params"].append({"name": "height", "expr": f"clamp(width * {rows} / {columns}, {least}, {most})"})
     spec["datasets"] = _outlined(chosen)
     spec["transform"] = [
@@ -151,7 +151,7 @@ def _axis(labels: Sequence[str], parameter: str) -> dict[str, Any]:
 
 
 def _across(grid: Grid) -> dict[str, Any]:
-    """Columns: labels above, lying flat where there is room, else upright."""
+    """The columns: labels above, horizontal if there is room, else upright."""
     columns, count = grid.axes[1], grid.shape[1]
     axis = _axis(columns.names, _PARAMETERS[1]) | {"orient": "top"}
     crowded = f"bandwidth('x') < {axis['labelLimit'] + 2}"
@@ -210,7 +210,7 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
-    """The encoding of `value` as a colour between `limits`, with the legend that says what it is."""
+    """The encoding of `value` as a colour between `limits`, with the legend that names the quantity."""
     colours = {"domain": list(limits), "range": colour.ramp(scale.signed), "interpolate": "rgb", "clamp": True}
     # Not as a gradient: Vega names one by the page's address, and loses it when that changes (vega/vega#3948).
     legend = {
@@ -233,7 +233,7 @@ def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
 
 
 def _tooltip(grid: Grid, value: str) -> str:
-    """An expression for what hovering shows: both names, both positions, the value."""
+    """An expression for the tooltip: both names, both positions, the value."""
     row, column = (axis.title or name for axis, name in zip(grid.axes, ("Row", "Column"), strict=True))
     if row == column:
         row, column = f"{row} (row)", f"{column} (column)"
@@ -243,7 +243,7 @@ def _tooltip(grid: Grid, value: str) -> str:
 
 
 def _names(grid: Grid) -> list[str]:
-    """Expressions for the labels of a row and a column, with their positions where they have any: "3 · cat"."""
+    """Expressions for the labels of a row and a column, with their positions if they have any: "3 · cat"."""
     return [
         ("" if axis.first is None else f"(datum.{field} + {axis.first}) + ' · ' + ") + f"{parameter}[datum.{field}]"
         for axis, field, parameter in zip(grid.axes, "qk", _PARAMETERS, strict=True)
@@ -251,7 +251,7 @@ def _names(grid: Grid) -> list[str]:
 
 
 def _grey(grid: Grid) -> list[dict[str, Any]]:
-    """What a causal model or a local layer hides is no zero: these cells do not exist."""
+    """Draw the cells that a causal model or a local layer hides in grey: they do not exist, so they are not zeros."""
     if not grid.hides:
         return []
     tooltip = {"expr": _tooltip(grid, quoted("masked"))}
@@ -277,7 +277,7 @@ def _written(grid: Grid) -> list[dict[str, Any]]:
 
 
 def _outlines(margin: dict[str, Any]) -> list[dict[str, Any]]:
-    """Row and column lightly, the cell strongly; each stroke lies on a wider one in the page's colour."""
+    """Outline row and column lightly, the cell strongly; under each stroke is a wider one in the page's colour."""
     across = {"x": {"value": 0}, "x2": {"value": "width"}}
     down = {"y": {"value": 0}, "y2": {"value": "height"}}
     kinds: tuple[tuple[str, dict[str, Any], float], ...]

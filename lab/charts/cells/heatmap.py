@@ -17,20 +17,20 @@ from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, wide
 
 @dataclass(frozen=True)
 class Heatmap(Figure):
-    """A Figure of `shape` (rows, columns) whose cells can answer a click. `causal`: above the diagonal is nothing."""
+    """A Figure of `shape` (rows, columns) whose cells can answer a click. If `causal`, none are above the diagonal."""
 
     shape: tuple[int, int]
     causal: bool = False
 
     def clickable(self) -> Self:
-        """This figure with cells that answer: :meth:`clicked` says which."""
+        """This figure with cells that answer clicks: :meth:`clicked` returns the cell."""
         return replace(self, spec=answering(self.spec))
 
     def clicked(self, event: Mapping[str, Any]) -> tuple[int, int] | None:
         """The (q, k) of the cell clicked last, both from 0, or None.
 
-        `event` is what `st.vega_lite_chart(..., on_select="rerun")` returns. The browser keeps a click
-        while the numbers change, so after a shorter sentence it may lie outside: that is None, too.
+        `event` is what `st.vega_lite_chart(..., on_select="rerun")` returns. The browser keeps a click while the
+        numbers change, so after a shorter sentence it may be outside the matrix: the result is None then, too.
         """
         for cell in event.get("selection", {}).get("cell") or ():
             q, k = cell.get("q"), cell.get("k")
@@ -52,12 +52,12 @@ def heatmap(
 ) -> Heatmap:
     """Draw `values` (rows, columns), row 0 at the top, with the exact number under the pointer.
 
-    Cells are squares on a narrow page; on a wide one they take its width, and the whole stays as high as a screen.
+    On a narrow page the cells are squares; on a wide one they take its width, and the chart stays as high as a screen.
 
     Parameters
     ----------
     axes
-        The rows', then the columns'.
+        The axis of the rows, then of the columns.
     highlight
         (q, k) outlines a cell and its row, (q, None) a row, (None, k) a column.
     causal
@@ -82,7 +82,7 @@ def large_heatmap(
     highlight: Chosen = (None, None),
     causal: bool = False,
 ) -> Heatmap:
-    """Draw a few `values` as wide as the page, with larger numbers; else see :func:`heatmap`."""
+    """Draw a few `values` as wide as the page, with larger numbers; otherwise like :func:`heatmap`."""
     matrix = _matrix(values, causal=causal)
     grid = Grid(title, axes, scale, scale.limits(matrix), causal=causal, large=True)
     return drawn(grid, matrix, highlight, of="heatmap", width="stretch")
@@ -97,7 +97,7 @@ def drawn(
     width: int | Literal["stretch"],
     kind: str = "Heatmap",
 ) -> Heatmap:
-    """The Heatmap of a grid: specification, data, words and table. Raises ValueError for what does not fit together."""
+    """The Heatmap of a grid: specification, data, words and table. Raises ValueError if the parts do not match."""
     rows, columns = grid.axes
     for count, axis, place, what in zip(matrix.shape, grid.axes, chosen, ("row", "column"), strict=True):
         check_labels(count, axis.names, of=of, what=f"{what}s of values")

@@ -1,4 +1,4 @@
-"""A part of any matrix as coloured cells: weights, scores, hidden states, with the names that its places have."""
+"""A part of any matrix as coloured cells: weights, scores, hidden states, with the names of its places."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lab.charts.cells.grid import Grid, flat, grid_spec, widest
 
 @dataclass(frozen=True)
 class HiddenCells:
-    """Which cells of a slice of scores do not exist.
+    """The cells of a slice of scores that do not exist.
 
-    shift    how many places the first row lies below the first column (negative: above)
-    window   of a local layer: how many places to either side a query sees; None: all that came before
+    shift    number of places by which the first row is below the first column (negative: above)
+    window   of a local layer: number of places that a query sees to either side; None: all earlier places
     """
 
     shift: int
     window: int | None = None
 
     def exists(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """The cells that do, of a slice of this ``shape``."""
+        """The cells that exist in a slice of this ``shape``."""
         whole = np.ones(shape, dtype=bool)
         if self.window is None:
             return np.tril(whole, self.shift)
@@ -39,22 +39,22 @@ class HiddenCells:
 def matrix_slice(
     values: ArrayLike, axes: tuple[Axis, Axis], scale: Scale, *, title: str, hidden: HiddenCells | None = None
 ) -> Figure:
-    """Draw `values` (rows, columns): as `heatmap` where both sides are named, else as wide as the page.
+    """Draw `values` (rows, columns): as `heatmap` if both sides are named, else as wide as the page.
 
     Parameters
     ----------
     axes
-        The rows', then the columns'.
+        The axis of the rows, then of the columns.
     scale
-        Its title and domain. Colours diverge around 0 where there are numbers below it, and what is written in the
-        cells has as many digits as fit.
+            Its title and domain. Colours diverge around 0 if any number is below 0, and the numbers in the cells have
+            as many digits as fit.
     hidden
-        Which cells do not exist: they are not drawn.
+        The cells that do not exist; they are not drawn.
 
     Raises
     ------
     ValueError
-        NaN or infinity where cells exist.
+        NaN or infinity in a cell that exists.
     """
     raw = np.asarray(values, dtype=np.float32)
     exists = hidden.exists(raw.shape) if hidden else np.ones(raw.shape, dtype=bool)
@@ -72,7 +72,7 @@ def matrix_slice(
 
 
 def _format(largest: float) -> str:
-    """Two or three digits of the largest number, and as many decimals for all: a cell holds six characters."""
+    """A format with two or three digits for the largest number, and its decimals for all: six characters at most."""
     if not 1e-2 <= largest < 1e4:
         return ".0e"
     return f".{min(max(2 - math.floor(math.log10(largest)), 0), 2 if largest >= 0.1 else 3)}f"
@@ -81,7 +81,7 @@ def _format(largest: float) -> str:
 def _describe(matrix: NDArray[np.float32], exists: NDArray[np.bool_], grid: Grid) -> str:
     if not exists.any():
         return f"Heatmap, {matrix.shape[0]} by {matrix.shape[1]}. All of it is masked."
-    # A cell that does not exist must not be named: it takes the place of one that does, and is no extreme.
+    # The description must not name a cell that does not exist, so such a cell gets a value that is never an extreme.
     shown = np.where(exists, matrix, matrix[exists].min() if matrix[exists].min() >= 0 else 0)
     words = describe_heatmap(shown.astype(np.float32), grid.axes, value_format=grid.scale.format)
     where = "Above" if grid.window is None else "Far from"

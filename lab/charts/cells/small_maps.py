@@ -22,12 +22,12 @@ from lab.charts.cells.grid import coloured, flat
 _CAPTION = 40  # pixels above each map for its two lines
 _GAP = 14
 _WIDEST = 250  # pixels of one map
-_MANY = 16  # maps; more stand closer
-_NARROW = 480  # pixels: a page narrower than that shows fewer maps in a row
-_FEW_CELLS = 24  # a side; up to here cells stand apart
+_MANY = 16  # maps; more are closer together
+_NARROW = 480  # pixels: a narrower page shows fewer maps in a row
+_FEW_CELLS = 24  # cells on a side; up to this number there are gaps between cells
 _Step = dict[str, str]  # a transform
 
-# Where a map stands: `place` counts maps from 0. The page's width decides how many stand in a row.
+# The corner of a map: `place` counts maps from 0. The page's width decides how many maps are in a row.
 _CORNER = [
     {"calculate": f"(datum.map % per_row) * (side + {_GAP})", "as": "left"},
     {"calculate": f"floor(datum.map / per_row) * (side + {_CAPTION + _GAP}) + {_CAPTION}", "as": "top"},
@@ -36,14 +36,14 @@ _CORNER = [
 
 @dataclass(frozen=True)
 class SmallMaps(Figure):
-    """A Figure of maps, each of which answers a click. ``shape``: how many there are, and the rows of one."""
+    """A Figure of maps, each of which answers a click. ``shape``: the number of maps, and the rows of one map."""
 
     shape: tuple[int, int]
 
     def framed(self, place: int, row: int | None = None) -> Self:
         """These maps with a frame around one, and around a row in every map, both from 0.
 
-        Raises ValueError where there is no such map or row.
+        Raises ValueError if there is no such map or row.
         """
         count, m = self.shape
         check_index(place, count, of="small maps", what="map")
@@ -53,7 +53,7 @@ class SmallMaps(Figure):
         return replace(self, spec=self.spec | {"datasets": frames})
 
     def clicked(self, event: Mapping[str, Any]) -> int | None:
-        """The map clicked last, from 0, or None; ``event`` is what the chart returns."""
+        """The map clicked last, from 0, or None; ``event`` is the event that the chart returns."""
         for cell in event.get("selection", {}).get("map") or ():
             place = cell.get("map")
             if isinstance(place, int | float) and 0 <= place < self.shape[0]:
@@ -99,7 +99,7 @@ def small_maps(
 
 
 def _layout(captions: Sequence[tuple[str, str]], wide: int) -> list[dict[str, Any]]:
-    """Parameters: the captions, how many maps stand in a row, how large they are, how high that makes all of them."""
+    """Parameters: the captions, the number of maps in a row, the side of a map, and the height of the whole."""
     count = len(captions)
     return [
         {"name": "first_lines", "value": [visible(name) for name, _ in captions]},
@@ -126,7 +126,7 @@ def _box(width: str, height: str, down: Sequence[_Step] = ()) -> tuple[list[_Ste
 
 
 def _frames(causal: bool) -> list[dict[str, Any]]:
-    """The ground of each map: what is not drawn on it does not exist."""
+    """The ground of each map; a cell without a mark on it does not exist."""
     transform, encoding = _box("side", "side")
     mark: dict[str, Any] = {"type": "rect", "fill": colour.MASKED if causal else None, "stroke": colour.SOFT_INK}
     mark |= {"strokeOpacity": 0.3, "aria": False, "tooltip": None}
@@ -202,7 +202,7 @@ def _describe(array: NDArray[np.float32], captions: Sequence[tuple[str, str]]) -
 def _table(
     array: NDArray[np.float32], cells: Sequence[str], captions: Sequence[tuple[str, str]], causal: bool
 ) -> pd.DataFrame:
-    """One row a cell that exists."""
+    """One row for each cell that exists."""
     exists = np.tri(array.shape[1]) > 0 if causal else np.ones(array.shape[1:], dtype=bool)
     place, q, k = np.nonzero(np.broadcast_to(exists, array.shape))
     labels, maps = np.asarray(unique_names(cells)), np.asarray([name for name, _ in captions])
@@ -210,7 +210,7 @@ def _table(
 
 
 def block_names(labels: Sequence[str], block: int) -> Sequence[str]:
-    """Names of the cells of a map whose cells stand for ``block`` tokens each: "1–11", "12–22" …, or the labels."""
+    """Names for the cells of a map that cover ``block`` tokens each: "1–11", "12–22" …, or the labels for one token."""
     if block == 1:
         return labels
     n = len(labels)

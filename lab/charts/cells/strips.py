@@ -22,16 +22,16 @@ def strips(
     highlight: int | None = None,
     dimensions: Sequence[str] | None = None,
 ) -> Heatmap:
-    """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or what an embedding sums.
+    """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or the terms of an embedding.
 
-    `dimensions` names them where they are a part of a longer vector, or stand for something.
+    `dimensions` names the dimensions if they are part of a longer vector, or have a meaning.
     `highlight` outlines one dimension (from 0) through all strips; `clicked(event)` gives (strip, dimension),
     both from 0.
 
     Raises
     ------
     ValueError
-        NaN, infinity, or not one name to each vector and dimension.
+        NaN, infinity, or not one name for each vector and dimension.
     """
     arrays = [numbers(vector, ("d",), of=f"strips, vector {place}") for place, vector in enumerate(vectors)]
     matrix = np.stack(arrays)

@@ -1,4 +1,4 @@
-"""A matrix whose cells carry words: what a model would say after each layer, at each token."""
+"""A matrix whose cells carry words: the word that a model would say after each layer, at each token."""
 
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from lab.charts.base.tables import table
 from lab.charts.cells.grid import Chosen, Grid, Texts
 from lab.charts.cells.heatmap import Heatmap, drawn
 
-_CELL = 34  # pixels: a word of 12 with air above and below
+_CELL = 34  # pixels: a word of 12 pixels with space above and below
 
 
 def word_grid(
@@ -26,9 +26,9 @@ def word_grid(
     title: str,
     highlight: Chosen = (None, None),
 ) -> Heatmap:
-    """Draw `texts` (rows, columns) in cells coloured by `values` (rows, columns); a click answers as a heatmap's.
+    """Draw `texts` (rows, columns) in cells coloured by `values` (rows, columns); clicks are reported as in a heatmap.
 
-    A text that is wider than its cell is cut; the whole of it stands in the tooltip, beside the exact value.
+    A text that is wider than its cell is cut; the tooltip has the whole text and the exact value.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The hand-written interactive figures: what is sent to each (``<name>.py``) and what the browser does with it
+"""The hand-written interactive figures: the data sent to each (``<name>.py``) and its code in the browser
 (``<name>.js``, ``<name>.css``, and ``shared.js``, which all of them have).
 
 Nothing here knows Streamlit; :func:`lab.ui.components.mount` puts one on a page.

@@ -13,13 +13,13 @@ from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
 
-# A weight travels as a whole number of these. Rounded here, once, its four decimals on screen are those
-# that Python prints; in two bytes instead of the four of a float32.
+# A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded here,
+# once, so that the four decimals on screen are the ones Python prints.
 STEPS = 10_000
 
 
 def in_steps(weights: ArrayLike, *, of: str) -> NDArray[np.uint16]:
-    """Attention weights in ten-thousandths. Raises ValueError unless all lie in [0, 1]."""
+    """Attention weights in ten-thousandths. Raises ValueError unless all are in [0, 1]."""
     rounded = np.rint(np.asarray(weights, dtype=np.float64) * STEPS)
     if not (np.isfinite(rounded).all() and rounded.min() >= 0 and rounded.max() <= STEPS):
         raise ValueError(f"{of}: attention weights lie between 0 and 1.")
@@ -28,12 +28,12 @@ def in_steps(weights: ArrayLike, *, of: str) -> NDArray[np.uint16]:
 
 @dataclass(frozen=True, eq=False)
 class HeadView:
-    """What the browser needs to draw one layer, whatever heads, filters and thresholds are chosen there.
+    """The data from which the browser draws one layer, for any choice of heads, filters and thresholds.
 
     attention         (H, n, n), weights in [0, 1]; rows are queries
     labels, special   n, tokens or words of any text, and whether each is a special one
     layer             from 0
-    second            where the second text begins, None without one
+    second            the place where the second text begins, None without one
     causal            whether row i has i + 1 cells only
     start             the heads drawn at first, from 0; empty for all
     hide              whether special tokens are hidden at first
@@ -53,11 +53,11 @@ class HeadView:
 
     @cached_property
     def weights(self) -> NDArray[np.uint16]:
-        """(H, n, n), as they travel."""
+        """(H, n, n), as the weights travel."""
         return in_steps(self.attention, of="head_view")
 
     def payload(self) -> bytes:
-        """What :func:`lab.ui.components.mount` sends to ``head_view.js``."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``head_view.js``."""
         header = {
             "model": visible(self.model, None),
             "layer": self.layer,

@@ -1,4 +1,4 @@
-"""What the influence tree in the browser is sent; ``influence_tree.js`` draws it."""
+"""The data of the influence tree for the browser; ``influence_tree.js`` draws it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True)
 class TreeChart:
-    """A tree ready for :func:`lab.ui.components.mount`: its bytes, and what makes its table."""
+    """A tree ready for :func:`lab.ui.components.mount`: its bytes, and the function that makes its table."""
 
     payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: its table."""
+        """Show the tree's table in a notebook."""
         return str(self.table().to_html())
 
 
 def tree_chart(
     tree: Tree, tokens: Sequence[str], *, title: str, value_title: str, levels: Sequence[str] = ()
 ) -> TreeChart:
-    """Pack ``tree``, whose nodes are places in ``tokens``, n labels of any text. 20 or 24 bytes a node, and its label.
+    """Pack ``tree``; its nodes are places in ``tokens``, n labels of any text. A node takes 20 or 24 bytes plus label.
 
     ``levels`` names the columns, one for each depth: the root's first.
     """
@@ -55,7 +55,7 @@ def _alt(tree: Tree, names: Sequence[str]) -> str:
 
 
 def _table(tree: Tree, tokens: Sequence[str], value_title: str, levels: Sequence[str]) -> pd.DataFrame:
-    """One line an edge; tokens are counted from 1."""
+    """One line for each edge; tokens are counted from 1."""
     every = unique_names(tokens)
     names = [every[token] for token in tree.token]
     edges = range(1, len(tree))

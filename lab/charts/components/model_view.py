@@ -18,11 +18,11 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """What colours the frame of each head.
+    """The values that colour the frame of each head.
 
-    name      what is measured, as the legend says it
+    name      the quantity, as the legend names it
     unit      of the values
-    values    (L, H); nan where a head has none
+    values    (L, H); nan if a head has none
     """
 
     name: str
@@ -32,15 +32,15 @@ class Frames:
 
 @dataclass(frozen=True, eq=False)
 class ModelView:
-    """What the browser needs to draw all heads; scale and order are chosen there.
+    """The data from which the browser draws all heads; the reader chooses scale and order there.
 
     thumbnails   maps (L, H, m, m) of weights in [0, 1], and the tokens that a cell stands for
     labels       n tokens of any text
     causal       whether cells above the diagonal do not exist
     frames       None: no frames
     opened       the layer and head marked as open, from 0
-    told         counts how often Python has decided which head is open: what the reader opened since stays open
-    jobs         what a head does, by layer and head from 0; such a head has a mark
+    told         counts how often Python has decided which head is open: heads opened by the reader since then stay open
+    jobs         the job of a head, by layer and head from 0; such a head has a mark
 
     :meth:`payload` raises ValueError for numbers outside [0, 1].
     """
@@ -56,11 +56,11 @@ class ModelView:
 
     @cached_property
     def maps(self) -> NDArray[np.uint16]:
-        """(L, H, m, m), as they travel."""
+        """(L, H, m, m), as the maps travel."""
         return in_steps(self.thumbnails.maps, of="model_view")
 
     def payload(self) -> bytes:
-        """What :func:`lab.ui.components.mount` sends to ``model_view.js``: two bytes a cell."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``model_view.js``: two for each cell."""
         header = {
             "model": visible(self.model, None),
             "steps": STEPS,

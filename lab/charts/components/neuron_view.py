@@ -1,4 +1,4 @@
-"""What the neuron view in the browser is sent, one query's row; ``neuron_view.js`` draws it."""
+"""The data of the neuron view for the browser, one query's row; ``neuron_view.js`` draws it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True)
 class NeuronChart:
-    """A row ready for :func:`lab.ui.components.mount`: its bytes, and what makes its table."""
+    """A row ready for :func:`lab.ui.components.mount`: its bytes, and the function that makes its table."""
 
     payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: its table."""
+        """Show the row's table in a notebook."""
         return str(self.table().to_html())
 
 
 def neuron_chart(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int], *, title: str) -> NeuronChart:
     """Pack ``row``, of the query at place ``query``, against the keys at the places ``drawn``.
 
-    ``tokens`` are n labels of any text; places count from 0. 8·d_k + 16 bytes a key.
+    ``tokens`` are n labels of any text; places count from 0. A key takes 8·d_k + 16 bytes.
     """
     keys = list(drawn)
     header = {
@@ -60,7 +60,7 @@ def _alt(row: NeuronRow, tokens: Sequence[str], query: int, keys: Sequence[int])
 
 
 def neuron_table(row: NeuronRow, tokens: Sequence[str], query: int, drawn: Sequence[int]) -> pd.DataFrame:
-    """One line a key, before them the query and after them the sum over all keys; what has no value is empty."""
+    """One line for each key, preceded by the query and followed by the sum over all keys; missing values are empty."""
     every, keys = unique_names(tokens), list(drawn)
     d_k, nothing = len(row.query), np.nan
     numbers = np.full((len(keys) + 2, 4 + 4 * d_k), nothing, dtype=np.float32)

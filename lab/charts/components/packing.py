@@ -4,9 +4,9 @@
     header         JSON in UTF-8, filled up with spaces to a multiple of 4
     arrays         one after the other, each filled up with zeros to a multiple of 4
 
-The header lists the arrays under ``arrays``: for each name its type, its shape and where it begins,
+The header lists the arrays under ``arrays``: for each name the array's type, its shape and its beginning,
 counted from the end of the header. Everything is little-endian. ``id`` in the header changes with the
-content, so that the browser can tell a rerun that changed nothing.
+content, so that the browser can recognise a rerun that changed nothing.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# What both numpy and a browser's typed arrays have.
+# The types that both numpy and a browser's typed arrays have.
 TYPES: Mapping[str, str] = {
     "u1": "u8",
     "i1": "i8",
@@ -33,8 +33,8 @@ TYPES: Mapping[str, str] = {
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """``header`` and ``arrays`` as one block.
 
-    ``header`` holds what JSON holds: strings, plain numbers, lists, dictionaries; labels from a learner's
-    text go through :func:`lab.charts.base.labels.visible` first. Arrays are of ``TYPES``.
+    ``header`` holds values that JSON can hold: strings, plain numbers, lists, dictionaries; labels from a learner's
+    text go through :func:`lab.charts.base.labels.visible` first. Arrays have one of the ``TYPES``.
 
     Raises
     ------

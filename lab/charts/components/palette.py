@@ -1,10 +1,10 @@
-"""Sixteen colours that stand for a layer's heads wherever heads are told apart by colour."""
+"""Sixteen colours for a layer's heads, in all figures that tell heads apart by colour."""
 
 from collections.abc import Sequence
 
 # The eight categorical colours of .streamlit/config.toml and eight more, each pair at least 0.13 apart in
-# OKLab and each with 3:1 against the page; a test measures both. A head's number stands beside its colour
-# everywhere, as no sixteen colours are told apart by every eye.
+# OKLab and each with 3:1 against the page; a test measures both. A head's number is always beside its colour,
+# because no set of sixteen colours can be told apart by every eye.
 LIGHT = (
     "#0439a1",
     "#cf6401",
@@ -44,7 +44,7 @@ DARK = (
 
 
 def head_colours(count: int) -> dict[str, Sequence[str]]:
-    """A colour for each of ``count`` heads, on a light page and on a dark one; after sixteen they come again."""
+    """A colour for each of ``count`` heads, on a light page and on a dark one; after sixteen the colours repeat."""
     return {
         "light": [LIGHT[head % len(LIGHT)] for head in range(count)],
         "dark": [DARK[head % len(DARK)] for head in range(count)],

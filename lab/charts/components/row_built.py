@@ -1,4 +1,4 @@
-"""A row of attention, built before one's eyes: scores, ÷ √d_k, softmax, times values (Vaswani et al. 2017, eq. 1)."""
+"""A row of attention, built step by step: scores, ÷ √d_k, softmax, times values (Vaswani et al. 2017, eq. 1)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True, eq=False)
 class RowBuilt:
-    """What the browser needs to build one row, stage by stage.
+    """The data from which the browser builds one row, stage by stage.
 
     query         the token whose row it is
-    labels        m keys, those that are drawn
+    labels        m keys, only the drawn ones
     scores        (m,), query times key
     weights       (m,), their shares
     hidden        (m,), whether the mask hides a key from the query: its weight is 0
-    total         what the weights of all keys add up to
+    total         the sum of the weights of all keys
     values        (m, d_k)
     context       (d_k,), the sum over all keys, drawn or not
-    rest          how many keys are not drawn
+    rest          the number of keys that are not drawn
     scaled        whether the model divides by √d_k
-    means         what each of the four stages says, in plain words; none where nothing is to be said
+    means         the meaning of each of the four stages, in plain words; empty to leave it out
 
     Raises ValueError for numbers that are not finite, or weights outside [0, 1].
     """
@@ -51,7 +51,7 @@ class RowBuilt:
             raise ValueError("row_built: finite numbers, and weights from 0 to 1.")
 
     def payload(self) -> bytes:
-        """What :func:`lab.ui.components.mount` sends to ``row_built.js``."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``row_built.js``."""
         width = np.shape(self.values)[1]
         header = {
             "query": visible(self.query),

@@ -1,4 +1,4 @@
-"""The sentence as the control: a row of tokens, and arcs from the chosen one to the others."""
+"""The sentence as a control: a row of tokens, and arcs from the chosen one to the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.charts.components.packing import pack
 _CHOOSE = "Click a word to choose it."
 _ONE = "Click a word to look from it. The number below a word is its share of attention."
 _TWO = f"{_ONE} Shift and a click choose a second word."
-# For a finger.
+# The hint on a touch screen.
 _TOUCHED = "Tap a word to look from it. To choose a second word, tap the first one again, then the second."
 _COVERED = "Where does it look? The arcs wait for your guess."
 
@@ -35,36 +35,36 @@ class SentenceRow:
     Attributes
     ----------
     labels
-        m tokens, those that are drawn.
+        The m tokens that are drawn.
     special
         m, whether the model added the token, as it does with [CLS].
     count
-        How many tokens the text has.
+        The number of tokens of the text.
     chosen
         The token that attends, counted in the text from 0.
     first
-        Where the row begins in the text.
+        The place in the text at which the row begins.
     other
-        The token that it attends to, None where a page chooses only one.
+        The token that the chosen one attends to, None if a page chooses only one.
     weights
         (m, m), shares from 0 to 1: how much each token attends to each other one. None: the row has no arcs.
     place
-        Whose weights they are, in words: "layer 5, head 11".
+        The layer and head of the weights, in words: "layer 5, head 11".
     covered
-        Whether the arcs wait for an answer: then every token has one, and all are alike.
+        Whether the arcs wait for an answer: then every token has one, and all look the same.
     across
-        Whether the arcs of all tokens are drawn at once, those of one while it is pointed at. The largest weight has
-        the widest arc.
+        Whether the arcs of all tokens are drawn at once, or only one token's while the pointer is on it. The largest
+        weight has the widest arc.
     relations
         Arcs below the row.
     hidden
         Tokens of the text that the model does not see, from 0: each is drawn as a blank.
     read
-        How many tokens of the text the model reads; the others are pale. None: all of them.
+        The number of tokens of the text that the model reads; the others are pale. None: all of them.
     hint
-        What a click does, in words; "" for how one chooses a token, or two.
+        The effect of a click, in words; "" for the hint on choosing a token, or two.
     direction
-        In which direction the text is read: "ltr" or "rtl".
+        The direction of the text: "ltr" or "rtl".
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A softmax that can be played with: one logit moves, and the probabilities of all words with it."""
+"""A softmax to play with: the reader moves one logit, and the probabilities of all words change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """The words that are drawn, and all others as one.
+    """The words that are drawn, and the sum of all others.
 
     Attributes
     ----------
@@ -23,18 +23,18 @@ class Softmax:
     logits
         (k,), their logits, divided by the temperature.
     others
-        How many words of the vocabulary are not drawn.
-    rest
-        ln of the sum of e to their logits; -inf where there are none.
-    chosen
-        The word whose logit moves, from 0.
-    temperature
-        The number that the logits were divided by; where it is not 1, the figure says so.
+            The number of words of the vocabulary that are not drawn.
+        rest
+            ln of the sum of e to the power of their logits; -inf if there are none.
+        chosen
+            The word whose logit moves, from 0.
+        temperature
+            The number by which the logits were divided; if it is not 1, the figure says so.
 
     Raises
     ------
     ValueError
-        Numbers that are not finite, not as many as words, or no word at ``chosen``.
+        Numbers that are not finite, a wrong number of logits, or no word at ``chosen``.
     """
 
     words: Sequence[str]
@@ -52,7 +52,7 @@ class Softmax:
             raise ValueError(f"softmax: there is no word {self.chosen} among {len(self.words)}.")
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``softmax.js``. The logits are less the largest."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``softmax.js``: the logits minus the largest one."""
         logits = np.asarray(self.logits, dtype=np.float64)
         header = {
             "words": [visible(word) for word in self.words],

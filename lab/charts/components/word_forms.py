@@ -15,16 +15,16 @@ from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
 
-# A sentence in parts: a text, and what it names. FROM is a token of the text, WORD a word of the vocabulary.
+# A sentence in parts, each a text and its kind. FROM is a token of the text, WORD a word of the vocabulary.
 PLAIN, FROM, WORD = "", "from", "word"
 Spans = Sequence[tuple[str, str]]
-# Below it, no word leads: the bars are grey.
+# If no word has at least this probability, none leads, and the bars are grey.
 LEADS = 0.1
 UNHEARD, SILENT = 1, 2
 
 
 def text_of(spans: Spans) -> str:
-    """A sentence without its parts."""
+    """The text of a sentence in parts."""
     return "".join(text for text, _ in spans)
 
 
@@ -35,18 +35,18 @@ class OnPage:
     Attributes
     ----------
     doors
-        Where a part leads, by its name: ``tokens``, ``vectors``, ``layer`` and ``words`` are headings, ``link`` and
-        ``dot`` are parts that are chosen. A part that is not here has no door.
-    lenses, lens
-        The lenses to choose from, and the one that reads.
-    fills
-        The CSS selector of an element of the page that shows the best word so far.
-    play
-        The figure plays once whenever this text is another one than before; "" for never.
-    waits
-        Whether the figure stays before the first layer and gives no word away.
-    hint
-        The first thing to try, while nothing is cut; "" leaves it to the figure.
+            The lesson behind each part, by the part's name: ``tokens``, ``vectors``, ``layer`` and ``words`` are
+            headings, ``link`` and ``dot`` are parts that are chosen. A part that is not here has no door.
+        lenses, lens
+            The lenses to choose from, and the lens in use.
+        fills
+            The CSS selector of an element of the page that shows the best word so far.
+        play
+            The figure plays once whenever this text differs from the one before; "" for never.
+        waits
+            Whether the figure stays before the first layer and gives no word away.
+        hint
+            The first thing to try, while nothing is cut; "" leaves the choice to the figure.
     """
 
     doors: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ ALONE = OnPage()
 
 @dataclass(frozen=True, eq=False)
 class WordForms:
-    """Lanes are the m tokens that are drawn, of n; there are L layers of H heads.
+    """The data of the picture. Its lanes are m of the text's n tokens; there are L layers of H heads.
 
     Attributes
     ----------
@@ -78,24 +78,24 @@ class WordForms:
     rows
         The q lanes whose links are known; the watched one is among them.
     share
-        (L, q, m), each row a share of what attention brings to that token.
+        (L, q, m), each row the shares of the vector that attention brings to that token.
     strength
-        (L, q), how long all that is beside the token's vector.
+        (L, q), the length of that whole vector relative to the token's vector.
     parts
         (L, H, m), each head's part of a link to the watched token.
     written
-        (L, q), how long the feed-forward network's vector is beside the token's.
+        (L, q), the length of the feed-forward network's vector relative to the token's.
     cut_tokens
         m numbers: 0, :data:`UNHEARD` by the watched token, or :data:`SILENT` for all.
     cut_links
         (L, q, m), whether a link is cut.
     cut_heads
-        (L, H, m), whether one to the watched token is cut in a head.
+        (L, H, m), whether a link to the watched token is cut in a head.
     words
         For the L + 1 states, from the embeddings on: the likeliest words, each with its probability; none for a model
         without a vocabulary head.
     before
-        The last state's words without the cuts; none where nothing is cut.
+        The last state's words without the cuts; none if nothing is cut.
     headings
         The line over the words, for each of the L + 1 states.
     story
@@ -128,12 +128,12 @@ class WordForms:
 
     @property
     def alt(self) -> str:
-        """The picture as it ends, in words."""
+        """The final state of the picture, in words."""
         return f"{self.title}. {text_of(self.story[-1])}"
 
     @property
     def is_cut(self) -> bool:
-        """Whether anything is."""
+        """True if anything is cut."""
         return any(self.cut_tokens) or bool(np.any(self.cut_links)) or bool(np.any(self.cut_heads))
 
     def payload(self, page: OnPage = ALONE) -> bytes:
@@ -181,7 +181,7 @@ class WordForms:
         )
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: its story, and its table."""
+        """Show the picture's story and table in a notebook."""
         told = "".join(f"<li>{escape(text_of(spans))}</li>" for spans in self.story)
         return f"<p>{escape(self.title)}</p><ol start='0'>{told}</ol>{self.table().to_html()}"
 

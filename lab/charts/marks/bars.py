@@ -25,7 +25,7 @@ from lab.charts.base.plain import (
 )
 from lab.charts.base.tables import table
 
-_NUMBER = 52  # pixels for a number at a bar's end
+_NUMBER = 52  # pixels: room for a number at a bar's end
 
 
 def bars(
@@ -64,7 +64,7 @@ def columns(
 ) -> Figure:
     """Draw `values` (columns,) as thin upright bars over 1, 2 … n, such as the 64 products of q · k.
 
-    Options and errors are those of `bars`.
+    Options and errors are the same as in `bars`.
     """
     array = numbers(values, ("values",), of="columns")
     frame = base(title, 200, canvas=len(array) > CANVAS_ABOVE**2)
@@ -83,13 +83,13 @@ def _data(array: NDArray[np.float32], highlight: int | Sequence[int] | None) -> 
 
 
 def _ends(array: NDArray[np.float32], scale: Scale) -> Domain:
-    """Where the values' axis begins and ends: at 0, unless there are numbers beyond it."""
+    """The ends of the values' axis: 0, and any number below or above it."""
     low, high = scale.domain or (min(0.0, float(array.min())), max(0.0, float(array.max())))
     return low, 1.0 if low == high else high
 
 
 def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: float | None) -> alt.LayerChart:
-    """The chart of `bars`: from the bottom bars, numbers, a line at 0 and one at `reference`."""
+    """The chart of `bars`, drawn in this order: bars, numbers, a line at 0 and one at `reference`."""
     places = alt.Scale(domain=list(range(len(labels))), paddingInner=0.25, paddingOuter=0.1)
     down = alt.Y("i:O", title=None, scale=places, axis=label_axis(labels, orient="left"))
     layers = [
@@ -124,7 +124,7 @@ def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
 
 
 def _bar(lines: dict[str, str]) -> alt.Chart:
-    """The bars, with the `lines` of the tooltip; somebody who does not see them hears the same."""
+    """The bars, with the `lines` of the tooltip, which are also their description for screen readers."""
     sign = alt.ColorValue(colour.POSITIVE).condition(test="datum.value < 0", value=colour.NEGATIVE)
     fade = alt.OpacityValue(0.45).condition(test="datum.chosen", value=1)
     return alt.Chart().mark_bar(tooltip=tooltip(lines), description=spoken(lines)).encode(sign, fade)

@@ -1,4 +1,4 @@
-"""A function as a curve, and where on it the numbers of a vector lie."""
+"""A function as a curve, with the numbers of a vector as points on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many numbers of each of several things, a line of faint dots each, and one of the many marked on every line."""
+"""Many numbers for each of several things, as a line of faint dots each; one of the many is marked on every line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def dots(
 ) -> Figure:
     """Draw `values` (things, many): a line for each of the things, on it a dot for each of the many.
 
-    `names` are those of the things and those of the many. The dots of the one at `highlight` are large; `rule` is an
+    `names` are the names of the things and of the many. The dots of the one at `highlight` are large; `rule` is an
     upright dashed line to compare with.
 
     Raises

@@ -1,4 +1,4 @@
-"""The figure of the paper, block by block from the bottom up, with one block marked: where a tensor stands."""
+"""The figure of the paper, block by block from the bottom up, with one block marked: the place of a tensor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ATTENTION = ("scores", "scale", "softmax")
 
 @dataclass(frozen=True)
 class Architecture:
-    """What decides how the figure looks: which blocks there are beside those of every layer, and their order."""
+    """The facts that decide how the figure looks: its blocks beside those that every layer has, and their order."""
 
     blocks: Collection[str]
     pre_norm: bool
@@ -56,7 +56,7 @@ class Architecture:
         return (*filter(None, outside[0]), *layer, *filter(None, outside[1]))
 
     def marked(self, place: str) -> tuple[str, ...]:
-        """The blocks behind a tensor's place: some places are another block in each family."""
+        """The blocks behind a tensor's place: some places are different blocks in each family."""
         left = "add_2" if self.pre_norm else "norm_2"
         entered = next(b for b in ("project", "embedding_norm", "sum") if b in {"sum", *self.blocks})
         final = "final_norm" if self.pre_norm else left
@@ -113,7 +113,7 @@ def _data(rows: Sequence[Sequence[str]], marked: Collection[str], architecture: 
 
 
 def _lines(rows: Sequence[Sequence[str]], at: Mapping[str, int], pre_norm: bool) -> list[list[tuple[float, float]]]:
-    """The ways between blocks as chains of corners: row to row, value past the scores, and the two residuals."""
+    """The lines between blocks as chains of corners: row to row, the value past the scores, and the two residuals."""
     ways = [(x, number) for number, (below, above) in enumerate(pairwise(rows)) for x in _ways(below, above)]
     lines = [[(x, number + _HALF), (x, number + 1 - _HALF)] for x, number in ways]
     value = sum(_THIRDS[2]) / 2
@@ -124,15 +124,15 @@ def _lines(rows: Sequence[Sequence[str]], at: Mapping[str, int], pre_norm: bool)
 
 
 def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
-    """Where lines lead from a row to the next: at the middle of each block of the row that has more of them."""
+    """The horizontal positions of the lines from a row to the next: the block middles of the row with more blocks."""
     lower, upper = ([(left + right) / 2 for left, right in _sides(row)] for row in (below, above))
     if above[0] == "scores":
-        return lower[:2]  # the value goes past
+        return lower[:2]  # the value goes past the scores
     return upper if len(upper) > len(lower) else lower
 
 
 def _chart(rows: int) -> alt.LayerChart:
-    """The layer's frame, the lines, the blocks upon them and their names; what is marked has colours of its own."""
+    """The layer's frame, the lines, the blocks on them and their names; a marked block has its own colours."""
     quiet: dict[str, Any] = {"tooltip": None, "aria": False}
     ends = alt.X2("x2"), alt.Y2("y2")
     frame = of_kind("frame").mark_rect(fill=colour.SOFT_INK, fillOpacity=0.08, cornerRadius=8, **quiet)

@@ -22,8 +22,8 @@ from lab.charts.base.tables import unique_names
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
     """Draw one line for each of `series`, (points,) each.
 
-    Lines may differ in length (a run that goes on): each takes the first of the places. Up to six. With `log`
-    equal distances up are equal factors; all values are then above 0.
+    Lines may differ in length (a run that goes on): each takes the first of the places. At most six lines. With `log`
+    equal distances upwards are equal factors; all values are then above 0.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def line_figure(
     draw: Callable[[], alt.LayerChart],
     **texts: Sequence[str],
 ) -> Figure:
-    """The figure of `series` as `draw` draws them; it finds their names and `texts` in parameters."""
+    """The figure of `series` as `draw` draws them; `draw` finds their names and `texts` in parameters."""
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
     longest = max(array.size for array in arrays.values())
     places = np.arange(1.0, longest + 1) if x.at is None else np.asarray(x.at, dtype=np.float64)
@@ -55,7 +55,8 @@ def line_figure(
 def settled(figure: Figure) -> Figure:
     """A chart of :func:`lines` that will not grow, with the extent of both axes written down.
 
-    Vega asks for it before Streamlit has handed over the data, and warns of an infinite one where it is not stated.
+    Vega asks for the extent before Streamlit has handed over the data, and warns of an infinite one if it is not
+    stated.
     """
     encoding = dict(figure.spec["encoding"])
     for channel, field, nice in (("x", "x", False), ("y", "value", True)):
@@ -76,7 +77,7 @@ def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, A
 
 
 def across(x: AxisPlaces, **scale: Any) -> alt.X:
-    """The axis of the places; where they only count 1, 2, 3 … it has no ticks between them."""
+    """The axis of the places; if they only count 1, 2, 3 …, it has no ticks between them."""
     whole = {"tickMinStep": 1} if x.at is None else {}
     return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
 
@@ -99,7 +100,7 @@ def told_apart(labels: Sequence[str]) -> alt.Color:
         labelColor=colour.SOFT_INK,
         symbolType="stroke",
         symbolStrokeWidth=3,
-        # As many beside each other as the width of the page takes.
+        # The number of names beside each other for which the page is wide enough.
         columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, 3)"),
         offset=6,
         padding=0,
@@ -108,7 +109,7 @@ def told_apart(labels: Sequence[str]) -> alt.Color:
 
 
 def pointed(names: Sequence[str], x_title: str, y_title: str) -> alt.ExprRef:
-    """What the pointer shows at a point: the line, where there are several, the value and the place."""
+    """The tooltip at a point: the line's name, if there are several, the value and the place."""
     line = {"Line": "labels[datum.line]"} if len(names) > 1 else {}
     return tooltip({**line, y_title: number("value"), x_title: "datum.x"})
 
@@ -125,7 +126,7 @@ def _data(arrays: Mapping[str, NDArray[np.float32]], places: NDArray[np.float64]
 
 
 def _table(arrays: Mapping[str, NDArray[np.float32]], places: NDArray[np.float64], x_title: str) -> pd.DataFrame:
-    """One column a line; where a line has ended, nothing."""
+    """One column for each line; cells after a line's end are empty."""
     names = unique_names([x_title, *arrays])
     columns = {name: pd.Series(array) for name, array in zip(names[1:], arrays.values(), strict=True)}
     longest = max(array.size for array in arrays.values())

@@ -1,4 +1,4 @@
-"""Lines over a logarithmic axis with a few points marked on them: where this head stands among all lengths."""
+"""Lines over a logarithmic axis with a few points marked, such as this head's value on a curve over text lengths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def marked_lines(
     Raises
     ------
     ValueError
-        Whatever `lines` refuses; an x, mark or rule that has no logarithm; a mark that is NaN or infinite.
+        Anything that `lines` refuses; an x, mark or rule that has no logarithm; a mark that is NaN or infinite.
     """
     places = numbers([[*place] for place in marks.values()], ("marks", "coordinates"), of="marked lines")
     at = [*(x.at or ()), *places[:, 0].tolist(), *([] if rule is None else [rule])]
@@ -59,7 +59,7 @@ def _chart(
     extent: Domain,
     rule: float | None,
 ) -> alt.LayerChart:
-    """The lines, their points unseen, which only answer the pointer; the rule; the marks and their names."""
+    """The lines, their invisible points, which only answer the pointer, the rule, and the marks with their names."""
     x, y = axes
     layers = [
         alt.Chart().mark_line(strokeWidth=2, tooltip=None),
@@ -78,7 +78,7 @@ def _chart(
 
 
 def _marks(x_title: str, y_title: str) -> tuple[alt.Chart, alt.Chart]:
-    """A large point for each mark; the name of one that is on no line stands beside it, where there is room."""
+    """A large point for each mark; a mark that is on no line has its name beside it, on the side with more room."""
     lines = {"Mark": "mark_labels[datum.mark]", x_title: number("x"), y_title: number("value")}
     own = [{"test": f"datum.owner === {i}", "value": line} for i, line in enumerate(colour.lines())]
     shape = alt.Shape("mark:N", legend=None, scale=alt.Scale(range=["circle", "diamond", "square"]))

@@ -17,14 +17,14 @@ from lab.charts.base.labels import visible
 from lab.charts.base.plain import of_kind, specification
 from lab.charts.base.tables import table
 
-_ROW = 46  # pixels a step
+_ROW = 46  # pixels for each step
 _LANE, _LEFT, _RIGHT, _NUMBER = 0.06, 0.2, 0.72, 0.76  # shares of the width
 _MIDDLE = (_LEFT + _RIGHT) / 2
 
 
 @dataclass(frozen=True)
 class Box:
-    """One step: its name, a number of it, and the index of the step that is added to it from above, if any."""
+    """One step: its name, its number, and the index of the earlier step that is added to it, if any."""
 
     name: str
     value: float
@@ -72,7 +72,7 @@ def _chart(count: int, value_format: str) -> alt.LayerChart:
 
 
 def _text(expression: str, align: Literal["center", "left"], x: float) -> alt.Chart:
-    """What `expression` gives for each box, at its height."""
+    """The text that `expression` gives for each box, at the box's height."""
     text = of_kind("box", "sum").mark_text(
         align=align, baseline="middle", fontSize=14, color=colour.INK, aria=False, tooltip=None
     )
@@ -88,7 +88,8 @@ def _data(boxes: Sequence[Box]) -> pd.DataFrame:
             rows += _way(at, (_MIDDLE, at - 0.7), (_MIDDLE, at - 0.3))
             rows.append(("down", at, 0.0, _MIDDLE, at - 0.36, 0.0, 0.0))
         if box.residual is not None:
-            # It leaves below the step it comes from, so that the first box after it is passed as well.
+            # The connection leaves below the step it comes from, so that it passes the first box after that step as
+            # well.
             top = box.residual + 0.5
             rows += _way(at, (_MIDDLE, top), (_LANE, top), (_LANE, at), (_LEFT, at))
             rows.append(("right", at, 0.0, _LEFT - 0.012, at, 0.0, 0.0))

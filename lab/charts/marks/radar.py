@@ -1,4 +1,4 @@
-"""A radar: several values of one thing, or of a few, on axes around a circle. Vega has none, so it is Plotly's."""
+"""A radar: several values of one thing, or of a few, on axes around a circle. Vega has no radar, so Plotly draws it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHOSEN, _FILL = "#2f86d6", "rgba(47, 134, 214, 0.22)"
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A closed line: ``values`` (axes,) in [0, 1], and what the pointer shows at each corner, a text an axis."""
+    """A closed line: ``values`` (axes,) in [0, 1], and the tooltip of each corner, one text for each axis."""
 
     values: ArrayLike
     hover: Sequence[str]
@@ -45,9 +45,9 @@ def radar(
     axes
         A name for each axis, clockwise from the top; at least three make a shape.
     axis_title
-        What the distance from the middle is.
-    table
-        The numbers behind it.
+            The meaning of the distance from the middle.
+        table
+            The numbers behind the chart.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[
 def _figure(traces: list[dict[str, Any]], title: str, axis_title: str) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    # No line and no numbers: they would look like one more axis. The heading says what the middle and the rim are.
+    # No line and no numbers: they would look like one more axis. The heading explains the middle and the rim.
     radial = {"range": [0, 1], "tickvals": [0.5, 1], "showline": False, "showticklabels": False, "ticks": ""}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}

@@ -1,4 +1,4 @@
-"""A number of each of several things with its interval, and what it is compared with, on one line a thing."""
+"""A number with its interval for each of several things, and the numbers to compare it with, one line a thing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ranges(
 ) -> Figure:
     """Draw `points`, up to five series of (things,), each thing on a line of its own from the first label down.
 
-    `interval` is low and high, (things,), of the first series. The series differ in shape as well as in colour.
+    `interval` is (low, high), each (things,), for the first series. The series differ in shape as well as in colour.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def ranges(
 
 
 def _chart(labels: Sequence[str], count: int, value_title: str, limits: Domain) -> alt.LayerChart:
-    """The intervals of the first series, and the points of all."""
+    """The intervals of the first series, and the points of all series."""
     interval = alt.Chart().transform_filter("datum.line === 0")
     interval = interval.mark_rule(strokeWidth=5, opacity=0.35, color=colour.lines()[0], tooltip=None, aria=False)
     layers = interval.encode(alt.X("low:Q"), alt.X2("high")), _points(count, value_title)
@@ -106,7 +106,7 @@ def _data(arrays: Mapping[str, NDArray[np.float32]], ends: Sequence[NDArray[np.f
 
 
 def _words(arrays: Mapping[str, NDArray[np.float32]], labels: Sequence[str], scale: Scale) -> str:
-    """The first series' largest value beside what the others have there."""
+    """The first series' largest value beside the values of the other series there."""
     first, values = next(iter(arrays.items()))
     at = int(values.argmax())
     there = ", ".join(f"{name} {format(float(array[at]), scale.format)}" for name, array in arrays.items())

@@ -24,8 +24,8 @@ _STRONG = "rgba(207, 100, 1, 0.6)"
 _NODE, _CHOSEN = "rgba(128, 132, 149, 0.9)", "#cf6401"
 _ROW, _WORD, _LEAST = 24, 16, 320  # pixels: a token in the fullest column, a word, the least height
 _TOP, _BOTTOM = 60, 50  # pixels above and below the drawing
-_LINE = 45  # characters of the title that fit on a telephone; Plotly wraps none
-# Plotly takes a coordinate of 0 for one that is not given.
+_LINE = 45  # characters of the title that fit on a telephone; Plotly does not wrap titles
+# Plotly treats a coordinate of 0 as missing.
 _EDGE = 0.002
 _TOLD = "%{customdata}<extra></extra>"
 
@@ -34,7 +34,7 @@ _TOLD = "%{customdata}<extra></extra>"
 class Bands:
     """m bands. ``level``, ``start`` and ``end`` (m,) from 0: from a token on a level to one on the next.
 
-    ``weight`` (m,) is how wide a band is. Bands that end at the token ``target`` stand out.
+    ``weight`` (m,) is the width of a band. Bands that end at the token ``target`` are in a strong colour.
     """
 
     level: NDArray[np.intp]
@@ -54,9 +54,9 @@ def sankey(
     tokens
         One label each; they may be any text.
     value_title
-        What a band's width is.
+        The meaning of a band's width.
     chosen
-        A token (from 0) whose node in the first column stands out.
+        A token (from 0) whose node in the first column has a strong colour.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def sankey(
 
 
 def _nodes(bands: Bands) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """The (level, token) that bands touch, (nodes, 2), level by level; each band's first and last node, (m,)."""
+    """The (level, token) pairs at the ends of bands, (nodes, 2), by level; each band's first and last node, (m,)."""
     before = np.stack([bands.level, bands.start], axis=1)
     after = np.stack([bands.level + 1, bands.end], axis=1)
     nodes, places = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
@@ -92,7 +92,7 @@ def _nodes(bands: Bands) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np
 
 
 def _columns(count: int, source: NDArray[np.intp], target: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Into which column Plotly sorts each node when it finds the scale: the longest way there, (nodes,)."""
+    """The column into which Plotly sorts each node to find the scale: the length of the longest way there, (nodes,)."""
     column = np.zeros(count, dtype=np.intp)
     for band in np.argsort(source, kind="stable"):  # nodes are numbered level by level
         column[target[band]] = max(column[target[band]], column[source[band]] + 1)
@@ -103,8 +103,8 @@ def _scale(column: NDArray[np.intp], value: NDArray[Any], widest: NDArray[Any], 
     """The padding to ask for, and the pixels that a weight of 1 then takes.
 
     Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A token has one
-    row in all columns, as high as its ``widest`` node and no lower than a word, so the padding is what lets the rows
-    fit.
+    row in all columns, as high as its ``widest`` node and at least as high as a word; the padding is chosen so that the
+    rows fit.
     """
     low, wanted = 0.0, height / float(widest.sum())
     for _ in range(40):  # the largest scale at which the rows fit
@@ -117,7 +117,7 @@ def _scale(column: NDArray[np.intp], value: NDArray[Any], widest: NDArray[Any], 
 
 
 def _middles(size: NDArray[Any], height: int) -> NDArray[Any]:
-    """Where the middle of each row is, from 0 (top) to 1: one below the other, the space between them shared out."""
+    """The middle of each row, from 0 (top) to 1: rows are one below the other, and share the space between them."""
     fits = np.minimum(1.0, height / size.sum())
     gap = (height - fits * size.sum()) / len(size)
     ends = np.cumsum(fits * size + gap)
@@ -169,7 +169,7 @@ def _figure(trace: dict[str, Any], height: int, layers: int, title: str) -> Plot
 
 
 def _table(bands: Bands, weight: NDArray[np.float32], tokens: Sequence[str], value_title: str) -> pd.DataFrame:
-    """One line a band, counted from 1."""
+    """One line for each band; tokens and layers are counted from 1."""
     return pd.DataFrame(
         {
             "layer": bands.level + 1,

@@ -1,4 +1,4 @@
-"""Two numbers of each of many things, a point each: whether they go together."""
+"""Two numbers of each of many things, as a point each, to see whether the two go together."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _chart(scales: tuple[Scale, Scale], limits: tuple[Domain, Domain], rule: flo
     layers = [dots, ring]
     if rule is not None:
         layers.insert(0, dashed_rule(colour.SOFT_INK).encode(alt.XDatum(rule, type="quantitative")))
-    # A little room above the highest point, so that it is drawn whole.
+    # A little room above the highest point, so that the whole point is drawn.
     across, up = (
         alt.Scale(domain=ends, nice=nice, clamp=True) for ends, nice in zip(limits, (False, True), strict=True)
     )

@@ -33,13 +33,13 @@ def token_chips(
 ) -> str:
     """HTML for a text cut into chips, each `(run of the text, its tokens' positions from 0, label or None)`.
 
-    A run without positions stands between tokens (a space) and is drawn plain. An empty run is a special
-    token, shown by its label, with a dashed frame. Positions count from 1 above the run; a label that differs
-    from the run is shown below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour,
-    unless `groups` gives each token its own: 0 or 1 for the segments of a pair, say. With `ids`, one for each token,
-    the id is below the token, and the chips are large: they are the figure of the page.
+    A run without positions is between tokens (a space) and is drawn plain. An empty run is a special token, shown
+    by its label, with a dashed frame. Positions count from 1 above the run; a label that differs from the run is
+    shown below it. `chosen` (from 0) frames the chips of one token. Neighbours differ in colour, unless `groups`
+    gives each token its group: 0 or 1 for the segments of a pair, say. With `ids`, one for each token, the id is
+    below the token, and the chips are large: they are then the main figure of the page.
 
-    All text is escaped, kept to its own direction, and its control characters are drawn as signs.
+    All text is escaped, keeps its own direction, and has its control characters drawn as signs.
     """
     listed = list(chips)
     side = direction("".join(run for run, _, _ in listed))
@@ -86,7 +86,7 @@ def _positions(tokens: tuple[int, ...]) -> str:
 
 
 def _gap(run: str) -> str:
-    """What lies between tokens: one space as itself, anything else made visible."""
+    """The text between tokens: one space as a space, anything else made visible."""
     return " " if run == " " else _safe(run)
 
 

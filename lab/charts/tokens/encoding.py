@@ -1,4 +1,4 @@
-"""What the model reads, and the pre-tokens of a text, as chips for :func:`lab.charts.tokens.chips.token_chips`."""
+"""The tokens that the model reads, and the pre-tokens of a text, as chips for ``chips.token_chips``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lab.text.tokenizers.steps import TokenizationSteps
 
 
 def encoding_chips(encoding: Encoding) -> list[Chip]:
-    """Both texts, cut by their tokens, with the tokens that stand for no character between them.
+    """Both texts, cut by their tokens, with the tokens that cover no character between them.
 
-    Characters that no token covers stay as runs without positions, those cut at the model's limit too.
+    Characters that no token covers are runs without positions, also those cut off at the model's limit.
     """
     first = [i for i, added in enumerate(encoding.special) if not added and not encoding.in_pair[i]]
     second = [i for i in range(len(encoding)) if encoding.in_pair[i]]
@@ -33,7 +33,7 @@ def encoding_chips(encoding: Encoding) -> list[Chip]:
 
 def _text_chips(text: str, positions: Sequence[int], encoding: Encoding) -> list[Chip]:
     offsets = [encoding.offsets[i] for i in positions]
-    # A byte-level token of nothing but a trimmed space covers no character, but it is read.
+    # A byte-level token that is only a trimmed space covers no character, but the model reads it.
     without = [i for i, (start, end) in zip(positions, offsets, strict=True) if start == end]
     result: list[Chip] = []
     for chip in chips(text, offsets):
@@ -50,7 +50,7 @@ def _empty(position: int, encoding: Encoding) -> Chip:
 
 
 def pre_token_chips(steps: TokenizationSteps) -> list[Chip]:
-    """A text as typed, cut by its pre-tokens, each labelled with what became of it if that differs."""
+    """A text as typed, cut by its pre-tokens; a pre-token that differs from the typed characters is the label."""
     spans: list[Span] = [word.span for word in steps.words]
     result: list[Chip] = []
     for chip in chips(steps.text, spans):

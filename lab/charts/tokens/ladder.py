@@ -1,6 +1,6 @@
-"""How one word is cut, as lines of plain text in which everything keeps its column.
+"""One word, cut step by step, as lines of plain text in which everything keeps its column.
 
-Lines, not marks: a learner reads and copies them, and they stand in a block that renders nothing.
+Lines, not marks: a learner reads and copies them, from a block that renders no markup.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.wordpiece import Lookup, WordSteps
 
 _MISS = "·"
-_MISSES = 12  # of a longer run of failed lookups the middle is folded
-_MERGES = 40  # the same for merges
+_MISSES = 12  # a longer run of failed lookups is folded in the middle
+_MERGES = 40  # a longer run of merges is folded in the middle
 
 
 def lookup_ladder(word: WordSteps, made: int) -> str:
     """The first ``made`` lookups of a word, each candidate under the characters that it would cover.
 
-    A candidate that was found is ticked, and its id stands beside it.
+    A candidate that was found is ticked, and its id is beside it.
     """
     lookups = word.lookups
     margin = max(map(_mark, lookups), default=0)
@@ -34,7 +34,7 @@ def lookup_ladder(word: WordSteps, made: int) -> str:
 
 
 def merge_ladder(word: BpeWord, made: int) -> str:
-    """The symbols of a word after each of its first ``made`` merges; each stays where its first byte stood."""
+    """The symbols of a word after each of its first ``made`` merges; each stays at the column of its first byte."""
     lines = [f"{_spaced(word.symbols)}   {len(word.symbols)} bytes"]
     made = min(made, len(word.merges))
     hidden = range(_MERGES // 2, made - _MERGES // 2) if made > _MERGES else range(0)
@@ -49,7 +49,7 @@ def merge_ladder(word: BpeWord, made: int) -> str:
 
 
 def lookup_chips(word: WordSteps, made: int) -> list[Chip]:
-    """The word after its first ``made`` lookups: a chip for each piece found, then what is left."""
+    """The word after its first ``made`` lookups: a chip for each piece found, then one for the rest."""
     found = [lookup for lookup in word.lookups[:made] if lookup.found]
     pieces: list[Chip] = [
         (word.text[match.start : match.end], (place,), match.candidate) for place, match in enumerate(found)
@@ -64,12 +64,12 @@ def merge_chips(word: BpeWord, made: int) -> list[Chip]:
 
 
 def _spaced(symbols: Sequence[str]) -> str:
-    """Two columns a byte: each byte is shown as one character."""
+    """The symbols with two columns for each byte: each byte is shown as one character."""
     return "".join(symbol + " " * len(symbol) for symbol in symbols)
 
 
 def _mark(lookup: Lookup) -> int:
-    """How many characters of the candidate are the continuation mark."""
+    """The number of characters of the candidate's continuation mark."""
     return len(lookup.candidate) - (lookup.end - lookup.start)
 
 
@@ -81,7 +81,7 @@ def _width(text: str) -> int:
 
 
 def _folded(lines: Sequence[str]) -> Iterator[str]:
-    """Long runs of failed lookups without their middle; a line says how many it held."""
+    """The lines, with long runs of failed lookups folded in the middle; a line says how many lookups are left out."""
     run: list[str] = []
     for line in [*lines, ""]:
         if line.startswith(_MISS):

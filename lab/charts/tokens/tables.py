@@ -1,4 +1,4 @@
-"""The tables of the tokenization lesson: what the drawings show, in full, for reading and for CSV."""
+"""The tables of the tokenization lesson: the contents of its drawings, in full, for reading and for CSV."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SPELLED_OUT = 300  # bytes of a word; the states of a longer one would fill meg
 
 
 def token_table(encoding: Encoding) -> pd.DataFrame:
-    """Every token that the model reads: its number from 1, id, segment, and the characters it stands for.
+    """Every token that the model reads: its number from 1, id, segment, and its characters in the text.
 
-    ``start`` and ``end`` count characters of its text from 0, ``end`` not included; both are
-    missing where a token stands for no character.
+    ``start`` and ``end`` count characters of its text from 0, ``end`` not included; both are missing if a token
+    covers no character.
     """
     covered = [
         (encoding.pair if second else encoding.text)[slice(*span)]  # type: ignore[index]
@@ -44,7 +44,7 @@ def token_table(encoding: Encoding) -> pd.DataFrame:
 
 
 def _numbered(count: int, name: str) -> pd.Index:
-    """1, 2, 3 … as row names that the CSV keeps; a RangeIndex it would leave out."""
+    """1, 2, 3 … as row names that the CSV keeps; it would leave out a RangeIndex."""
     return pd.Index(list(range(1, count + 1)), name=name)
 
 
@@ -54,7 +54,7 @@ def _ends(spans: tuple[Span, ...], side: int) -> pd.Series:
 
 
 def pre_token_table(steps: TokenizationSteps) -> pd.DataFrame:
-    """The pre-tokens of a text: what the model sees, and where in the text as typed it stood."""
+    """The pre-tokens of a text: as read, as typed, and where each starts and ends in the text as typed."""
     words = steps.words
     return pd.DataFrame(
         {
@@ -100,7 +100,7 @@ def merge_table(word: BpeWord) -> pd.DataFrame:
 
 
 def character_bytes_table(text: str) -> pd.DataFrame:
-    """Each character of a word with its code point, its UTF-8 bytes and the signs that stand for them."""
+    """Each character of a word with its code point, its UTF-8 bytes and their signs."""
     encoded = [character.encode() for character in text]
     return pd.DataFrame(
         {
@@ -114,7 +114,7 @@ def character_bytes_table(text: str) -> pd.DataFrame:
 
 
 def byte_table() -> pd.DataFrame:
-    """The sign that stands for each of the 256 bytes."""
+    """The sign for each of the 256 bytes."""
     return pd.DataFrame(
         {
             "hexadecimal": [f"{byte:02X}" for byte in range(256)],
@@ -127,7 +127,7 @@ def byte_table() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Change:
-    """What a stage made of a stretch of characters, and how often."""
+    """A change that a stage made to a stretch of characters, and how often it made it."""
 
     before: str
     after: str
@@ -135,10 +135,10 @@ class Change:
 
 
 def changes(before: str, before_spans: tuple[Span, ...], after: str, after_spans: tuple[Span, ...]) -> list[Change]:
-    """What differs between two states of a text, character by character of the text as typed.
+    """The changes between two states of a text, character by character of the text as typed.
 
-    ``*_spans`` say for each character of a state where in the text as typed it came from. The most
-    frequent change comes first.
+    ``*_spans`` give, for each character of a state, its span in the text as typed. The most frequent change comes
+    first.
     """
     old, new = _by_source(before, before_spans), _by_source(after, after_spans)
     counted = Counter((text, new.get(place, "")) for place, text in old.items() if text != new.get(place, ""))
@@ -153,7 +153,7 @@ def _by_source(text: str, spans: tuple[Span, ...]) -> dict[int, str]:
 
 
 def change_table(found: list[Change]) -> pd.DataFrame:
-    """The changes of a stage; what cannot be seen is named."""
+    """The changes of a stage; invisible characters are named."""
     return pd.DataFrame(
         {
             "before": [_seen(change.before) for change in found],
@@ -170,7 +170,7 @@ def _seen(text: str) -> str:
 
 
 def agreement_table(agreement: TokenAgreement) -> pd.DataFrame:
-    """The explained steps beside the library, one row a token."""
+    """The explained steps beside the library's tokens, one row for each token."""
     rows = agreement.rows
     columns: dict[str, list[object]] = {"same": [row.same for row in rows]}
     for name, tokens in (("steps", [row.ours for row in rows]), ("library", [row.library for row in rows])):

@@ -1,4 +1,4 @@
-"""What the experiment about copying draws: of a model and nothing else, so that a notebook can draw it again."""
+"""The figures of the experiment about copying. They need nothing but the model, so a notebook can draw them again."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lab.models.loading import LoadedModel
 def loss_chart(model: LoadedModel) -> Figure:
     """The loss of each token of the second copy with all heads and without some, as a mean over the texts of B.
 
-    Heads that are away write their mean. Runs the experiment where its result neither ships nor is known yet. Raises
-    ValueError for a model that it cannot test.
+    Heads that are away write their mean. Runs the experiment if its result neither ships nor is known yet. Raises
+    ValueError for a model that the experiment cannot test.
     """
     found = result(model)
     runs = [run for kind in (BEST, SOURCE, BOTH) if (run := found.run(kind, MEAN))]
@@ -25,7 +25,7 @@ def loss_chart(model: LoadedModel) -> Figure:
     series |= {"neither" if run.kind == BOTH else f"no {run.name}": run.by_place for run in runs}
     series["one random head away"] = np.mean([run.by_place for run in found.random(1, MEAN)], axis=0)
     second = {name: losses[found.period :] for name, losses in series.items()}
-    # A model that gives every token of the vocabulary the same loses as much, wherever it is.
+    # The loss, at every place, of a model that gives all tokens of the vocabulary the same probability.
     second["all alike"] = np.full(found.period - 1, found.alike)
     return lines(
         second,
@@ -36,7 +36,7 @@ def loss_chart(model: LoadedModel) -> Figure:
 
 
 def distance_frame(found: CopyingTest) -> pd.DataFrame:
-    """The control for position: the best head where tokens are repeated, and at the same distance elsewhere."""
+    """The control for position: the best head's score at repeated tokens, and at the same distance elsewhere."""
     return pd.DataFrame(
         [
             {"tokens back": each.period - 1, "repeated": each.repeated.mean(), "not repeated": each.fresh.mean()}
@@ -46,12 +46,12 @@ def distance_frame(found: CopyingTest) -> pd.DataFrame:
 
 
 def head_table(model: LoadedModel) -> pd.DataFrame:
-    """:func:`as_frame` of a model's result; runs the experiment where it is not known yet."""
+    """:func:`as_frame` of a model's result; runs the experiment if the result is not known yet."""
     return as_frame(result(model))
 
 
 def as_frame(found: CopyingTest) -> pd.DataFrame:
-    """One line for each absence: the heads of the claim, then the random ones; by both ways to take them away."""
+    """One line for each absence: the heads of the claim, then random heads, each taken away in both ways."""
     chosen = [_line(found, AWAY[row.kind], (row.zero, row.mean)) | _judged(row) for row in found.rows]
     random = [
         _line(found, "random head" if count == 1 else "random couple", both)

@@ -1,4 +1,4 @@
-"""The result of the experiment about copying in words that its numbers choose, and what is predicted of it."""
+"""The result of the experiment about copying, in words chosen by its numbers; and the questions before it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lab.models.interventions import Head
 from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 
-_STAYS = 0.1  # nats, up to which a loss is said to stay
-# Of the way from giving every token the same to losing nothing.
+_STAYS = 0.1  # nats: up to this change, we say that a loss stays
+# Shares of the way from the loss with all tokens equally likely (0) to a loss of 0 nats (1).
 _WEAK, _WELL = 0.25, 0.75
 ASKS = (
     open_question(
@@ -35,7 +35,7 @@ ASKS = (
 
 
 def answers(found: CopyingTest) -> dict[str, Right]:
-    """Answer by the result; a question that it leaves open has no answer."""
+    """Answer by the result; a question that the result leaves open has no answer."""
     alike, drawn = _alike(found), len(found.random(1, MEAN))
     given = {
         "random": (
@@ -52,7 +52,7 @@ def answers(found: CopyingTest) -> dict[str, Right]:
 
 
 def position(found: CopyingTest) -> Distance | None:
-    """Find the control for position at the period of the other measurements; None where there is none."""
+    """Find the control for position at the period of the other measurements; None if it was not measured."""
     return next((each for each in found.distances if each.period == found.period and each.repeated.mean() > 0), None)
 
 
@@ -62,7 +62,7 @@ def _alike(found: CopyingTest) -> int:
 
 
 def meaning_of(found: CopyingTest, model_id: str) -> str:
-    """Say how well the model copies, and what it costs to lose the best head, a random head, and both heads."""
+    """Say how well the model copies, and how the loss rises without the best head, a random head, and both heads."""
     best, both = found.rows[0], found.run(BOTH, MEAN)
     said = (
         f"{_copies(found, model_id)} Without {head_name(found.best)} the loss of the second copy rises by "
@@ -79,7 +79,7 @@ def _random_rise(found: CopyingTest, ablation: str) -> float:
 
 
 def in_full(found: CopyingTest) -> str:
-    """Tell what a 0 costs, what can be lost at all, where the two heads look, what both cost, and the caveats."""
+    """Tell the rise with a 0, the largest possible rise, where both heads look, the rise without both, and caveats."""
     best = found.rows[0]
     at_0 = (
         f"When head {best.name} writes 0, not its mean, the loss rises by {signed(best.zero.rise)}; for a random head "
@@ -90,7 +90,7 @@ def in_full(found: CopyingTest) -> str:
 
 
 def _bounded(found: CopyingTest) -> str:
-    """Say how much can be lost at all: what a 0 costs beyond it is not lost copying."""
+    """State the largest rise that lost copying can explain; with a 0 in a head's place the rise may be larger."""
     beyond = [row for row in found.rows if row.zero.rise > found.most_lost]
     said = (
         f"A model that copies nothing and gives every token the same has a loss of {found.alike:.2f}. So at most "
@@ -144,9 +144,9 @@ def _name(head: Head) -> str:
 
 
 def _together(found: CopyingTest) -> list[str]:
-    """Interpret how the loss rises further, or stays, when the second head goes after the first, at their means.
+    """Say how the loss rises further, or stays, when the second head goes after the first, at their means.
 
-    Where a loss is already that of a model that copies nothing, a further rise says nothing about copying.
+    If the model already copies nothing without the first head, a further rise says nothing about copying.
     """
     one, both, source = found.run(BEST, MEAN), found.run(BOTH, MEAN), found.source
     if one is None or both is None or source is None:
@@ -187,7 +187,7 @@ def _first(found: CopyingTest) -> float:
 
 
 def _random(found: CopyingTest) -> list[str]:
-    """Name the random head whose absence costs most, if it is more than half of what the best head costs."""
+    """Name the random head without which the loss rises most, if it rises at least half as much as without the best."""
     most = max(found.controls(1, MEAN), key=lambda control: control.rise)
     (head,) = most.run.heads
     best = found.rows[0]
@@ -201,7 +201,7 @@ def _random(found: CopyingTest) -> list[str]:
 
 
 def what_a_loss_is(vocabulary: int) -> str:
-    """Explain the measure: where it starts for a model that knows nothing."""
+    """Explain the measure, and its value for a model that knows nothing."""
     return (
         "The **loss** is −ln of the probability that the model gave the right next token, in **nats**: the lower, the "
         f"better. A model that gives every token the same probability has a loss of {log(vocabulary):.1f}."
@@ -221,7 +221,7 @@ def verdict_of(found: CopyingTest) -> str:
 
 
 def verdicts(found: CopyingTest) -> str:
-    """List the verdict of each row and its reason; rows with the same are together."""
+    """List the verdict of each row and its reason; rows with the same verdict are together."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in found.rows:
         key = (row.judged.verdict.value.capitalize(), row.judged.why)
@@ -230,7 +230,7 @@ def verdicts(found: CopyingTest) -> str:
 
 
 def bias_of(found: CopyingTest) -> str:
-    """Say what choosing the best head on A flattered: its score there and on B."""
+    """Compare the best head's score on A, where it was chosen, with its score on B."""
     on_a, on_b = found.chosen_on[found.best], found.induction[found.best]
     said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
     if on_a > on_b:

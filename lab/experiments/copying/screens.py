@@ -1,4 +1,4 @@
-"""The page of the experiment about copying, from the prediction to a sequence that can be read."""
+"""The page of the experiment about copying, from the prediction to a sequence that a reader can follow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.tables import DECIMAL, Column, show_table
 
-TESTED = "lab-gpt2"  # ships, and can be tested
+TESTED = "lab-gpt2"  # ships with the lab, and can be tested
 _AWAY = Column("away", 140), Column("head", 80)
 _RISES = (
     Column("loss rises by", 70, DECIMAL, "at 0", "By how much the loss rises when the head writes 0."),
@@ -56,7 +56,7 @@ _DISTANCES = (
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """Draw the whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
     if reason := replication.untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")

@@ -1,4 +1,4 @@
-"""One sequence that can be read: tokens in random order, said twice, and where the best head looks in it."""
+"""One sequence that can be read: tokens in random order, given twice, and where the best head looks in it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN
 from lab.ui.tables import DECIMAL, Column, show_table
 
-WORDS = 12  # said twice
+WORDS = 12  # in one copy
 _TRIES = 200
 _TURN = "_experiment_sequence"
-# How GPT-2's vocabulary writes a whole word: the space before it, then letters.
+# A whole word in GPT-2's vocabulary: the space before the word (as Ġ), then letters.
 _WHOLE = re.compile("Ġ[a-z]{3,9}")
 
 
 @dataclass(frozen=True)
 class SequencePlace:
-    """A token of the second copy (from 0): what follows its first occurrence, where the head looks most, and losses.
+    """A token of the second copy: the place after its first occurrence, the place the head looks at most, and losses.
 
-    ``weight`` is what the head gives to ``sought``; ``plain`` and ``without`` are the loss of the next token, in nats,
-    with all heads and without this one.
+    ``query``, ``sought`` and ``most`` count from 0. ``weight`` is the attention that the head gives to ``sought``;
+    ``plain`` and ``without`` are the loss of the next token, in nats, with all heads and without this one.
     """
 
     query: int
@@ -47,9 +47,9 @@ class SequencePlace:
 
 
 def readable(model: LoadedModel, seed: int) -> str:
-    """Words, or their beginnings, in random order, said twice, each one token; "" for a vocabulary without.
+    """Words, or their beginnings, in random order, given twice, each one token; "" if the vocabulary has no such words.
 
-    A text has no space before its first word, so that word is another token in the second copy.
+    A text has no space before its first word, so that word is a different token in the second copy.
     """
     whole = sorted(token[1:] for token in model.tokenizer.get_vocab() if _WHOLE.fullmatch(token))
     if len(whole) < WORDS:
@@ -65,7 +65,7 @@ def readable(model: LoadedModel, seed: int) -> str:
 
 
 def places(trace: Trace, head: Head) -> list[SequencePlace]:
-    """Every token of the second copy but the first, which is another token there, and the last, which ends the text."""
+    """Every token of the second copy without the first, which differs there, and the last, which ends the text."""
     layer, number = head
     weights = trace.layer(layer).attention[number].numpy()
     away = Interventions(zero_heads=frozenset({head}))
@@ -87,7 +87,7 @@ def places(trace: Trace, head: Head) -> list[SequencePlace]:
 
 
 def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
-    """Draw a sequence, the head's looks in it and the ways on; returns its run, None for a vocabulary without words."""
+    """Draw a sequence, the head's looks in it and the ways on; returns its run, None if :func:`readable` finds none."""
     turn = st.session_state.get(_TURN, 0)
     text = readable(model, turn)
     if not text:
@@ -125,7 +125,7 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
 
 
 def as_frame(trace: Trace, here: list[SequencePlace]) -> pd.DataFrame:
-    """One line a place, with the words."""
+    """One line for each place, with the words."""
     return pd.DataFrame(
         [
             {
@@ -148,7 +148,7 @@ def _columns(name: str) -> list[Column]:
 
 
 def _marked(trace: Trace, here: list[SequencePlace]) -> str:
-    """The second copy as Markdown: green where the head finds what came next, orange where it looks elsewhere."""
+    """The second copy as Markdown: green where the head finds the next token, orange where it looks elsewhere."""
     found = {place.query: "green" if place.most == place.sought else "orange" for place in here}
     words = trace.text.split()
     return " ".join(

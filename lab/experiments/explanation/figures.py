@@ -1,4 +1,4 @@
-"""What the experiment about explanations draws: of a model and nothing else, so that a notebook can draw it again."""
+"""The figures of the experiment about explanations. They need nothing but the model, so a notebook can redraw them."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ NAMES = {
     NEAR: "nearness alone",
     RARE: "rarity alone",
 }
-# As many lines as can be told apart.
+# The methods with a line of their own, no more than can be told apart.
 _DRAWN = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, NEAR)
-# Beside the cells of a map there is room for a dozen letters.
+# Short names: beside the cells of a map there is room for a dozen letters.
 _SHORT = {NORMS: "length", AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",
@@ -51,8 +51,8 @@ WHOSE = {
 def layer_chart(model: LoadedModel) -> Figure:
     """Draw how each method agrees with leave-one-out after each layer, as a mean over the texts.
 
-    A method without layers is a level line; integrated gradients are left to the table. Runs the experiment where its
-    result neither ships nor is known yet. Raises ValueError for a model that it cannot test.
+    A method without layers is a level line; integrated gradients are only in the table. Runs the experiment if its
+    result neither ships nor is known yet. Raises ValueError for a model that the experiment cannot test.
     """
     rho = result(model).own.rho
     layers = rho[ATTENTION].shape[1]
@@ -78,12 +78,12 @@ def agreement_chart(model: LoadedModel) -> Heatmap:
 
 
 def method_table(model: LoadedModel) -> pd.DataFrame:
-    """:func:`as_frame` of a model's result; runs the experiment where it is not known yet."""
+    """:func:`as_frame` of a model's result; runs the experiment if the result is not known yet."""
     return as_frame(result(model))
 
 
 def as_frame(found: ExplanationTest) -> pd.DataFrame:
-    """One line a method or control: its ρ with leave-one-out in the last layer, with intervals and the twin's."""
+    """One line for each method or control: its ρ with leave-one-out in the last layer, the intervals, the twin's ρ."""
     lines = []
     for name, values in found.own.rho.items():
         low, high = mean_interval(values[:, -1]).tolist()
@@ -107,7 +107,7 @@ def as_frame(found: ExplanationTest) -> pd.DataFrame:
 
 
 def claim_frame(found: ExplanationTest) -> pd.DataFrame:
-    """One line a claim: what is compared, published and ours, the twin, the interval, the verdict and why."""
+    """One line for each claim: the comparison, published and our values, the twin, interval, verdict and its reason."""
     return pd.DataFrame(
         [
             {
@@ -133,7 +133,7 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
 
 
 def layer_frame(found: ExplanationTest) -> pd.DataFrame:
-    """One line a layer: raw attention, lengths and rollout, beside Abnar & Zuidema's where they have such a layer."""
+    """One line for each layer: raw attention, lengths and rollout, beside Abnar & Zuidema's values if they have any."""
     rho = found.own.rho
     layers = rho[ATTENTION].shape[1]
     columns: dict[str, object] = {"layer": range(1, layers + 1)}

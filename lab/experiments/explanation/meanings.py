@@ -1,4 +1,4 @@
-"""The result of the experiment about explanations in words that its numbers choose, and what is predicted of it."""
+"""The result of the experiment about explanations, in words chosen by its numbers; and the questions before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 
 _EDGES = (0.2, 0.4, 0.6)
-# The orders that a question is about, by names that say what they are.
+# The orders that a question asks about, with their names on screen.
 _ORDERS = {
     ATTENTION: "attention of the last layer",
     AVERAGE: "attention of all layers",
@@ -46,7 +46,7 @@ ASKS = (
 
 
 def answers(found: ExplanationTest) -> dict[str, Right]:
-    """Answer by the result; where an interval reaches into two options, there is no answer."""
+    """Answer by the result; a question whose interval reaches into two options has no answer."""
     given = {}
     attention = _last(found, ATTENTION)
     low, high = mean_interval(attention).tolist()
@@ -70,7 +70,7 @@ def _last(found: ExplanationTest, name: str) -> Values:
 
 
 def meaning_of(found: ExplanationTest, model_id: str) -> str:
-    """Say how far attention goes, and how far the plainest baselines reach; a baseline that does better surprises."""
+    """Say how well attention and the plainest baselines agree with leave-one-out; a better baseline is a surprise."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
         f"In {escaped(model_id)} the attention of the last layer puts the tokens in an order that agrees with blanking "
@@ -86,7 +86,7 @@ def verdict_of(found: ExplanationTest) -> str:
 
 
 def in_full(found: ExplanationTest) -> str:
-    """Tell the interval, attention beside nearness and beyond it, and what the untrained twin does."""
+    """Tell the interval, attention beside nearness and beyond it, and the untrained twin's values."""
     low, high = mean_interval(_last(found, ATTENTION)).tolist()
     ends = f"The 95 % interval of the last layer’s ρ is {signed(low)} to {signed(high)}."
     return " ".join([ends, _beside_nearness(found), _beside_twin(found)])

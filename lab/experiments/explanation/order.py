@@ -1,4 +1,4 @@
-"""The learner's own order of one text's tokens, and how it fares beside the methods."""
+"""The learner's own order of one text's tokens, and its score beside the methods' scores."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.tables import show_table
 
-# Tokens of a text that is read at a glance, and how many of them make an order.
+# The number of tokens of a text that is quick to read, and the fewest that make an order.
 _SHORT, FEWEST = range(8, 14), 3
-# What is asked first, where the model can be asked it: everybody understands it.
+# The first text, if it suits the model: everybody understands it.
 _FIRST = "This is one of my favorite places to"
-# What addresses and numbers are made of.
+# Characters of addresses and numbers.
 NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
 
 def example(model: LoadedModel) -> int:
     """Choose the text to be put in order: the one everybody understands, else a short and plain one, else the shortest.
 
-    Of the short ones, the first where the model expects a word: nobody wonders what a full stop depends on.
+    Among the short texts, take the first in which the model expects a word: nobody wonders on which tokens a full stop
+    depends.
     """
     asked = [each for _, _, each in asked_texts(model)]
     if (first := next((at for at, one in enumerate(asked) if one.text.startswith(_FIRST)), None)) is not None:
@@ -45,13 +46,13 @@ def example(model: LoadedModel) -> int:
 
 
 def _expected(model: LoadedModel, asked: AskedWord) -> str:
-    """Find the word that the model expects in the place that is asked about."""
+    """Find the word that the model expects at the asked place."""
     trace = runs.run(model.id, asked.text, "", Interventions())
     return word_of(model.tokenizer, int(trace.logits(asked.place)[0].argmax())).strip("␣")
 
 
 def token_names(model: LoadedModel, asked: AskedWord) -> list[str]:
-    """List the tokens to be ordered, each with its number in the text: two may be spelt alike."""
+    """List the tokens to be ordered, each with its number in the text, because two may be spelt alike."""
     return [f"{place + 1} {word_of(model.tokenizer, asked.encoding.token_ids[place])}" for place in asked.context]
 
 
@@ -66,7 +67,7 @@ def ask_order(model: LoadedModel, asked: AskedWord, *, open: bool) -> Trace:
     key = f"_order.{model.id}"
     kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
     label = "Tokens, the most important first"
-    st.markdown(label)  # the label of a widget that is switched off is too pale to be read
+    st.markdown(label)  # the label of a disabled widget is too pale to read
     st.multiselect(
         label,
         range(len(names)),
@@ -115,7 +116,7 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> Trace
 
 
 def found_by(picked: Sequence[int], sizes: Values) -> str:
-    """Count the picks that are among as many of the most important tokens, beside guessing. ``sizes`` (m,)."""
+    """Count the picks among the same number of most important tokens, and compare with guessing. ``sizes`` (m,)."""
     count = len(picked)
     most = set(np.argsort(-sizes, kind="stable")[:count].tolist())
     hits = len(most & set(picked))
@@ -126,14 +127,14 @@ def found_by(picked: Sequence[int], sizes: Values) -> str:
 
 
 def own_order(picked: Sequence[int], count: int) -> Values:
-    """Turn picks into the importance of each token, (count,): the first pick has the highest, the others share 0."""
+    """Turn picks into the importance of each token, (count,): the first pick gets the highest, tokens not picked 0."""
     found = np.zeros(count)
     found[list(picked)] = np.arange(len(picked), 0, -1)
     return found
 
 
 def as_frame(names: Sequence[str], one: Importance, picked: Sequence[int]) -> pd.DataFrame:
-    """One line a token: what each method gives it; the most important by leave-one-out first."""
+    """One line for each token: its value by each method; the most important by leave-one-out first."""
     columns: dict[str, object] = {"token": names, LEFT_OUT: one.left_out}
     columns |= {NAMES[name]: one.scores[name][-1] for name in METHODS}
     if len(picked) >= FEWEST:

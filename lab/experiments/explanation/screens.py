@@ -68,7 +68,7 @@ _LAYERS = (
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """Draw the whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
     if reason := _untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
@@ -94,14 +94,14 @@ def show(page: ExperimentPage) -> Trace | None:
 
 
 def _untestable(model: LoadedModel) -> str:
-    """The reason why a model cannot be tested, in a sentence; "" where it can."""
+    """The reason why a model cannot be tested, in a sentence; "" if it can."""
     if not (reason := replication.untestable(model)) and not asked_texts(model):
         return f"The vocabulary of {model.id} has too few whole words for these sentences."
     return reason
 
 
 def method(model: LoadedModel) -> str:
-    """Say in full how the claim is tested on a model; "" where it cannot be tested."""
+    """Say in full how the claim is tested on a model; "" if the model cannot be tested."""
     if _untestable(model):
         return ""
     hidden, blank = (

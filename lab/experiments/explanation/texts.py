@@ -20,7 +20,7 @@ from lab.ui.parameters import FLOW_LAYER, TOKEN
 
 
 def show(model: LoadedModel, found: ExplanationTest) -> None:
-    """Draw the texts in which the two agree most, and others in which they agree least."""
+    """Draw the texts in which attention and leave-one-out agree most, and others in which they agree least."""
     st.markdown(
         "In green the token that matters most by leave-one-out, in orange the one with the largest weight in the last "
         "layer; green alone where both are the same."
@@ -49,9 +49,9 @@ def _case(model: LoadedModel, asked: AskedWord, one: Importance, rho: float, key
 
 
 def marked(model: LoadedModel, asked: AskedWord, one: Importance) -> str:
-    """The text as Markdown: the place that is asked about in blue, the most important tokens as :func:`show` says.
+    """The text as Markdown: asked place blue, token with most attention orange, token that matters most green.
 
-    Words stand as they were written: a piece of one is coloured inside it.
+    Words are spelled as in the text: a token that is part of a word is coloured inside it.
     """
     heaviest, most = one.scores[ATTENTION][-1].argmax(), np.abs(one.left_out).argmax()
     colours = {asked.context[int(heaviest)]: "orange", asked.context[int(most)]: "green"}

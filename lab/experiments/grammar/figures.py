@@ -1,4 +1,4 @@
-"""What the experiment about grammar draws: of a model and nothing else, so that a notebook can draw it again."""
+"""The figures of the experiment about grammar. They need nothing but the model, so a notebook can draw them again."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ DIRECTIONS = ("dependent → head", "head → dependent")
 def relation_chart(model: LoadedModel) -> Figure:
     """Each relation's best head on half B and on GUM, beside the best fixed distance, the twin and the paper.
 
-    Runs the experiment where its result neither ships nor is known yet. Its table has every number of the result.
-    Raises ValueError where the model reads none of the sentences.
+    Runs the experiment if its result neither ships nor is known yet. The figure's table has every number of the result.
+    Raises ValueError if the model reads none of the sentences.
     """
     found = result(model)
     low, high = ([getattr(row, name) for row in found.rows] for name in ("share_low", "share_high"))
@@ -43,9 +43,9 @@ def relation_chart(model: LoadedModel) -> Figure:
 
 
 def as_frame(found: GrammarTest, gum: bool = False) -> pd.DataFrame:
-    """One line a relation: published, ours, baselines, how many cases, intervals, the verdict and why.
+    """One line for each relation: published, ours, baselines, number of cases, intervals, the verdict and its reason.
 
-    On half B of EWT; with ``gum`` on GUM. The verdict on the other treebank stands beside.
+    On half B of EWT; with ``gum`` on GUM. The verdict on the other treebank is in a column of its own.
     """
     rows, others = (found.elsewhere, found.rows) if gum else (found.rows, found.elsewhere)
     return pd.DataFrame([

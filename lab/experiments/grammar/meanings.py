@@ -1,4 +1,4 @@
-"""The result of the experiment about grammar in words that its numbers choose, and what is predicted of it."""
+"""The result of the experiment about grammar, in words chosen by its numbers; and the questions before it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORDS = {
     "aux:pass": "the auxiliary of a passive and its verb",
     "compound:prt": "a particle and its verb, as in *give up*",
 }
-# The dependent of each in a word or two, for an axis.
+# The dependent of each relation in a word or two, for an axis.
 SHORT = {
     "case": "preposition",
     "det": "determiner",
@@ -49,8 +49,8 @@ SHORT = {
     "compound:prt": "particle",
 }
 _ASKED = ("det", "nsubj", "obj", "case")
-_THIRDS = (1 / 3, 2 / 3)  # of the relations, between the options of a question
-_NEAR = 0.005  # two differences that are nearer than this may read alike
+_THIRDS = (1 / 3, 2 / 3)  # shares of the relations, between the options of a question
+_NEAR = 0.005  # two differences closer than this may read the same
 
 
 def asks() -> tuple[Question, ...]:
@@ -70,7 +70,7 @@ def asks() -> tuple[Question, ...]:
 
 
 def _rule(offset: int) -> str:
-    """Name the place that a fixed offset, head − dependent, looks at from the first of the words in :data:`WORDS`."""
+    """Name the place that a fixed offset (head − dependent) picks, from the first of the words in :data:`WORDS`."""
     words = "next word" if abs(offset) == 1 else f"word {abs(offset)} places"
     if offset == -1:
         return "the word before"
@@ -78,7 +78,7 @@ def _rule(offset: int) -> str:
 
 
 def answers(found: GrammarTest) -> dict[str, Right]:
-    """Answer by the result; a question that it does not decide has no answer."""
+    """Answer by the result; a question that the result does not decide has no answer."""
     given = {}
     testable, held = _testable(found), _held(found)
     unsure = sum(row.judged.verdict is Verdict.INCONCLUSIVE for row in testable)
@@ -102,7 +102,7 @@ def _testable(found: GrammarTest) -> list[RelationRow]:
 
 
 def _held(found: GrammarTest) -> list[RelationRow]:
-    """The relations in which the claim comes out."""
+    """The relations in which the claim holds."""
     return [row for row in found.rows if row.judged.verdict in HOLDS]
 
 
@@ -116,14 +116,14 @@ def _points(row: RelationRow) -> str:
 
 
 def _may_turn(found: GrammarTest, first: RelationRow, second: RelationRow) -> bool:
-    """Say whether the 95 % interval of the difference holds 0, by a bootstrap over the documents of half B."""
+    """Return whether the difference's 95 % interval holds 0, by a bootstrap over the documents of half B."""
     documents = halves()[1].documents
     one, other = (drawn_gains(found.cases[row.relation], row, documents) for row in (first, second))
     return bool(spread(one - other)[0] <= 0)
 
 
 def meaning_of(found: GrammarTest, model_id: str) -> str:
-    """Say in how many relations a head is found, where it is farthest ahead, and whether other texts agree."""
+    """Say in how many relations a head is found, where its lead is largest, and whether other texts agree."""
     testable, held = _testable(found), _held(found)
     name = escaped(model_id)
     if not testable:
@@ -142,7 +142,7 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
 
 
 def _farthest(row: RelationRow) -> str:
-    """The relation with the largest gain, in numbers of a hundred."""
+    """Describe the relation with the largest gain, in cases out of a hundred."""
     ours, rule = (f"{100 * share:.0f}" for share in (row.accuracy, row.offset_accuracy))
     return (
         f"It gains most for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 cases, "
@@ -158,7 +158,7 @@ def verdict_of(found: GrammarTest) -> str:
 
 
 def in_full(found: GrammarTest, model_id: str) -> str:
-    """Tell the sizes, what is not reproduced and what is left open, and what choosing flattered."""
+    """Tell the sizes, the relations not reproduced, those left open, and the gain from choosing on the same data."""
     testable = _testable(found)
     return " ".join([*_sizes(_held(found)), *_without(testable, model_id), *_open(testable), _bias(found.rows)])
 
@@ -182,7 +182,7 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
 
 
 def _without(testable: Sequence[RelationRow], model_id: str) -> list[str]:
-    """Count the relations in which the claim does not come out, and say whose finding that is."""
+    """Count the relations in which the claim does not hold, and say whose finding that is."""
     count = sum(row.judged.verdict in (Verdict.NOT_REPRODUCED, Verdict.OPPOSITE) for row in testable)
     untrained = sum(row.judged.verdict is Verdict.ALSO_UNTRAINED for row in testable)
     said = []
@@ -216,7 +216,7 @@ def untestable(found: GrammarTest) -> str:
 
 
 def _bias(rows: Sequence[RelationRow]) -> str:
-    """The mean of A − B: positive where choosing the best flattered it."""
+    """State the mean of A − B, which is positive if choosing the best head flattered its score."""
     bias = sum(row.selection_bias for row in rows) / len(rows)
     if bias > 0:
         return (

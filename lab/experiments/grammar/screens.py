@@ -49,7 +49,7 @@ def _columns_of(other: str) -> tuple[Column, ...]:
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """Draw the whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
     name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks()
     if not page.predicted(name, asked):

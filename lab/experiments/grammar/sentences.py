@@ -27,7 +27,7 @@ from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN, UNITS
 from lab.ui.parameters import WORDS as BETWEEN_WORDS
 
 _RELATION = "_experiment_relation"
-# Words of a sentence that is read at a glance, and what addresses and numbers are made of.
+# Number of words of a sentence that is quick to read; and the characters of addresses and numbers.
 _SHORT = range(6, 19)
 _NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
@@ -62,7 +62,7 @@ def cases_of(found: GrammarTest, row: RelationRow) -> list[ShownCase]:
 
 
 def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
-    """Draw the choice of a relation, its verdict and its sentences; returns the run of the first of them."""
+    """Draw the choice of a relation, its verdict and its sentences; returns the first sentence's run."""
     rows = {row.relation: row for row in found.rows}
     held = [row for row in found.rows if row.judged.verdict in HOLDS] or list(found.rows)
     best = max(held, key=lambda row: row.lift if np.isfinite(row.lift) else -1).relation
@@ -99,7 +99,7 @@ def _case(model: LoadedModel, row: RelationRow, case: ShownCase, key: str) -> No
 
 
 def marked(case: ShownCase) -> str:
-    """The sentence as Markdown: where the head starts is blue, what it should name green, a wrong name orange."""
+    """The sentence as Markdown: the head's starting word blue, the word to name green, a wrongly named word orange."""
     colours = {case.named: "orange", case.sought: "green", case.asked: "blue"}
     return " ".join(
         f":{colours[at]}-background[{escaped(word)}]" if at in colours else escaped(word)
@@ -108,7 +108,7 @@ def marked(case: ShownCase) -> str:
 
 
 def tokens_of(model: LoadedModel, case: ShownCase) -> dict[Parameter[Any], int]:
-    """Query and key for a link, from 1: the first pieces of the word that is asked and of the one that is named."""
+    """Query and key for a link, from 1: the first token of the head's starting word, and of the word that it names."""
     found = encode_words(model, case.sentence.words)
     if found is None:
         return {}

@@ -1,1 +1,1 @@
-"""Which heads does it need?"""
+"""The experiment on needed heads: which heads does a model need?"""

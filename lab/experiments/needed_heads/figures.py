@@ -1,4 +1,4 @@
-"""What the experiment about needed heads draws: of a model and nothing else, so that a notebook can draw it again."""
+"""The figures of the experiment on needed heads. They need nothing but the model, so a notebook can redraw them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lab.evidence.published import AGREEMENT
 from lab.figures.axes import layers_and_heads
 from lab.models.loading import LoadedModel
 
-# What stands in for a head that is away.
+# The replacements for the output of a head that is away.
 WAYS = {
     "zero": "0",
     "sentence": "its mean over the sentence",
@@ -34,10 +34,10 @@ WAYS = {
 
 
 def effect_map(model: LoadedModel, template: str = "") -> Heatmap:
-    """How much the logit difference changes without each head, as a mean over all pairs, or those of a template.
+    """The change of the logit difference without each head, as a mean over all pairs, or over one template's pairs.
 
-    Runs the experiment where its result neither ships nor is known yet. Its table has intervals and p-values. Raises
-    ValueError for a model that it cannot test.
+    Runs the experiment if its result neither ships nor is known yet. The figure's table has intervals and p-values.
+    Raises ValueError for a model that the experiment cannot test.
     """
     found = result(model)
     mean = found.effect_in(template).mean
@@ -48,12 +48,12 @@ def effect_map(model: LoadedModel, template: str = "") -> Heatmap:
 
 
 def name_in(template: str) -> str:
-    """What a template asks for, by its id."""
+    """The name of the template with this id."""
     return next(each.name for each in TEMPLATES if each.id == template)
 
 
 def pruning_chart(model: LoadedModel) -> Figure:
-    """The accuracy on half B with more and more heads away; runs the experiment where it is not known yet."""
+    """The accuracy on half B with more and more heads away; runs the experiment if its result is not known yet."""
     found = result(model)
     series = {
         "least I_h first": (found.curves[IMPORTANCE] > 0).mean(axis=1),
@@ -71,7 +71,7 @@ def pruning_chart(model: LoadedModel) -> Figure:
 
 
 def ablation_map(model: LoadedModel) -> Heatmap:
-    """How alike five ways of taking a head away order the heads; runs the experiment where it is not known yet."""
+    """Correlations between the orders of heads by five ablations; runs the experiment if it has no result yet."""
     found = result(model)
     scale = Scale("Rank correlation", (-1.0, 1.0), "+.2f", signed=True)
     axes = Axis("Ablation", ABLATIONS), Axis("Ablation", ABLATIONS)
@@ -85,17 +85,17 @@ def agreement(found: NeededTest) -> np.ndarray:
 
 
 def claim_table(model: LoadedModel) -> pd.DataFrame:
-    """:func:`claim_frame` of a model's result; runs the experiment where it is not known yet."""
+    """:func:`claim_frame` of a model's result; runs the experiment if the result is not known yet."""
     return claim_frame(result(model))
 
 
 def claim_frame(found: NeededTest) -> pd.DataFrame:
-    """One line a claim: published, ours by both ways, control, twin, the verdict and why."""
+    """One line for each claim: published, ours in both ways, control, twin, the verdict and its reason."""
     return pd.DataFrame([{"claim": CLAIMS[row.id], "published": PUBLISHED[row.id], **_line(row)} for row in found.rows])
 
 
 def template_claims(found: NeededTest) -> pd.DataFrame:
-    """One line a template and claim about single heads, with the heads that cost it the margin or more."""
+    """One line for each template and claim about single heads, with the heads whose effect reaches the margin."""
     return pd.DataFrame(
         [
             {
@@ -135,7 +135,7 @@ def _line(row: TestedClaim) -> dict[str, object]:
 
 
 def effect_frame(found: NeededTest, template: str = "") -> pd.DataFrame:
-    """One line a head, the one whose absence costs most first: the change of the difference, and of the accuracy."""
+    """One line for each head, the most needed first: the change of the logit difference, and of the accuracy."""
     own = found.of(template) if template else np.ones(len(found.pairs), dtype=np.bool_)
     effect, accuracy = found.effect_in(template), gains(found.changed, found.plain)[..., own].mean(axis=-1)
     frame = pd.DataFrame(
@@ -152,7 +152,7 @@ def effect_frame(found: NeededTest, template: str = "") -> pd.DataFrame:
 
 
 def ablation_frame(found: NeededTest) -> pd.DataFrame:
-    """One line for each way of taking a head away, and the untrained twin's: heads that can be told from 0."""
+    """One line for each ablation, and the untrained twin: the number of heads whose effect differs from 0."""
     return pd.DataFrame(
         [
             {
@@ -171,7 +171,7 @@ def ablation_frame(found: NeededTest) -> pd.DataFrame:
 
 
 def template_frame(found: NeededTest) -> pd.DataFrame:
-    """One line a template: what was drawn and dropped, how often the model is right, and what was published."""
+    """One line for each template: pairs drawn and dropped, how often the model is right, and the published value."""
     return pd.DataFrame([_template(found, number) for number in range(len(TEMPLATES))])
 
 

@@ -1,4 +1,4 @@
-"""The result of the experiment on needed heads in words that its numbers choose, and what is predicted of it."""
+"""The result of the experiment on needed heads, in words chosen by its numbers; and the questions before it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ RULES = (
 
 
 def asks(config: ModelConfig) -> tuple[Question, ...]:
-    """Ask how many heads matter, alone and together, of a model with so many layers and heads."""
+    """Ask how many heads matter, alone and together, in a model of this size."""
     count = config.layers * config.heads
     return (
         open_question(
@@ -90,7 +90,7 @@ def answers(found: NeededTest) -> dict[str, Right]:
 
 
 def least_alike(found: NeededTest) -> tuple[float, tuple[str, str]]:
-    """Find the lowest rank correlation between two ablations, and which two."""
+    """Find the lowest rank correlation between two ablations, and the two."""
     table = agreement(found)
     one, two = (int(at) for at in np.unravel_index(int(table.argmin()), table.shape))
     return float(table[one, two]), (ABLATIONS[one], ABLATIONS[two])
@@ -126,7 +126,7 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
 
 
 def verdict_of(found: NeededTest) -> str:
-    """Name each claim with its verdict, those with the same verdict together."""
+    """Name each claim with its verdict; claims with the same verdict are together."""
     alike: dict[str, list[str]] = {}
     for row in found.rows:
         alike.setdefault(row.judged.verdict.value, []).append(CLAIMS[row.id])
@@ -134,7 +134,7 @@ def verdict_of(found: NeededTest) -> str:
 
 
 def in_full(found: NeededTest, model_id: str) -> str:
-    """Tell what the model can, in which direction heads change it, and what goes together."""
+    """Tell how often the model is right, in which direction heads change that, and which heads work together."""
     right, wrong = int((found.plain > 0).sum()), float((found.twin > 0).mean())
     clear, mean = found.effect.clear, found.effect.mean
     falls, rises = (int((clear & side).sum()) for side in (mean < 0, mean > 0))
@@ -151,7 +151,7 @@ def in_full(found: NeededTest, model_id: str) -> str:
 
 
 def _below(found: NeededTest) -> str:
-    """Name the templates in which the model is clearly worse than guessing: there, it gains by knowing less."""
+    """Name the templates in which the model is clearly worse than guessing: there, it improves by knowing less."""
     table = template_frame(found)
     below = table[table["high"] < 0.5]
     if below.empty:
@@ -174,7 +174,7 @@ def _strongest(found: NeededTest) -> str:
 
 
 def _by_template(found: NeededTest, head: Head) -> str:
-    """Name the templates with the least and the most change without a head: a mean may hide that they disagree."""
+    """Name the templates with the least and the most change without a head: the mean may hide that they disagree."""
     gained = gains(found.changed[head], found.plain)
     names = {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
     changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
@@ -184,7 +184,7 @@ def _by_template(found: NeededTest, head: Head) -> str:
 
 
 def needed_where(found: NeededTest) -> str:
-    """Name the head that each template needs most, where the difference clearly falls without it."""
+    """Name the head that each template needs most, if the difference clearly falls without it."""
     templates: dict[Head, list[str]] = {}
     for each in TEMPLATES:
         if not found.of(each.id).any():
@@ -210,7 +210,7 @@ def _fifth(row: TestedClaim) -> str:
 
 
 def by_template(found: NeededTest) -> str:
-    """Count the heads that some template needs, though the mean over all hides it."""
+    """Count the heads that some template needs although the mean over all templates hides it."""
     costly = {head for template in found.rows_in for head in found.costly_in(template)}
     pooled = -gains(found.changed, found.plain).mean(axis=-1)
     hidden = [head for head in sorted(costly) if pooled[head] < MARGIN]
@@ -224,7 +224,7 @@ def by_template(found: NeededTest) -> str:
 
 
 def agreement_of(found: NeededTest) -> str:
-    """Say whether the five ablations agree, and about what."""
+    """Say whether the five ablations agree, and on which heads."""
     low, (one, two) = least_alike(found)
     said = f"The two ways that agree least are {WAYS[one]} and {WAYS[two]}: their rank correlation is {signed(low)}."
     largest = {each.largest for each in found.effects if each.name in WAYS}
@@ -234,7 +234,7 @@ def agreement_of(found: NeededTest) -> str:
 
 
 def bias_of(found: NeededTest) -> str:
-    """Say what choosing on A flattered, for the two heads that were chosen for what they do."""
+    """Compare A and B for the two heads that were chosen on A."""
     rows = [found.row(claim) for claim in (NEEDED, HURTS)]
     told = [f"{row.what}: {100 * row.on_a:.1f} points on A, {100 * row.zero.ours:.1f} on B" for row in rows]
     flattered = sum(row.on_a > row.zero.ours for row in rows)

@@ -83,7 +83,7 @@ _ELSEWHERE = (
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """Draw the whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
     found = replication.known(model)
     if found is None and (reason := replication.untestable(model)):
@@ -96,7 +96,7 @@ def show(page: ExperimentPage) -> Trace | None:
         st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
         _run(model, "Run the experiment")
         return None
-    with st.spinner("Computing the intervals …"):  # once for all who look; it takes seconds
+    with st.spinner("Computing the intervals …"):  # once for all visits; it takes seconds
         _ = found.rows
     show_score(name, asked, meanings.answers(found))
     _result(model, found)
@@ -137,7 +137,7 @@ def _run(model: LoadedModel, label: str) -> None:
 
 def _result(model: LoadedModel, found: NeededTest) -> None:
     template = st.session_state.get(_MAP, "")
-    template = template if template in _templates(found) else ""  # another model may lack one
+    template = template if template in _templates(found) else ""  # another model may not have this template
     draw(partial(figures.effect_map, model, template), "needed-heads")
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
@@ -168,12 +168,12 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
 
 
 def _templates(found: NeededTest) -> dict[str, str]:
-    """The names of the templates that the model was asked, by id; "" is all of them."""
+    """The names of the templates that the model was tested on, by id; "" means all of them."""
     return {"": "all templates"} | {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
 
 
 def _more(model: LoadedModel, found: NeededTest) -> None:
-    """Offer the templates one by one, heads that go together, other ways to take them away, and what the model can."""
+    """Offer each template, heads that go together, other ways to take them away, and how often the model is right."""
     with st.expander("Template by template", icon=_TABLE, on_change="rerun", key="_needed_templates") as templates:
         if templates.open:
             _by_template(found)

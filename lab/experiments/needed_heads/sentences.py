@@ -1,4 +1,4 @@
-"""The pairs behind a number: where the good form wins and where it loses, with a head and without it."""
+"""The pairs behind a number: pairs in which the good form wins or loses, with a head and without it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, MASKED, PLACE, TOKEN
 
 _TEMPLATE, _HEAD = "_experiment_template", "_experiment_head"
-_HEADS = 6  # to choose from
+_HEADS = 6  # heads to choose from
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class ShownPair:
 
     @property
     def right(self) -> bool:
-        """Whether the good form wins with all heads."""
+        """True if the good form wins with all heads."""
         return self.plain > 0
 
     @property
     def turns(self) -> bool:
-        """Whether another form wins without the head."""
+        """True if another form wins without the head."""
         return (self.without > 0) != self.right
 
 
 def heads_of(found: NeededTest) -> list[Head]:
-    """The two heads that the claims are about, then those whose absence changes the difference most."""
+    """The two heads that the claims are about, then the heads without which the difference changes most."""
     order = np.argsort(-np.abs(found.effect.mean), axis=None, kind="stable")
     most = [(int(at) // found.shape[1], int(at) % found.shape[1]) for at in order]
     chosen = [found.row(claim).heads[0] for claim in (NEEDED, HURTS)]
@@ -54,14 +54,14 @@ def heads_of(found: NeededTest) -> list[Head]:
 
 
 def pairs_of(found: NeededTest, template: str, head: Head) -> list[ShownPair]:
-    """The pairs of half B of a template: those that turn first, then those whose difference changes most."""
+    """A template's pairs of half B, first the pairs that turn, then by how much the difference changes."""
     at = np.flatnonzero(found.of(template) & found.b)
     shown = [ShownPair(found.pairs[p], float(found.plain[p]), float(found.changed[(*head, p)])) for p in at]
     return sorted(shown, key=lambda each: (not each.turns, -abs(each.without - each.plain)))
 
 
 def show(model: LoadedModel, found: NeededTest) -> Trace | None:
-    """Draw the choice of a head and a template, and their pairs; returns the run of the first of them."""
+    """Draw the choice of a head and a template, and their pairs; returns the first pair's run."""
     heads = heads_of(found)
     names = {each.id: each.name for each in TEMPLATES if (found.of(each.id) & found.b).any()}
     left, right = st.columns(2)
@@ -84,7 +84,7 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
 
 
 def _told(found: NeededTest, head: Head) -> str:
-    """A head with what it is chosen for."""
+    """Name a head with its effect, and the claim that it is chosen for, if any."""
     said = {found.row(NEEDED).heads[0]: ", most needed on A", found.row(HURTS).heads[0]: ", hurts most on A"}
     return f"{name_of(head)}: {signed(found.effect.mean[head], plus=True)}{said.get(head, '')}"
 
@@ -116,9 +116,9 @@ def marked(pair: MinimalPair) -> str:
 
 
 def read(model: LoadedModel, pair: MinimalPair) -> tuple[str, int, int]:
-    """What the model reads, as a learner would type it; the tokens (from 0) where it is asked and that decide."""
+    """The text that the model reads, as a learner would type it; the asked place and the deciding token, from 0."""
     asked = ask(model, pair)
-    assert asked is not None  # it was asked when it was measured
+    assert asked is not None  # a measured pair can always be asked again
     text = pair.text.split(BLANK)[0].strip()
     if not model.config.causal:
         text = pair.text.replace(BLANK, asked.encoding.tokens[asked.place])

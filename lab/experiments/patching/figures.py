@@ -1,4 +1,4 @@
-"""What the experiment about patching draws: of a model and plain values, so that a notebook can draw it again."""
+"""The figures of the experiment about patching. They need a model and plain values, so a notebook can redraw them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _CARRIED = "Carried"
 
 
 def template_map(model: LoadedModel, part: str, way: str) -> Heatmap:
-    """How much a part of each layer carries at each token, as a mean over half B; 1 is all of it.
+    """The share that a part of each layer carries at each token, as a mean over half B; 1 is the whole difference.
 
-    ``part`` and ``way`` are of :mod:`lab.figures.choices`. Of heads, those at one token. Runs the experiment where its
-    result neither ships nor is known yet. The table has every cell of the part with its interval.
+    ``part`` and ``way`` are from :mod:`lab.figures.choices`. For heads, the map is at one token. Runs the experiment if
+    its result neither ships nor is known yet. The table has every cell of the part with its interval.
     """
     found = result(model)
     drawn = _map(found.carried[DIRECTION[way]].on_b, part, way, found.tokens, (found.subject, found.asked))
@@ -44,9 +44,9 @@ def template_map(model: LoadedModel, part: str, way: str) -> Heatmap:
 
 
 def own_map(model: LoadedModel, own: OwnPair, part: str, way: str) -> Heatmap:
-    """What patching recovers for two sentences with a blank, written _, and two words that compete in it.
+    """The share that patching recovers for two sentences with a blank, written _, and two words that compete in it.
 
-    Raises NotPatchable for what cannot be patched.
+    Raises NotPatchable for a pair that cannot be patched.
     """
     two = own_contrast(model, own)
     maps = carried(own_patching(model, two))[DIRECTION[way]]
@@ -54,22 +54,22 @@ def own_map(model: LoadedModel, own: OwnPair, part: str, way: str) -> Heatmap:
 
 
 def template_estimates(model: LoadedModel, part: str) -> Figure:
-    """What a gradient foresees for each part and token, beside what patching it recovers: means over half B."""
+    """A gradient's estimate for each part and token, beside the share that patching recovers: means over half B."""
     found = result(model)
     return _estimates(found.carried[SUFFICES].on_b, found.estimated, part, found.tokens)
 
 
 def own_estimates(model: LoadedModel, own: OwnPair, part: str) -> Figure:
-    """What a gradient foresees for a pair of one's own, beside what patching recovers."""
+    """A gradient's estimates for the learner's own pair, beside the shares that patching recovers."""
     two = own_contrast(model, own)
     found = own_patching(model, two)
     return _estimates(found.clean_into_corrupt, found.estimated_into_corrupt, part, labels(model, two))
 
 
 def own_contributions(model: LoadedModel, own: OwnPair) -> Heatmap:
-    """What each head and feed-forward network adds directly to the logit of the good word less that of the bad one.
+    """The logits that each head and feed-forward network adds directly to the good word minus the bad one.
 
-    In the clean sentence, at the asked token.
+    Measured in the clean sentence, at the asked token.
     """
     heads, ffn = parts_of(model, own_contrast(model, own))[:2]
     values = np.concatenate([heads, ffn[:, None]], axis=1)
@@ -81,7 +81,7 @@ def own_contributions(model: LoadedModel, own: OwnPair) -> Heatmap:
 
 
 def parts_of(model: LoadedModel, two: Contrast) -> tuple[Values, Values, float, float]:
-    """Heads (layers, heads), feed-forward networks (layers,), embeddings and biases, of good less bad: they add up."""
+    """The summands of the logit difference: heads (layers, heads), networks (layers,), embeddings and biases."""
     trace = trace_encoding(model, two.clean)
     good, bad = (contributions(trace, two.place, word) for word in (two.good, two.bad))
 
@@ -92,7 +92,7 @@ def parts_of(model: LoadedModel, two: Contrast) -> tuple[Values, Values, float, 
 
 
 def labels(model: LoadedModel, two: Contrast) -> tuple[str, ...]:
-    """The tokens of the clean sentence; of those that differ, both."""
+    """The tokens of the clean sentence; where the corrupt one differs, both tokens."""
     both = zip(two.clean.token_ids, two.corrupt.token_ids, strict=True)
     words = ((word_of(model.tokenizer, one), word_of(model.tokenizer, other)) for one, other in both)
     return tuple(one if one == other else f"{one}/{other}" for one, other in words)
@@ -136,7 +136,7 @@ def _name(site: str, at: tuple[int, ...], tokens: Sequence[str]) -> str:
 
 
 def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
-    """Every cell of a part: on B with its interval, on A, and what the gradient foresees of what suffices."""
+    """Every cell of a part: on B with its interval, on A, and (if ``way`` is "suffices") the gradient's estimate."""
     site, means = _site(part), found.carried[DIRECTION[way]]
     values = {
         "carried": means.on_b,
@@ -153,7 +153,7 @@ def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
 
 
 def as_frame(found: PatchingTest) -> pd.DataFrame:
-    """One line a claim and direction."""
+    """One line for each claim and direction."""
     return pd.DataFrame(
         [
             {
@@ -180,12 +180,12 @@ def as_frame(found: PatchingTest) -> pd.DataFrame:
 
 
 def claim_table(model: LoadedModel) -> pd.DataFrame:
-    """:func:`as_frame` of a model's result; runs the experiment where it is not known yet."""
+    """:func:`as_frame` of a model's result; runs the experiment if the result is not known yet."""
     return as_frame(result(model))
 
 
 def relay_frame(found: PatchingTest) -> pd.DataFrame:
-    """What the attention brings to the asked token, with no network above it held, with each, and with all; on B."""
+    """The share that attention brings to the asked token with no later network held, with each held, and all; on B."""
     rows = []
     for way, direction in DIRECTION.items():
         relay = found.relays[direction]
@@ -205,9 +205,9 @@ def relay_frame(found: PatchingTest) -> pd.DataFrame:
 
 
 def best_frame(found: PatchingTest) -> pd.DataFrame:
-    """The single site of each part that carries most on half A, and what it carries on half B.
+    """The single site of each part that carries most on half A, and its share on half B.
 
-    Of the residual stream without the embeddings and the last layer, where one token has all by construction.
+    For the residual stream, without the embeddings and the last layer, where one token has everything by construction.
     """
     rows = []
     for way, direction in DIRECTION.items():
@@ -234,7 +234,7 @@ def best_frame(found: PatchingTest) -> pd.DataFrame:
 
 
 def estimate_frame(found: PatchingTest) -> pd.DataFrame:
-    """How well gradients foresee each part: the order, and how far off they are, of the means over half B."""
+    """The accuracy of the gradients' estimates of each part's means over half B: rank correlation and error."""
     exact, estimated = found.carried[SUFFICES].on_b, found.estimated
     parts = {name: (getattr(exact, site), getattr(estimated, site)) for name, site in _SITE.items()}
     parts["Feed-forward output of layer 1"] = (exact.ffn[:1], estimated.ffn[:1])

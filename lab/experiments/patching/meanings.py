@@ -1,4 +1,4 @@
-"""The result of the experiment about patching in words that its numbers choose, and what is predicted of it."""
+"""The result of the experiment about patching, in words chosen by its numbers; and the questions before it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lab.questions.guesses import between
 from lab.questions.question import Question, Right, open_question
 
 _WAYS = {SUFFICES: "what suffices", NEEDED: "what is needed"}
-_PARTS = 4  # options that the layers are shared out to
+_PARTS = 4  # options among which the layers are divided
 _EDGES = (0.1, 0.3, 0.6)
 
 
 @dataclass(frozen=True)
 class PatchedHead:
-    """The head and token that recover most on half A, and what they recover on half B, with its interval."""
+    """The head and token that recover most on half A, and the share they recover on half B, with its interval."""
 
     head: Head
     token: int
@@ -37,7 +37,7 @@ class PatchedHead:
 
 
 def asks(layers: int) -> tuple[Question, ...]:
-    """Ask where the number is kept, and how much one head carries, in a model of so many layers."""
+    """Ask where the number is kept, and how much one head carries, in a model with this number of layers."""
     spans = [f"layer {span[0]}" if len(span) == 1 else f"layers {span[0]} to {span[-1]}" for span in _spans(layers)]
     return (
         open_question(
@@ -60,7 +60,7 @@ def _spans(layers: int) -> list[list[int]]:
 
 
 def answers(found: PatchingTest) -> dict[str, Right]:
-    """Answer by half B; what an interval leaves open has no answer."""
+    """Answer by half B; a question that an interval leaves open has no answer."""
     crossing = found.crosses(SUFFICES)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
@@ -74,7 +74,7 @@ def answers(found: PatchingTest) -> dict[str, Right]:
 
 
 def best_head(found: PatchingTest) -> PatchedHead:
-    """Find the head and token that recover most on half A, and what they do on half B."""
+    """Find the head and token that recover most on half A, and the share they recover on half B."""
     means = found.carried[SUFFICES]
     layer, head, token = (int(at) for at in np.unravel_index(int(means.on_a.heads.argmax()), means.on_a.heads.shape))
     mean, low, high = (float(each.heads[layer, head, token]) for each in (means.on_b, means.low, means.high))
@@ -88,7 +88,7 @@ def _token(found: PatchingTest, token: int) -> str:
 
 
 def meaning_of(found: PatchingTest, model_id: str) -> str:
-    """Say up to which layer the subject has the number, what brings it on, and how much one head carries."""
+    """Say up to which layer the subject has the number, which part moves it on, and how much one head carries."""
     crossing = found.crosses(SUFFICES)
     asked, subject = (found.carried[SUFFICES].on_b.residual[crossing, token] for token in (found.asked, found.subject))
     name, best, relay = escaped(model_id), best_head(found), found.relays[SUFFICES]
@@ -109,7 +109,7 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
 
 
 def verdict_of(found: PatchingTest) -> str:
-    """Name each claim about places with its verdict, both ways together where they agree."""
+    """Name each claim about places with its verdict, both directions together if they agree."""
     verdicts: dict[str, dict[str, str]] = {}
     for row in found.rows:
         if row.claim.direction:
@@ -120,14 +120,14 @@ def verdict_of(found: PatchingTest) -> str:
 
 
 def _both(ways: Mapping[str, str]) -> str:
-    """One verdict if both ways agree, else each with its way."""
+    """One verdict if both directions agree, else each with its direction."""
     if len({*ways.values()}) == 1:
         return f"**{next(iter(ways.values()))}**"
     return ", ".join(f"**{verdict}** ({_WAYS[way]})" for way, verdict in ways.items())
 
 
 def relay_of(found: PatchingTest) -> str:
-    """Say what the attention brings to the asked token, and which network works on it there."""
+    """Say how much attention brings to the asked token, and which network uses it there."""
     relay = found.relays[SUFFICES]
     most, held = relay.most + 1, relay.held(relay.most)
     said = f"Attention in layer {relay.layer + 1} alone recovers {relay.alone:.0%}"
@@ -140,7 +140,7 @@ def relay_of(found: PatchingTest) -> str:
 
 
 def in_full(found: PatchingTest) -> str:
-    """Tell how far the runs are apart, what the claims do not speak of, the network’s part, and the verdicts."""
+    """Tell how far the runs are apart, what happens beyond the claims, the network’s part, and the verdicts."""
     gap = float(np.mean([row.clean - row.corrupt for row in found.half(1)]))
     stream = found.carried[SUFFICES].on_b.residual
     said = [
@@ -155,7 +155,7 @@ def in_full(found: PatchingTest) -> str:
 
 
 def _elsewhere(found: PatchingTest, layer: int) -> str:
-    """Name a token that the claim does not speak of, if it has most after this layer."""
+    """Name the token with the most after this layer, if the claim is not about that token."""
     state = found.carried[SUFFICES].on_b.residual[layer]
     most = int(state.argmax())
     if most in (found.subject, found.asked):
@@ -172,7 +172,7 @@ def _held(rows: list[PatchingRow]) -> str:
 
 
 def _untrained(rows: Sequence[PatchingRow]) -> str:
-    """Name the effects that are not clearly larger than in an untrained model: the architecture may have them."""
+    """Name the effects that are not clearly larger than in an untrained model: the architecture may cause them."""
     alike = [row for row in rows if row.judged.verdict is Verdict.ALSO_UNTRAINED]
     if not alike:
         return ""
@@ -203,7 +203,7 @@ def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) 
 
 
 def _taken_over(there: NDArray[np.bool_]) -> str:
-    """Say from which layer on the asked token has most; ``there`` says it for each layer from the first."""
+    """Say from which layer on the asked token has most; ``there`` is True for each layer after which it has."""
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
         return "Only after the last layer, where it must, the asked token has most."

@@ -24,7 +24,7 @@ _OPEN = "_own_pair"
 
 
 def offer_own(model: LoadedModel) -> None:
-    """Draw :func:`show` behind a click; open where a link or the learner has chosen another pair."""
+    """Draw :func:`show` behind a click; open it if a link or the learner has chosen another pair."""
     if _OPEN not in st.session_state and any(field.chosen() != field.default for field in _FIELDS):
         st.session_state[_OPEN] = True
     with st.expander("Patch a pair of your own", icon=":material/edit:", on_change="rerun", key=_OPEN) as own:
@@ -33,14 +33,14 @@ def offer_own(model: LoadedModel) -> None:
 
 
 def take(*values: str) -> None:
-    """Put a pair into the fields, clean and corrupt sentence, first and second word, and open them."""
+    """Put a pair into the fields (clean and corrupt sentence, first and second word), and open them."""
     for field, value in zip(_FIELDS, values, strict=True):
         field.set(value)
     st.session_state[_OPEN] = True
 
 
 def show(model: LoadedModel) -> None:
-    """Draw the fields, and why these sentences cannot be patched, or their maps."""
+    """Draw the fields, and the maps of the sentences, or the reason why they cannot be patched."""
     st.markdown(
         "Write two sentences that differ in what decides, each with one blank `_`, and two words for it. Both need "
         "the same number of tokens."

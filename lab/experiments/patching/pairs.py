@@ -1,4 +1,4 @@
-"""The pairs behind the means: where the claim holds in a pair and where it does not, each a way into the lab."""
+"""The pairs behind the means: pairs that follow the claim and pairs that do not, each with ways into the lab."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from lab.ui.parameters import (
 )
 from lab.ui.tables import show_table
 
-# What is looked for in a single pair: the claims about the residual stream.
+# The claims that a single pair is checked for: those about the residual stream.
 _LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
 
 
 def as_claimed(row: PairRow) -> bool:
-    """Whether the subject has more early and the lines cross before the last layer, by what suffices."""
+    """Return whether, patched into the corrupt run, a pair follows both claims: subject early, asked token late."""
     return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
 
 
 def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
-    """Draw pairs of B that follow the claim and pairs that do not; returns the run of the first of them."""
+    """Draw pairs of B that follow the claim and pairs that do not; returns the first pair's run."""
     pairs = found.half(1)
     held = sum(map(as_claimed, pairs))
     st.markdown(
@@ -85,7 +85,7 @@ def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
 
 
 def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
-    """Lesson 9 at the blank, the best head's look from the asked token, both sentences side by side."""
+    """Offer lesson 9 at the blank, the best head's look from the asked token, and both sentences side by side."""
     text, other = (_asked_text(model, each) for each in (row.pair.text, row.pair.other))
     heads = found.carried[SUFFICES].on_a.heads[..., found.asked]
     layer, head = (int(at) for at in np.unravel_index(int(heads.argmax()), heads.shape))
@@ -104,7 +104,7 @@ def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
 
 
 def _asked_text(model: LoadedModel, text: str) -> str:
-    """What the model reads: the blank as its own mask, or what stands before the blank."""
+    """The text that the model reads: with the model's own mask as the blank, or up to the blank."""
     mask = mask_of(model.tokenizer)
     if model.config.causal or mask is None:
         return text.partition(BLANK)[0].rstrip()

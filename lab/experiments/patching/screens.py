@@ -1,4 +1,4 @@
-"""The page of the experiment about patching, from the prediction to a pair of one's own."""
+"""The page of the experiment about patching, from the prediction to a pair of the learner's own."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _ESTIMATES = Column("part", 300), Column("rank correlation", 150, DECIMAL), Colu
 
 
 def show(page: ExperimentPage) -> Trace | None:
-    """Draw the whole experiment; returns a run that it is about, for the badge."""
+    """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
     try:
         can_be_asked(model)

@@ -17,7 +17,7 @@ Choices = dict[str, int]
 
 
 def is_predicted(name: str) -> bool:
-    """Say whether the result may be seen: the prediction was made, or a class was shown the result."""
+    """Return whether the result may be seen: the prediction was made, or a class was shown the result."""
     return _step(name) in progress().predictions or _key(name) in st.session_state
 
 
@@ -55,7 +55,7 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
 
 
 def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]) -> None:
-    """Draw what came of the prediction, folded if none was made: each question with its answer, and the score."""
+    """Draw the prediction's outcome, folded if none was made: each question with its answer, and the score."""
     kept = progress().predictions.get(_step(name), {})
     chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
     place = st.container(border=True) if chosen else st.expander("What was asked", icon=":material/psychology_alt:")
@@ -75,7 +75,7 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
 
 
 def _scored(found: GuessScore) -> str:
-    """Say how many predictions came true, and what guessing would give; a surprise is welcome."""
+    """Say how many predictions were right, and how many guessing would get right; a surprise is welcome."""
     said = f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} on average."
     return said if found.right else f"{said} Surprised? That is why one measures."
 
@@ -87,7 +87,7 @@ def _choose(name: str, ask: Question) -> int | None:
 
 
 def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
-    """A question's answer, with the question where nobody chose; if the result leaves it open, the line says so."""
+    """A question's answer, after the question if nobody chose; if the result leaves it open, the line says so."""
     yours = "" if choice is None else f" You said: {ask.options[choice].text}."
     if answer is None:
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"
@@ -105,7 +105,7 @@ def _key(name: str) -> str:
 
 
 def _step(name: str) -> str:
-    """What progress calls the prediction of an experiment."""
+    """The name under which the learner's progress keeps the prediction of an experiment."""
     return f"experiment/{name}"[:LONGEST_NAME]
 
 

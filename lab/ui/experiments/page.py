@@ -31,7 +31,7 @@ class ExperimentPage(OpenPage):
     experiment: Experiment
 
     def model(self) -> LoadedModel:
-        """Load the model of the sidebar; stops the page while it has to be fetched first."""
+        """Load the model of the sidebar; stops the page while the model has to be fetched first."""
         return runs.model(available(self.selection[parameters.MODEL]))
 
     def predicted(self, name: str, asks: Sequence[Question]) -> bool:
@@ -41,7 +41,7 @@ class ExperimentPage(OpenPage):
         return predicted(name, asks)
 
     def finish(self) -> None:
-        """Draw what is not shown, notes of what was changed, the way back, and what to read."""
+        """Draw the limits of the result, notes on changed selections, links back to lessons, and the reading list."""
         with st.expander("What this does not show", icon=":material/visibility_off:"):
             st.markdown("\n".join(f"- {each}" for each in self.experiment.not_shown))
         super().finish()
@@ -57,7 +57,8 @@ def play(
 ) -> None:
     """Run the page of the experiment with this id.
 
-    ``show`` draws it, and returns the run that the badge proves. ``method`` says how it is tested on a model.
+    ``show`` draws the page, and returns the run that the badge proves. ``method`` says how the claim is tested on a
+    model.
     """
     page = open_experiment(id)
     trace = show(page)
@@ -68,7 +69,7 @@ def play(
 
 
 def open_experiment(id: str) -> ExperimentPage:
-    """Guard the page, draw header and claim."""
+    """Guard the page, draw header and claim, and return the page to fill."""
     shell.route()
     experiment = experiment_of(id)
     header = draw_header(experiment.title, experiment.question, experiment.after)
@@ -80,7 +81,7 @@ def open_experiment(id: str) -> ExperimentPage:
 
 
 def show_method(experiment: Experiment, model: LoadedModel, method: Callable[[LoadedModel], str]) -> None:
-    """Draw, folded, how the claim is tested on a model, what would count against it, and what its training did."""
+    """Draw, folded, how the claim is tested on a model, what would count against it, and the role of its training."""
     with st.expander("How it is tested, and what would count against the claim", icon=":material/science:"):
         st.markdown(f"**Whose claim it is.** {experiment.whose}.")
         if told := method(model):
@@ -91,7 +92,7 @@ def show_method(experiment: Experiment, model: LoadedModel, method: Callable[[Lo
 
 
 def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: str, step: str = "") -> None:
-    """Draw a button to a page and its ``step``, by their ids, which takes ``text`` and the ``changes`` along."""
+    """Draw a button that opens a page at its ``step`` (both by id), with ``text`` and the parameters in ``changes``."""
     page = page_of(id)
     label = f"Lesson {number(page)}" if isinstance(page, Lesson) else page.title
     there: dict[Parameter[Any], str] = {parameters.STEP: page.step(step).name} if step else {}

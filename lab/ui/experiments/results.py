@@ -1,4 +1,4 @@
-"""What is drawn for every result: its verdict, where its numbers come from, and the rule behind its verdicts."""
+"""The parts drawn for every result: its verdict, the origin of its numbers, and the rule of the verdicts."""
 
 from __future__ import annotations
 

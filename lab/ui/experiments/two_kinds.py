@@ -1,4 +1,4 @@
-"""What stands behind a number: some cases of two kinds beside each other, and others when they are asked for."""
+"""The cases behind a number: some of two kinds side by side, and others at the click of a button."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 import streamlit as st
 
 Case = TypeVar("Case")
-AT_ONCE = 3  # of each kind
+AT_ONCE = 3  # cases of each kind
 
 
 def two_kinds(
@@ -16,8 +16,8 @@ def two_kinds(
 ) -> list[Case]:
     """Draw :data:`AT_ONCE` cases of each kind under its title, in their order; returns them.
 
-    ``draw`` gets a case and what tells its widgets from those of the others. A button, ``others``, turns to the next
-    ones where a kind has more; ``none`` stands under the title of a kind without a case.
+    ``draw`` gets a case and a prefix that keeps the keys of its widgets apart from the other cases'. A button, labelled
+    ``others``, turns to the next cases if a kind has more; ``none`` is shown under the title of a kind without cases.
     """
     name, shown = f"_experiment_turns.{others}", []
     first = st.session_state.get(name, 0) * AT_ONCE

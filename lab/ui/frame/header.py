@@ -1,4 +1,4 @@
-"""The top of a page: where it stands on the way, its title, its question, and what one may look up."""
+"""The top of a page: its place in the course, its title, its question, and the words to look up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lab.ui import parameters, progress_view
 class Header:
     """The places at the top of a page that wait for its run; ``about`` are the ids of the lessons it belongs to.
 
-    ``lesson`` is the id of the lesson that it is, "" where it is none.
+    ``lesson`` is the id of the page's lesson, "" if the page is not a lesson.
     """
 
     way: DeltaGenerator
@@ -29,7 +29,7 @@ class Header:
 
 
 def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: Lesson | None = None) -> Header:
-    """The strip; below it, in one line: title, question, time, the mark of the comparison, objectives and words."""
+    """Draw the strip and below it, in one line: title, question, time, the comparison's mark, objectives and words."""
     teach = bool(parameters.TEACH.chosen())
     way = st.empty()
     with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
@@ -49,7 +49,7 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
 
 
 def _about(lesson: Lesson) -> None:
-    """What one can do after a lesson, and what its words mean. Made when it is opened, as few open it twice."""
+    """Draw a lesson's objectives and words, behind a button. They are made when it is opened, as few open it twice."""
     label = "Objectives and words"
     with (
         st.container(key="about.mark", width="content"),
@@ -64,19 +64,19 @@ def _about(lesson: Lesson) -> None:
 
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
-    """How long a lesson takes, and how much of it the ``step`` on screen; one beside the way has no time of its own."""
+    """Write the minutes of a lesson, and of the ``step`` on screen; an optional step has no time of its own."""
     minutes = next((each.minutes for each in lesson.steps if each.name == step), None)
     whole = f"{lesson.minutes} minutes"
     where.caption(whole if minutes is None else f"{minutes} of {whole}", width="content")
 
 
 def show_terms(terms: Sequence[Term]) -> None:
-    """What these words mean, one under the other."""
+    """Show what these words mean, one under the other."""
     st.markdown(defined(terms) or "")
 
 
 def defined(terms: Sequence[Term]) -> str | None:
-    """What these words mean, as Markdown for a tooltip; None without a term, which leaves the tooltip out."""
+    """The meanings of these words, as Markdown for a tooltip; None without a term, which leaves the tooltip out."""
     return "\n\n".join(map(_meaning, terms)) or None
 
 

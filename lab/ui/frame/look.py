@@ -1,4 +1,4 @@
-"""The style sheet of every page: sizes, and what Streamlit's theme does not say."""
+"""The style sheet of every page: sizes, and the looks that Streamlit's theme cannot set."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import streamlit as st
 
 from lab.ui import teaching
 
-# Streamlit tells the theme's colours to components alone; the sheet has them under these names.
+# Streamlit passes the theme's colours only to components; the sheet gets them under these names.
 _COLOURS = {"paper": "backgroundColor", "ink": "textColor", "primary": "primaryColor"}
 
 
 @cache
 def style() -> str:
-    """``look.css`` for :func:`streamlit.html`; on a telephone, rows are in one line, as they are before a class."""
+    """Return ``look.css`` for :func:`streamlit.html`; on a telephone, rows stay in one line, as before a class."""
     sheet = Path(__file__).with_name("look.css").read_text("utf-8")
     colours = " ".join(f"--{name}: {_themed(option)};" for name, option in _COLOURS.items())
     return f"<style>:root {{ {colours} }}\n{sheet.replace('/* in one line */', teaching.IN_ONE_LINE)}</style>"

@@ -1,7 +1,7 @@
 """The badge of a page: whether its run matches Hugging Face's, and the table behind it.
 
-The comparison is made when somebody opens the table. Hugging Face's library takes three seconds to load, and a quarter
-of a small server's memory; most who read a page never ask.
+The comparison runs when somebody opens the table. Hugging Face's library takes three seconds to load, and a quarter
+of a small server's memory; most readers of a page never open the table.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _ASK = "Not compared yet. Open this, and Hugging Face's library runs the text, t
 
 
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
-    """The badge: a check where every step matches, or red with the first one that broke. Opens the table.
+    """Draw the badge: a check if every step matches, or red with the first step that differs. It opens the table.
 
-    As long as nothing was compared it is an empty ring; to open it is to ask. ``name`` says whose it is where there are
-    several. A run changed ``on_purpose`` is not called broken.
+    Until the comparison has run, the badge is an empty ring; opening it starts the run. ``name`` says whose badge
+    it is if there are several. A run changed ``on_purpose`` is not called broken.
     """
     if st.session_state.pop(asked := f"{key}.asked", False):
-        st.session_state[key] = True  # with other words on it, it is another badge to Streamlit, and would be closed
+        st.session_state[key] = True  # with other words on it, Streamlit would take it for another badge, and close it
     proof = runs.proof(trace) if runs.is_proven(trace) else None
     label, icon = _face(proof, on_purpose)
     if name is not None:
         label = f"{escaped(name)}: {label}"
-    # One alone is a mark, unless something differs: its words are for who points at it, or listens to the page.
+    # A single badge is only a mark, unless something differs: its words are for pointers and screen readers.
     equal = proof is None or proof.first_failure is None
     told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each." * equal
     # The table is made when it is opened: the badge is part of every rerun of every page.
@@ -42,7 +42,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
             with st.spinner("Checking every step against Hugging Face …"):
                 runs.proof(trace)
             st.session_state[asked] = True
-            st.rerun()  # the badge is drawn anew, and so is what depends on the comparison
+            st.rerun()  # the badge is drawn again, and so is everything that depends on the comparison
         if badge.open and proof is not None:
             st.markdown(_said(proof, on_purpose))
             show_table(_proof_table(proof), formats={"max |difference|": "%.1e", "max |value|": "%.3g"}, scrolls=True)
@@ -61,7 +61,7 @@ def _face(proof: Proof | None, on_purpose: bool) -> tuple[str, str]:
 
 
 def _said(proof: Proof, on_purpose: bool) -> str:
-    """What was compared, and what that shows."""
+    """Say which runs were compared, with which result, and how far that result can be trusted."""
     broken = proof.first_failure
     if broken is None:
         return (
@@ -91,7 +91,7 @@ def _where(row: ProofRow) -> str:
 
 
 def _proof_table(proof: Proof) -> pa.Table:
-    """The rows as they are sent."""
+    """The rows of the proof as they are sent to the browser."""
     return pa.table(
         {
             "step": [row.step for row in proof.rows],

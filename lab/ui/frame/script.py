@@ -1,4 +1,4 @@
-"""The end of a step by the script of the course: what the figure means, one change worth seeing; what to read."""
+"""The end of a step, by the course's script: what the figure means, one change worth seeing, and the reading list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIED = "_tried"
 def meaning(text: str) -> None:
     """Say in one or two sentences what the figure above says: ``text`` is computed from the learner's numbers.
 
-    One a step. Its claims are made by a function without a screen, so that a test can compute them again.
+    A step has one. Its claims are made by a function without a screen, so that a test can compute them again.
     """
     with st.container(key=_MEANING):
         st.markdown(f"**What this means.** {text}")
@@ -29,8 +29,8 @@ def meaning(text: str) -> None:
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
 
-    One a step. Where everything is set already as the button would set it, nothing is left to try, and nothing is
-    drawn. What was tried can be taken back, by :func:`offer_back` and by the browser's Back.
+    A step has one. If all parameters have the button's values already, nothing is drawn. The change can
+    be taken back, by :func:`offer_back` and by the browser's Back.
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return
@@ -48,14 +48,14 @@ def _take(changes: Mapping[Parameter[Any], Any]) -> None:
 
 @dataclass(frozen=True)
 class _Tried:
-    """What a click on "Try" changed, and what was chosen before it."""
+    """The choices that a click on "Try" changed, and the choices before it."""
 
     changes: Mapping[Parameter[Any], Any]
     before: Mapping[Parameter[Any], Any]
 
 
 def offer_back() -> None:
-    """The way back from what was tried last, as long as it is what the page shows. Above the buttons of the steps."""
+    """Draw the way back from the last "Try" while the page still shows its change. Call it above the steps' buttons."""
     tried = st.session_state.get(_TRIED)
     if not isinstance(tried, _Tried):
         return
@@ -72,16 +72,16 @@ def _take_back() -> None:
 
 
 def forget_what_was_tried() -> None:
-    """Another page begins: what was tried on the one before is no longer taken back."""
+    """Forget the last "Try": another page begins, and changes on the page before are no longer taken back."""
     st.session_state.pop(_TRIED, None)
 
 
 def way_to(kind: str, there: Bench | Experiment) -> None:
-    """A link to a bench or an experiment; ``kind`` says what it is."""
+    """Draw a link to a bench or an experiment; ``kind`` says which of the two."""
     st.page_link(script(there.page), label=f"{kind} {there.title}: {there.question}", icon=there.icon)
 
 
 def papers(reading: Sequence[str]) -> None:
-    """What to read, folded."""
+    """Draw the reading list, folded."""
     with st.expander("Papers", icon=":material/menu_book:"):
         st.markdown("\n".join(f"- {paper}" for paper in reading))

@@ -19,10 +19,10 @@ _ASKED = "_strip_asked"
 
 
 def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
-    """Draw the strip for a page about these ``lessons`` (ids); :func:`leave` goes where a click on it leads.
+    """Draw the strip for a page about these ``lessons`` (ids); :func:`leave` opens the lesson that is clicked on it.
 
-    ``here`` is the lesson that the page is itself, "" for a bench or an experiment.
-    ``trace`` gives the shapes of what the model makes of the text on screen; None where it can make nothing of it.
+    ``here`` is the id of the page's own lesson, "" for a bench or an experiment. ``trace`` gives the shapes of the
+    model's numbers for the text on screen; None if the model cannot read the text.
     """
     asked = mount("strip", pack(_header(trace, lessons, here), {}), "strip", states=("lesson",))["lesson"]
     if asked != here and any(asked == lesson.id for lesson in LESSONS):
@@ -30,14 +30,14 @@ def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
 
 
 def leave() -> None:
-    """Go to the lesson that was clicked. Once the page is drawn: only then is it known what has a widget on it."""
+    """Go to the lesson that was clicked. Call it once the page is drawn: only then are all its widgets known."""
     asked = st.session_state.pop(_ASKED, None)
     if asked is not None:
         selection.open_page(lesson_of(asked))
 
 
 def shapes(trace: Trace) -> dict[str, str]:
-    """What there is at each stop, by its name: how many ids, vectors of how many numbers, maps, neurons, words."""
+    """The numbers at each stop, by its name: how many ids, vectors (and their width), maps, neurons, words."""
     config, n = trace.model.config, len(trace)
     words = trace.model.weights.vocabulary_head is not None
     return {
@@ -68,7 +68,7 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
 
 
 def _link(lesson: Lesson, now: Selection, *, here: bool) -> dict[str, Any]:
-    """A lesson as the browser needs it; its address is for whoever opens it in a tab of its own."""
+    """A lesson as the browser needs it; its address is for whoever opens the lesson in a new tab."""
     query = urlencode(selection.link(lesson, now))
     address = f"{lesson.slug}?{query}" if query else lesson.slug
     return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

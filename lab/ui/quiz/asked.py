@@ -1,4 +1,4 @@
-"""Checks as they were asked: what is kept of them, so that they stay while the learner looks around."""
+"""Checks as they were asked: kept with their sentence, so that they stay while the learner looks around."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.questions.progress import Shown
 from lab.questions.question import Question, selected
 from lab.ui import parameters, selection
 
-# What is drawn beside a question, by the question's id.
+# The figures drawn beside questions, by the question's id.
 Figures = Mapping[str, Callable[[], Figure]]
 
 
@@ -22,17 +22,17 @@ def hashed(*texts: object) -> str:
 
 
 def fingerprint(question: Question) -> str:
-    """Two questions are one where prompt, options, answer and explanations are: then so are the numbers behind them."""
+    """A hash of prompt, options, answer and explanations: two questions that agree in these have the same numbers."""
     return hashed(question.prompt, *question.options)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The checks of a lesson as they were asked, and what they were asked about.
+    """The checks of a lesson as they were asked, and the selection that they were asked about.
 
-    ``number`` counts how often new ones were wanted, ``seen`` are the wordings that were on screen so far. ``run``
-    is :func:`lab.ui.selection.what_runs` of that moment, ``link`` the whole of it, ``of`` the layer and head.
-    ``done``: the learner wants new ones.
+    ``number`` counts how often new checks were wanted, ``seen`` are the wordings that were on screen so far. ``run`` is
+    :func:`lab.ui.selection.what_runs` at the time of asking, ``link`` the whole selection, ``of`` the layer and head.
+    ``done``: the learner wants new checks.
     """
 
     questions: tuple[Question, ...]
@@ -49,7 +49,7 @@ class Asked:
     def now(
         cls, pool: Sequence[Question], most: int, seed: int, of: str, figures: Figures, before: Asked | None = None
     ) -> Asked:
-        """New ones out of ``pool``: those not seen ``before`` come first."""
+        """Draw new checks from ``pool``; those not seen ``before`` come first."""
         seen = () if before is None else before.seen
         drawn = selected(pool, len(pool), seed)
         drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]
@@ -58,7 +58,7 @@ class Asked:
 
     @classmethod
     def again(cls, pool: Sequence[Question], seed: int, of: str, figures: Figures, shown: Shown) -> Asked | None:
-        """Those that were on screen before a reload; None where ``pool`` does not have them all in the same words."""
+        """Return the checks on screen before a reload; None unless ``pool`` has all of them in the same words."""
         known = {fingerprint(each): each for each in selected(pool, len(pool), seed)}
         if not shown.asked or not known.keys() >= set(shown.asked):
             return None
@@ -73,7 +73,7 @@ class Asked:
         return cls(tuple(drawn), drawn_beside, seed, of, run, selection.link(), number, seen)
 
     def about_text(self, text: str) -> Asked:
-        """These questions where they are about a ``text`` of the lesson's own; "" for the learner's."""
+        """These questions, noted as being about the lesson's own ``text``; "" means the learner's text."""
         return replace(self, link={**self.link, "text": text}) if text else self
 
     @property
@@ -83,7 +83,7 @@ class Asked:
 
 
 def about(link: Mapping[str, str], of: str = "") -> str:
-    """What a check was asked about; a link that names no sentence means the one every visit begins with."""
+    """Name the texts of a check, for its caption; a link without a sentence means the one every visit begins with."""
     if link.get(parameters.MODE.name) == parameters.TOY:
         asked = "Asked about a toy"
     else:

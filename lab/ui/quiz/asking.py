@@ -1,4 +1,4 @@
-"""Checks after an answer: questions about what was seen, the first try of which counts."""
+"""Checks after an answer: questions about the figures that were seen; the first try counts."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ def draw_checks(
 ) -> None:
     """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
 
-    A wrong one gets a hint, a second wrong one its explanation.
-    They stay, with their answers, until the learner asks for new ones: about the sentence, and the layer and head
-    (``of``), that were chosen when they were asked. ``figures``, by the question's id, are drawn beside a question;
-    ``text`` is what the lesson showed where it was not the learner's own.
-    While a class is taught, nothing is kept or counted, and the answers stay hidden until a button reveals them.
+    A wrong answer gets a hint, a second wrong answer the explanation. The checks stay, with their answers, until the
+    learner asks for new ones; they remain about the sentence, layer and head (``of``) chosen when they were asked.
+    ``figures``, by the question's id, are drawn beside a question; ``text`` is the lesson's text if it was not the
+    learner's own. While a class is taught, nothing is kept or counted, and a button reveals each answer.
     """
     seed, pool = parameters.SEED.chosen(), [question for question in questions if question is not None]
 
@@ -59,20 +58,20 @@ def draw_checks(
 
 
 def list_of(lesson: str) -> str:
-    """What the checks of a lesson are kept under: those about its toy are others than those about sentences."""
+    """The name under which a lesson's checks are kept: checks about its toy have another than those about sentences."""
     return f"{lesson}.toy" if parameters.MODE.chosen() == parameters.TOY else lesson
 
 
 def stored(name: str) -> Asked | None:
-    """The list of questions that this session asked under ``name``, if any, and if it is still the one to show."""
+    """The list of questions that this session asked under ``name``, if any, and if it is still the list to show."""
     kept, shown = st.session_state.get(f"_asked.{name}"), progress().shown.get(name)
     return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
 
 
 def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = "") -> Asked | None:
-    """The list that was on screen before a reload; ``again`` makes it where the same questions can be asked.
+    """Return the list on screen before a reload; ``again`` makes it if the same questions can be asked.
 
-    ``text`` as for :func:`checks`.
+    ``text`` is the same as in :func:`draw_checks`.
     """
     shown = progress().shown.get(name)
     found = None if shown is None else again(shown)
@@ -80,7 +79,7 @@ def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = 
 
 
 def keep(name: str, asked: Asked) -> None:
-    """Let these questions stay; none at all are drawn anew with another sentence."""
+    """Keep these questions on screen; an empty list is not kept, so that the next sentence may get questions."""
     st.session_state[f"_asked.{name}"] = asked if asked.questions else None
     known = progress().shown.get(name)
     if asked.questions and (known is None or (known.asked, known.number) != (asked.wordings, asked.number)):
@@ -88,21 +87,21 @@ def keep(name: str, asked: Asked) -> None:
 
 
 def ask_about(lesson: str, link: Mapping[str, str]) -> None:
-    """Make the checks of a lesson those about what ``link`` names, if they are about anything else."""
+    """Ask the checks of a lesson about the selection that ``link`` names, unless they are about it already."""
     kept = stored(list_of(lesson))
     if kept is not None and dict(kept.link) != dict(link):
         _ask_new(lesson)
 
 
 def _ask_new(lesson: str) -> None:
-    """Have other questions next time, those of earlier lessons too."""
+    """Ask other questions next time, also from earlier lessons."""
     for name in (list_of(lesson), f"{lesson}.earlier"):
         if (kept := stored(name)) is not None:
             st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
 def _offer_new(lesson: str, kept: Asked) -> None:
-    """What the questions are about, and the way to others."""
+    """Say what the questions are about, and draw the button for new ones."""
     if not kept.questions:
         return
     changed = "" if selection.what_runs(selection.current()) == kept.run else " You have another sentence or model now."
@@ -112,7 +111,7 @@ def _offer_new(lesson: str, kept: Asked) -> None:
 
 
 def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
-    """The frame of one check, with its figure below where it has one: twelve maps need the whole width."""
+    """The frame of one check, with its figure, if any, below it: twelve maps need the whole width."""
     frame = st.container(border=True)
     if question.id not in kept.figures:
         return frame
@@ -123,7 +122,7 @@ def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager
 
 
 def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:
-    """A check for a class: its options, and behind a button which one is right."""
+    """Draw a check for a class: its options, and a button that reveals the right one."""
     st.markdown(f"**{number}.** {question.prompt}")
     name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs(selection.current()))}.{fingerprint(question)}"
     if not st.session_state.get(name):
@@ -146,16 +145,16 @@ def _uncover(name: str, shown: bool) -> None:
 
 
 def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str, keys: str = "_check") -> None:
-    """One check of the list ``name`` with its options, what was said to them, and its hint or explanation.
+    """Draw a check of the list ``name``: its options, the feedback to the answers, and its hint or explanation.
 
-    Its ``keys`` begin so.
+    The keys of its widgets begin with ``keys``.
     """
     st.markdown(f"**{number}.** {question.prompt}")
     key = f"{keys}.{name}.{kept.number}.{question.id}.{fingerprint(question)}"
     remember(progress().asked(lesson, counted_as(question)))
     tries = _tries(name, question)
     if tries and st.session_state.get(key) is None:
-        st.session_state[key] = tries[-1]  # brought back by the browser
+        st.session_state[key] = tries[-1]  # restored from the browser's storage
     answer = partial(_answer, key, name, lesson, question, kept.link)
     choice = choose(question, key=key, persist_state="session", on_change=answer)
     if choice is None:
@@ -176,7 +175,7 @@ def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str
 
 
 def counted_as(question: Question) -> str:
-    """What a check is called in the progress."""
+    """The name of a check in the learner's progress."""
     return f"{TOY}{question.id}" if parameters.MODE.chosen() == parameters.TOY else question.id
 
 
@@ -188,7 +187,7 @@ def _tries(name: str, question: Question) -> tuple[int, ...]:
 
 
 def _answer(key: str, name: str, lesson: str, question: Question, link: Mapping[str, str]) -> None:
-    """Before the page is drawn again, so that its header knows."""
+    """Note the answer before the page is drawn again, so that the header already counts it."""
     choice, shown = st.session_state.get(key), progress().shown.get(name)
     if isinstance(choice, int) and shown is not None:
         now = progress().answered(lesson, counted_as(question), answer_to(question, choice, link))

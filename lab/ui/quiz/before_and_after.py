@@ -1,7 +1,7 @@
-"""Two questions before a lesson, two of the same kinds after it: what the lesson gave, for whoever wants to know.
+"""Two questions before a lesson, two of the same kinds after it: they measure the gain, for learners who want to know.
 
-Both are offers, and nothing waits for them. The first says nothing of right and wrong, so that the second tells what
-was learned in between.
+Both are offers, and nothing waits for them. The first two say nothing about right and wrong, so that the second two
+measure what was learned in between.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOT_KNOWN = "A question that you leave open counts as not known."
 
 
 def offer_before(lesson: Lesson, ask: Returning) -> None:
-    """The questions before a lesson, folded, until they are answered or something of the lesson was seen."""
+    """Offer the questions before a lesson, folded, until they are answered or a step of the lesson was seen."""
     done = progress().count(lesson.id)
     if lesson.id in progress().tests or done.seen > 1 or done.answered:
         return
@@ -46,11 +46,11 @@ def offer_before(lesson: Lesson, ask: Returning) -> None:
 
 
 def offer_after(lesson: Lesson, ask: Returning) -> None:
-    """Those at the end, for whoever answered the first ones; then what came of both."""
+    """Offer the questions at the end to whoever answered the first ones; then show the results of both."""
     taken = progress().tests.get(lesson.id)
     both = None if taken is None else _tests(lesson, ask)
     if taken is None or both is None or {question.id for question in both[1].questions} != set(taken.before):
-        return  # not asked before, or by a lab that asked other questions
+        return  # not asked before the lesson, or by a version of the lab with other questions
     with st.container(border=True):
         st.markdown("**Before and after.**")
         if taken.after is None:
@@ -64,7 +64,7 @@ def offer_after(lesson: Lesson, ask: Returning) -> None:
 
 
 def said(of: Gain) -> str:
-    """How many answers were right before and after, and the gain, in a sentence."""
+    """State the right answers before and after, and the gain, in a sentence."""
     counts = f"Right before: {of.before} of {of.asked}. Right after: {of.after} of {of.asked}."
     if of.g is None:
         return f"{counts} Nothing was missing before."
@@ -75,7 +75,7 @@ def said(of: Gain) -> str:
 
 
 def overall() -> None:
-    """Say the gain over all lessons, once both tests of one were taken; nothing before."""
+    """State the gain over all lessons, once both tests of one were taken; nothing before that."""
     found = gain(progress().tests.values())
     if found.asked and not parameters.TEACH.chosen():
         st.markdown(f":material/quiz: **Before and after your lessons.** {said(found)}")
@@ -88,7 +88,7 @@ def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | N
 
 
 def _spots(lesson: Lesson) -> Iterator[Spot]:
-    """The examples through the lab's own model, without those that the lesson shows by itself."""
+    """Run the examples through the lab's own model, without those that the lesson itself shows."""
     model = runs.that_ships()
     for example in EXAMPLES:
         if (
@@ -125,7 +125,7 @@ def _about(test: LessonTest) -> str:
 
 
 def _told(taken: BothTests, both: tuple[LessonTest, LessonTest]) -> None:
-    """What came of both tests, and the right answers to all their questions."""
+    """Show the results of both tests, and the right answers to all their questions."""
     st.markdown(said(gain([taken])))
     st.caption("Two questions say little about one lesson. The first page adds up all lessons you did this with.")
     with st.expander("The right answers"):

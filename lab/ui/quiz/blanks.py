@@ -10,9 +10,9 @@ _TOLERANCE = 0.01
 
 
 def blanks(truths: Mapping[str, float], hint: str, key: str) -> bool:
-    """A row of number fields, label -> right answer; True when all are filled in right to two decimals.
+    """Draw a row of number fields, label -> right answer; True when all values are right to two decimals.
 
-    What was filled in is still there after a visit elsewhere. Wrong ones are named, and ``hint`` is shown with them.
+    The values are still there after a visit to another page. Wrong ones are named, and ``hint`` is shown with them.
     """
     given = [
         field.number_input(label, value=None, step=0.01, key=f"{key}.{i}", persist_state="session")

@@ -17,7 +17,7 @@ _HTML = '<label>Upload progress<input type="file" accept=".json,application/json
 
 
 def offer_file() -> None:
-    """The button that takes a file, and what came of the last one. A file that is taken draws the page again."""
+    """Draw the button that takes a file, and the result of the last one. A file taken redraws the page."""
     told = chosen_file()
     st.caption(
         f"A file downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on this computer. "
@@ -33,12 +33,12 @@ def offer_file() -> None:
 
 
 def chosen_file() -> object:
-    """What the browser says of the file that was just chosen: [choice, bytes, text]. Anybody may have written it."""
+    """The browser's report on the file just chosen: [choice, bytes, text]. Anybody may have forged the report."""
     return _component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun).get("file")
 
 
 def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
-    """Add a file of ``size`` bytes to this session's progress; what to say of it. A large one came without its text."""
+    """Add a file of ``size`` bytes to this session's progress; return messages. Large files come without their text."""
     try:
         check_size(size)
         loaded, notes = read(data)
@@ -56,4 +56,4 @@ def _component() -> ComponentRenderer:
 
 
 def _rerun() -> None:
-    """A trigger without a callback is not reported at all."""
+    """Do nothing: a trigger without a callback is not reported at all."""

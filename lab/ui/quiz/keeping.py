@@ -1,4 +1,4 @@
-"""The learner's progress in the browser's own storage, so that a reload finds it again."""
+"""The learner's progress in the browser's own storage, so that it survives a reload."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lab.ui.quiz.question import progress, remember
 
 KEY = "keeping"
 _WHO, _HEARD = "_keeping_who", "_keeping_heard"
-# The session's names for what belongs to questions, their answers and a file of them begin so.
+# Prefixes of the session's keys for questions, their answers, and a file of them.
 _ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.", "_file.")
 
 
 def keep_in_browser() -> None:
-    """Let the browser write down this session's progress, or tell what another visit wrote. Last of a page."""
+    """Let the browser store this session's progress, or report what another visit stored. Call it last on a page."""
     data = {
         "by": st.session_state.setdefault(_WHO, secrets.token_hex(8)),
         "heard": st.session_state.get(_HEARD, ""),
@@ -39,7 +39,7 @@ def start_afresh() -> None:
 
 
 def _take() -> None:
-    """Add what the browser has kept, before the page is drawn again. Anybody may have written it there."""
+    """Add the progress that the browser has stored, before the page is drawn again. Anybody may have written it."""
     told = st.session_state[KEY].get("kept")
     match told:
         case [str(stamp), str(text)]:

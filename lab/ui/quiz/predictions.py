@@ -21,9 +21,9 @@ _PLACE = "_question_place"
 
 @dataclass
 class _Revealed:
-    """What a class was shown of a question: by run (sentence and model), the wordings that were revealed.
+    """The answers that a class was shown: by run (sentence and model), the wordings of the revealed questions.
 
-    Within a run a wording changes with the head or the token that is looked at.
+    Within a run, a question's wording changes with the head or the token that is looked at.
     """
 
     wordings: dict[str, set[str]] = field(default_factory=dict)
@@ -40,13 +40,12 @@ class _Revealed:
 
 
 def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -> bool:
-    """Ask before the figure is shown; return True once the learner has committed, or skipped, or nothing is asked.
+    """Ask before the figure is shown; return True once the learner has committed or skipped, or if nothing is asked.
 
-    A figure is hidden only before a learner's first prediction in a step, and not if it was ``in_sight`` without one,
-    where the numbers decided no question. With another head, sentence or model it stays, and the question is offered
-    beside it.
-    While a class is taught, the class answers aloud and a button reveals, for each sentence and model anew; the
-    question stands at the top of the step.
+    A figure is hidden only before a learner's first prediction in a step, and not if it was ``in_sight`` already,
+    because the numbers decided no question. With another head, sentence or model the figure stays, and the question
+    is offered beside it. While a class is taught, it answers aloud and a button reveals the answer, once for each
+    sentence and model; the question is at the top of the step.
     """
     chosen = selection.current()
     if question is None:
@@ -61,7 +60,7 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
 
 
 def keep_place() -> None:
-    """Where a class finds the question of a step: right under the names of the steps, whatever explains it below."""
+    """Reserve the place of a step's question for a class: right under the step names, above the explanations."""
     if parameters.TEACH.chosen():
         st.session_state[_PLACE] = st.container()
 
@@ -72,7 +71,7 @@ def _place() -> AbstractContextManager[object]:
 
 
 def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
-    """Draw the question for a class, or its answer; whether the figure may be seen."""
+    """Draw the question for a class, or its answer. Returns whether the figure may be seen."""
     name, asked = f"_predict.teach.{lesson}.{question.id}", fingerprint(question)
     state: _Revealed = st.session_state.setdefault(name, _Revealed())
     known = any(asked in wordings for wordings in state.wordings.values())
@@ -92,7 +91,7 @@ def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
 
 
 def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
-    """Draw the question, the way to it, or what came of it; whether the figure may be seen."""
+    """Draw the question, the button that opens it, or its outcome. Returns whether the figure may be seen."""
     step, name = _step(lesson), f"_predict.{_toy()}{lesson}.{question.id}"
     asked = fingerprint(question)
     known = progress().predictions.get(step, {})
@@ -111,7 +110,7 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
 
 
 def _step(lesson: str) -> str:
-    """The step on screen, as the progress names it: that of a toy is another."""
+    """The step on screen, as the progress names it; the step of a toy has another name."""
     return f"{_toy()}{lesson}/{parameters.STEP.chosen()}"
 
 
@@ -141,13 +140,13 @@ def _ask(name: str, question: Question, step: str) -> None:
 
 
 def _commit(name: str, step: str, asked: str, choice: int | None) -> None:
-    """The learner has answered; None: skipped."""
+    """Note the learner's answer; None if the question was skipped."""
     remember(progress().predicted(step, asked, choice))
     _set_asking(name, "")
 
 
 def _set_asking(name: str, asked: str) -> None:
-    """Ask the question of this wording beside its figure; "" for none."""
+    """Ask the question with this wording beside its figure; "" for none."""
     st.session_state[f"{name}.asking"] = asked
 
 

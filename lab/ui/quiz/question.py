@@ -25,17 +25,17 @@ def remember(now: Progress) -> None:
 
 
 def choose(question: Question, **given: Any) -> int | None:
-    """The options to choose from, lettered; ``given`` are those of ``st.radio``."""
+    """Draw the options to choose from, lettered; ``given`` are arguments of ``st.radio``."""
     places = range(len(question.options))
     named = partial(lettered, question)
     return st.radio(question.prompt, places, index=None, label_visibility="collapsed", format_func=named, **given)
 
 
 def list_options(question: Question) -> None:
-    """The options for a class, one a line, to be voted on by letter."""
+    """List the options for a class, one a line, to be voted on by letter."""
     st.markdown("  \n".join(lettered(question, i) for i in range(len(question.options))))
 
 
 def explain_each(question: Question) -> None:
-    """Why each option is right or wrong."""
+    """Explain why each option is right or wrong."""
     st.markdown("\n".join(f"- {lettered(question, i)}: {each.why}" for i, each in enumerate(question.options)))

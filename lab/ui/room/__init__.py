@@ -1,1 +1,1 @@
-"""What every page needs of a room: the server's rooms, the place of this browser in one, questions for the class."""
+"""The parts of a room that every page needs: the server's rooms, this browser's seat, questions for the class."""

@@ -1,4 +1,4 @@
-"""A question of a lesson, put to the class."""
+"""A lesson's question, put to the class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.
 
 
 def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE) -> Posed:
-    """A question of a lesson as a room keeps it; ``of`` says what it is about, ``link`` shows its answer.
+    """A lesson's question as a room keeps it; ``of`` says what the question is about, ``link`` shows its answer.
 
     ``kind`` is one of :func:`kinds`.
     """
@@ -32,15 +32,15 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kin
 
 
 def kinds(question: Question) -> tuple[Kind, ...]:
-    """What a class can be asked for."""
+    """The kinds of answer that a class can give: always an option, and a number or a place if the question has one."""
     more = {Kind.NUMBER: question.number, Kind.PLACE: question.place}
     return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 
 
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
-    """The buttons that ask the class, for the teacher of a room; the way to one for a teacher who has none.
+    """Draw the buttons that ask the class, for a room's teacher, or a link to opening a room for one who has none.
 
-    ``link`` and ``of`` as a check has them.
+    ``link`` and ``of`` are the same as for a check.
     """
     code = code_here()
     if not key_of(code):

@@ -1,6 +1,6 @@
-"""The rooms of this server, and the one that the visit is in.
+"""The rooms of this server, and the room that the visit is in.
 
-What keeps them is imported for those who are in one: it takes 25 MB, and most servers have no room.
+The modules that keep the rooms are imported only for visits in a room: they take 25 MB, and most servers have no room.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ AWAY = "The room does not answer. The page asks again by itself."
 
 
 def code_here() -> str:
-    """The code of the room that this visit is in; empty where it is in none, or the link has no code."""
+    """The code of the room that this visit is in; empty if it is in none, or the link has no code."""
     return read_code(parameters.ROOM.chosen()) or ""
 
 
 def state_here() -> State | None:
-    """Where that room stands; None where there is none or its database is away."""
+    """The state of this visit's room; None if it is in none, or the database cannot be reached."""
     code = code_here()
     if not code:
         return None

@@ -1,4 +1,4 @@
-"""This browser's place in a room. What it keeps is in its own storage; here it lasts as long as the visit."""
+"""This browser's place in a room. The browser stores it; on the server it lasts as long as the visit."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 KEY = "seat"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
-_LONGEST, _MOST_ROOMS = 100, 100  # characters of what a browser tells, and rooms that it may tell of
+_LONGEST, _MOST_ROOMS = 100, 100  # characters of a browser's report, and rooms that it may report
 
 
 @dataclass(frozen=True)
 class ToldSeat:
-    """What a browser has kept of a room, or says it has: a participant's seat and a teacher's key; empty without."""
+    """A browser's claim about a room: a participant's seat and a teacher's key, each empty if it has none."""
 
     seat: str
     key: str
 
 
 def told(code: str) -> ToldSeat | None:
-    """What the browser has told of the room ``code``; None until it has, a moment after the first page is drawn."""
+    """The browser's report on the room ``code``; None until then, shortly after the first page is drawn."""
     found = st.session_state.get(_TOLD, {}).get(code)
     return found if isinstance(found, ToldSeat) else None
 
 
 def sit(code: str) -> str:
-    """Let this visit into the room ``code``, once; returns its seat, whatever the browser tells later.
+    """Let this visit into the room ``code``, once; returns its seat, whatever the browser reports later.
 
     Raises RoomError, Unreachable.
     """
@@ -47,7 +47,7 @@ def sit(code: str) -> str:
 
 
 def stand_up(code: str) -> None:
-    """The visit is not in the room ``code`` any more; it can come in again, as somebody new."""
+    """Take this visit out of the room ``code``; it can come in again, as somebody new."""
     st.session_state.get(_SEATS, {}).pop(code, None)
 
 
@@ -58,7 +58,7 @@ def visit() -> str:
 
 
 def keep_key(code: str, key: str) -> None:
-    """This visit has opened the room ``code``; its browser learns the key at the end of the page."""
+    """Keep the key of the room ``code``, which this visit opened; the browser gets the key at the end of the page."""
     st.session_state.setdefault(_KEYS, {})[code] = key
 
 
@@ -69,25 +69,25 @@ def key_of(code: str) -> str:
 
 
 def forget_key(code: str) -> None:
-    """The key is not the room's: this visit takes part."""
+    """Drop a key that is not the room's: this visit takes part instead."""
     st.session_state.get(_KEYS, {}).pop(code, None)
     st.session_state.setdefault(_FALSE, set()).add(code)
 
 
 def keep_in_browser(code: str) -> None:
-    """Let the browser keep seat and key of the room ``code``, and tell what it has kept of it. Last of every page."""
+    """Let the browser store seat and key of the room ``code``, and report what it has stored. Last on every page."""
     data = {
         "code": code,
         "seat": st.session_state.get(_SEATS, {}).get(code, ""),
         "key": key_of(code),
-        # Another visit of the same page, after a reconnection, is told anew what the browser has kept.
+        # After a reconnection the page has a new visit; a new id makes the browser report again what it has stored.
         "by": st.session_state.setdefault(_BY, secrets.token_hex(8)),
     }
     _component()(key=KEY, data=data, on_seat_change=_hear)
 
 
 def _hear() -> None:
-    """Take what a browser tells, before the page is drawn again. Anybody may have written it."""
+    """Take what a browser reports, before the page is drawn again. Anybody may have written the report."""
     match st.session_state[KEY].get("seat"):
         case [str(code), str(seat), str(key), by] if by == st.session_state.get(_BY):
             found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})

@@ -1,4 +1,4 @@
-"""The rest of the lab while a room asks: no page gives the answer away to who takes part."""
+"""The rest of the lab while a room asks a question: no page gives the answer away to participants."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lab.ui.room.seat import key_of, told
 
 
 def waits() -> bool:
-    """Whether a visit that takes part in a room finds a notice in place of its page, because the room asks.
+    """Return whether a notice takes the place of the page, because this visit is in a room that asks a question.
 
-    The page looks again by itself, and comes back when the answer is revealed. The teacher sees every page: until the
-    browser has told whether it is a teacher's, nobody sees either.
+    The notice checks the room by itself, and the page returns when the answer is revealed. The teacher sees every page,
+    but until the browser has reported whether it is a teacher's, nobody does.
     """
     code = code_here()
     if not code or key_of(code):

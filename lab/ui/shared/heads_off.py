@@ -1,4 +1,4 @@
-"""Heads switched off before the learner: what the model is asked, and whether there is room and time for all heads."""
+"""Heads switched off: the question to the model, and whether memory and time suffice for all heads."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lab.ui.parameters import MEAN, MODE, OFF, TOY
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
-_OFFERED = 5  # words that can be followed
-_A_CHANCE = 20  # the rank up to which the word of the text is followed unasked
-# Numbers in the vectors of all runs together; 160 MB.
+_OFFERED = 5  # words that the learner can choose to follow
+_A_CHANCE = 20  # up to this rank, the text's own word is followed without being chosen
+# Upper limit for the numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
-# Multiplications that nobody waits for unasked, and how many a core of a small server does a second.
+# Multiplications that run without a button, and how many a core of a small server does a second.
 _UNASKED, _A_SECOND = 3e10, 5e9
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is run with heads off: a trace, the head chosen (from 0), the place asked about and the word followed there.
+    """The run with heads off: a trace, the head chosen (from 0), the place asked about and the word followed there.
 
-    Place and word are None for a model that predicts none. ``drawing`` is where the figure belongs: above what the
-    controls choose.
+    Place and word are None for a model that predicts no words. ``drawing`` is the place of the figure, above the
+    controls.
     """
 
     drawing: DeltaGenerator
@@ -54,9 +54,9 @@ class Scene:
 
 
 def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
-    """The controls of a step, and what they choose. ``first`` is the step in which words are hidden.
+    """Draw the controls of a step, and return their choices. ``first`` is True in the step where words are hidden.
 
-    ``asked`` is a blank that the step has drawn; without one, the learner's text is asked about.
+    ``asked`` is a blank that the step has drawn; without one, the model is asked about the learner's text.
     """
     asked = asked or _ask(view, first=first)
     trace, layer, head = view.trace, view.layer.index, view.head
@@ -73,7 +73,7 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
 
 
 def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
-    """The learner's sentence, and what is asked about it; None if nothing is hidden or the model predicts no words."""
+    """The learner's sentence and the place asked about; None if nothing is hidden or the model predicts no words."""
     page, trace = view.page, view.trace
     reason = cannot_predict(trace.model)
     if page.selection[MODE] == TOY and (reason is not None or not trace.model.config.causal):
@@ -93,7 +93,7 @@ def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
 
 
 def _asking(trace: Trace, *, first: bool) -> str:
-    """What the model is asked, with a head and without it."""
+    """Say what the model is asked, with a head and without it."""
     if trace.model.config.causal:
         return "The model says which token comes next, with the head and without it."
     hide = "Hide a word. The" if first else "The"
@@ -101,7 +101,7 @@ def _asking(trace: Trace, *, first: bool) -> str:
 
 
 def _followed(asked: PredictionView) -> Candidate:
-    """The word whose probability is followed: the one in the text if the model gives it a chance, else its best."""
+    """The word whose probability is tracked: the text's if the model gives it a chance, otherwise the model's best."""
     offered = {each.token_id: each for each in asked.best(_OFFERED)}
     truth = asked.truth
     start = 0
@@ -115,7 +115,7 @@ def _followed(asked: PredictionView) -> Candidate:
 
 
 def may_run(now: Scene) -> bool:
-    """Whether every head can be switched off in turn here; if not, why, or the button that allows it."""
+    """Return whether every head can be switched off in turn; if not, draw the reason, or a button that allows it."""
     config, n, most = now.trace.model.config, len(now.trace), ablation.longest(now.trace.model.config, _NUMBERS)
     if n > most:
         st.info(

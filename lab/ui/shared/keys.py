@@ -1,4 +1,4 @@
-"""A sentence in which one head decides the word in the blank: steps of several lessons show it to begin with."""
+"""A sentence in which one head decides the word in the blank: steps of several lessons begin with it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence o
 
 
 def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
-    """Draw the sentence in place of the one with which the course begins, and return its blank.
+    """Draw this sentence in place of the course's first one, and return its blank.
 
-    None for the learner's own text, and for a model that fills no blanks.
+    Returns None if the learner has a text of their own, or the model fills no blanks.
     """
     own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
     if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
@@ -30,5 +30,5 @@ def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
 
 
 def is_keys(trace: Trace) -> bool:
-    """Tell whether a run is of the sentence of :func:`keys_blank`."""
+    """Return whether a run is of the sentence of :func:`keys_blank`."""
     return trace.text == _KEYS

@@ -1,7 +1,7 @@
-"""Which words are hidden and which place is asked about: the controls, and what the URL says of them.
+"""The hidden words and the place asked about: their controls, and their values in the URL.
 
-Both live in the URL as ``masked=3.7`` ("none" for nothing) and ``place=7``, tokens counted from 1. What
-they mean depends on the text, so they are read, mended and written back here, on every run.
+The URL has them as ``masked=3.7`` ("none" for nothing) and ``place=7``, tokens counted from 1. Their meaning
+depends on the text, so they are read, mended and written back here, on every run.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def label(trace: Trace, place: int) -> str:
 
 
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places (from 0) the learner hides, brought into this text; the lab's own choice before any.
+    """The places (from 0) the learner hides, brought into this text; the lab's own choice if there is none.
 
-    A hidden word stays hidden where it stands in the text now: a sentence that is mended keeps its hidden words,
-    one without them starts afresh.
+    A hidden word stays hidden at its place in the text now: an edited sentence keeps its hidden words, and a sentence
+    without them starts afresh.
     """
     asked, before = MASKED.chosen(), st.session_state.get(TOKENS_SEEN)
     found = _chosen(encoding, mask_id, asked, before)
@@ -69,7 +69,7 @@ def _chosen(encoding: Encoding, mask_id: int, asked: str, before: Sequence[str] 
 
 
 def _found(before: Sequence[str] | None, tokens: Sequence[str], place: int) -> int | None:
-    """Where the token at ``place`` of the text before stands in ``tokens``, the nearest of them; None if nowhere."""
+    """Find the token at ``place`` of the text before in ``tokens``; the nearest occurrence, None without any."""
     if before is None:
         return place
     same = [i for i, token in enumerate(tokens) if place < len(before) and token == before[place]]
@@ -77,13 +77,13 @@ def _found(before: Sequence[str] | None, tokens: Sequence[str], place: int) -> i
 
 
 def written(places: Sequence[int]) -> str:
-    """Places (from 0) as the URL has them."""
+    """Places (from 0) as the URL writes them."""
     return ".".join(str(place + 1) for place in places) or NONE
 
 
 @dataclass(frozen=True)
 class Blanks:
-    """What is hidden of a text: the places that the learner chose and all of them, the one asked about, those that can.
+    """The blanks of a text: places that the learner chose, all hidden ones, the one asked about, and the maskable ones.
 
     Places count from 0.
     """
@@ -95,14 +95,14 @@ class Blanks:
 
 
 def show_blanks(trace: Trace, blanks: Blanks) -> None:
-    """The sentence with its blanks. A click hides a word and asks about it; one on the word asked about shows it."""
+    """Draw the sentence with its blanks. A click hides a word and asks about it; another click shows the word again."""
     place = blanks.asked if blanks.asked is not None else min(blanks.maskable, default=0)
     row = replace(sentence(trace, place), hidden=blanks.hidden, hint=_HIDE if blanks.maskable else "")
     show_row(row, lambda place, _: _click(blanks, place))
 
 
 def _click(blanks: Blanks, place: int) -> None:
-    """Whoever hides a word asks about it."""
+    """Ask about the clicked word, hiding it first if it is visible; if it is asked about already, show it again."""
     if place == blanks.asked and place in blanks.chosen:
         MASKED.set(written([each for each in blanks.chosen if each != place]))
         PLACE.set(0)
@@ -115,7 +115,7 @@ def _click(blanks: Blanks, place: int) -> None:
 
 
 def show_read(trace: Trace, place: int) -> None:
-    """The sentence up to ``place``, which is all that a model reads when it is asked what follows there."""
+    """Draw the sentence up to ``place``: this is all that a model reads when it is asked for the token that follows."""
     row = replace(sentence(trace, place), read=place + 1, hint=_READ)
     show_row(row, lambda place, _: PLACE.set(place + 1))
 
@@ -130,7 +130,7 @@ def asked_place(places: Sequence[int], default: int) -> int:
 
 
 def reading(trace: Trace, asked: int, until: int | None = None) -> str:
-    """What the model reads around the place asked about, as Markdown; up to token ``until`` if given."""
+    """The text that the model reads around the place asked about, as Markdown; up to token ``until`` if given."""
     last = len(trace) if until is None else until + 1
     spaced = isinstance(trace.model.tokenizer.decoder, decoders.ByteLevel)
     first, stop = max(0, asked - _AROUND), min(last, asked + _AROUND + 1)

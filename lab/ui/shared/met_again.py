@@ -1,4 +1,4 @@
-"""The head of the running story: a page that meets it again says so, and leads back to lesson 6."""
+"""The head of the running story: a page that meets this head again says so, and leads back to lesson 6."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
 from lab.ui import parameters, selection
 
-_JOB = "nsubj:dependent"  # from a verb, finds its subject
+_JOB = "nsubj:dependent"  # the head finds, from a verb, the verb's subject
 _LESSON, _STEP = "head-specialization", "grammar"
 
 
 def story_head(model: LoadedModel) -> Head | None:
-    """The head that finds the subject of a verb best, layer and head from 0; None if nothing ships that names one."""
+    """The head that finds the subject of a verb best, layer and head from 0; None if no result that ships names one."""
     found = (each.heads[0] for each in shipped(model) or () if each.job.id == _JOB)
     best = next(found, None)
     return None if best is None else (best.layer, best.head)

@@ -19,19 +19,19 @@ def found(trace: Trace) -> Metrics:
 
 
 def uniform(trace: Trace) -> Metrics:
-    """Those of a head without preference on as many tokens."""
+    """The metrics of a head without preference on the same number of tokens."""
     return metrics_by_chance(trace, threshold())
 
 
 def threshold() -> float:
-    """τ, as chosen below the metric that needs it, or in the link."""
+    """The threshold τ, from the control below the metric that needs it, or from the link."""
     return float(TAU.chosen())
 
 
 def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
     """The metrics of a table, by name, each with whether it is corrected.
 
-    Among the raw ones stands corrected spread, too: the lesson speaks of shares of the largest entropy.
+    The raw metrics include corrected spread, too, because the lesson speaks of shares of the largest entropy.
     """
     rows: dict[str, tuple[Metric, bool]] = {}
     for metric in METRICS:
@@ -42,13 +42,13 @@ def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
 
 
 def choose_version() -> bool:
-    """Raw or corrected; True for corrected."""
+    """Draw the choice between raw and corrected; True for corrected."""
     help_ = "Raw: as published. Corrected: so that texts of different lengths compare."
     return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
 def choose_metric() -> Metric:
-    """The metric of a step, and its τ if it has one; below them what it says."""
+    """Draw the choice of a step's metric, its τ if it has one, and below them the metric's description."""
     name = METRIC.choose("Metric")
     metric = next(metric for metric in METRICS if metric.name == name)
     tau = ""
@@ -60,7 +60,7 @@ def choose_metric() -> Metric:
 
 
 def no_choice(values: Values) -> bool:
-    """Say why there is no value, if there is none."""
+    """Return whether there is no value to show; if so, say why."""
     if np.isfinite(values).all():
         return False
     st.info(
@@ -71,12 +71,12 @@ def no_choice(values: Values) -> bool:
 
 
 def sinks_left_out() -> bool:
-    """Whether special tokens, or the first token of a model without them, are left out of what is measured."""
+    """Return whether special tokens (or the first token of a model without them) are left out of measurements."""
     return SINKS.chosen() != KEPT
 
 
 def choose_sinks(otherwise: str | None = None) -> None:
-    """The switch. ``otherwise`` says why it does nothing here, where it does nothing."""
+    """Draw the switch for special tokens. ``otherwise`` says why the switch does nothing here, if so."""
     SINKS.choose(
         "Special tokens or first token",
         help="Left out: the rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "

@@ -1,4 +1,4 @@
-"""One head before the learner: which query, which key, and its map. Several lessons and benches stand on it."""
+"""One head, with its query, its key and its map; several lessons and benches use this view."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Figure)
 
 @dataclass(frozen=True)
 class OneLayer:
-    """What the learner looks at: one layer of one run, and the page that shows it."""
+    """One layer of one run, and the page that shows it."""
 
     page: LessonPage
     trace: Trace
@@ -35,7 +35,7 @@ class OneLayer:
 
 @dataclass(frozen=True)
 class OneHead(OneLayer):
-    """One head of it, one query, one key. All counted from 0."""
+    """One head of the layer, one query, one key. All are counted from 0."""
 
     head: int
     query: int
@@ -47,11 +47,11 @@ class OneHead(OneLayer):
 
     @property
     def place(self) -> str:
-        """Where we are, for chart titles; with the index a notebook would use."""
+        """Layer and head in words, for chart titles; with the index a notebook would use."""
         return attention.place(self.layer.index, self.head)
 
     def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
-        """The figure ``of`` what the learner looks at."""
+        """The call that makes the figure ``of`` this layer, head, query and key."""
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
@@ -59,13 +59,13 @@ class OneHead(OneLayer):
 
 
 def show_sentence(view: OneHead, arcs: bool = True, *, covered: bool = False) -> None:
-    """The sentence with the ``arcs`` of this head; they are ``covered`` while a question about them is open."""
+    """Draw the sentence with the ``arcs`` of this head; they are ``covered`` while a question about them is open."""
     of = (view.layer.index, view.head) if arcs else None
     sentence.show_sentence(view.trace, view.query, view.key, of=of, covered=covered)
 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
-    """One head's map, or the part of it around the chosen pair; returns the pair clicked."""
+    """Draw one head's map, or the part of it around the chosen pair; returns the pair clicked."""
     call = partial(attention.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
     rows, columns = attention.shown(traced, view.query, view.key)
     clicked = None
@@ -83,7 +83,7 @@ def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: b
 
 
 def show_map(view: OneHead) -> None:
-    """The whole head: who attends to whom. A click chooses another pair."""
+    """Draw the whole head: who attends to whom. A click chooses another pair."""
     clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
         st.session_state["_clicked"] = clicked

@@ -22,10 +22,10 @@ from lab.ui.shared import masking
 
 @dataclass(frozen=True)
 class PredictionView:
-    """What the learner looks at: a text with hidden words (or its beginning), and one place in it.
+    """A text with hidden words (or its beginning), and the one place in it that the model is asked about.
 
-    ``plain`` is the run with nothing hidden, ``trace`` the one that is asked; they are the same in a
-    language model. Places count from 0.
+    ``plain`` is the run with nothing hidden, ``trace`` the run that is asked; in a language model the two are the same.
+    Places count from 0.
     """
 
     page: OpenPage
@@ -46,7 +46,7 @@ class PredictionView:
 
     @property
     def noun(self) -> str:
-        """What the vocabulary holds, as the model's family calls it."""
+        """The entries of the vocabulary, as the model's family calls them."""
         return "tokens" if self.causal else "words"
 
     @property
@@ -58,12 +58,12 @@ class PredictionView:
 
     @property
     def where(self) -> str:
-        """The place in words, tokens counted from 1."""
+        """The place in words, with tokens counted from 1."""
         return f"after token {self.place + 1}" if self.causal else f"at token {self.place + 1}"
 
 
 def cannot_predict(model: LoadedModel) -> str | None:
-    """Why a model predicts no words, in a sentence, or None if it does."""
+    """The reason why a model predicts no words, in a sentence, or None if it predicts them."""
     name = quoted(model.id)
     if FAMILIES[model.config.family].decoder is None:
         return (
@@ -81,7 +81,7 @@ def cannot_predict(model: LoadedModel) -> str | None:
 
 
 def look(page: OpenPage, plain: Trace) -> PredictionView | None:
-    """The sentence, in which a click hides a word or chooses a place, and what is chosen; None if nothing is hidden."""
+    """Draw the sentence, where clicks hide words or choose a place; return the choice, None if nothing is hidden."""
     if plain.model.config.causal:
         return _look_ahead(page, plain)
     mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
@@ -99,7 +99,7 @@ def look(page: OpenPage, plain: Trace) -> PredictionView | None:
 
 
 def blank_view(page: OpenPage, trace: Trace, place: int, hint: str) -> PredictionView:
-    """A sentence of a step's own with its blank at ``place``: drawn, with ``hint`` above it, and not to be changed."""
+    """A step's own sentence with its blank at ``place``: drawn with ``hint`` above it, and not to be changed."""
     show_row(replace(sentence(trace, place), hidden=(place,), hint=hint), lambda query, key: None)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)

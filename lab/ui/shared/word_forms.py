@@ -40,10 +40,10 @@ _CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (L
 def show_word_forms(
     trace: Trace, watched: int, key: str, page: OnPage = ALONE, *, here: str = "", choose_lens: bool = True
 ) -> Forming:
-    """Draw the picture of ``trace`` and return what it shows; ``watched`` (from 0) is the token unless one is chosen.
+    """Draw the picture of ``trace`` and return its contents; without a chosen token it shows token ``watched``, from 0.
 
-    ``here`` is the id of the lesson that shows the picture: no door leads to it. ``choose_lens`` is for a page that has
-    no control of its own for the lens.
+    ``here`` is the id of the lesson that shows the picture: no door leads to it. ``choose_lens`` is True on a page
+    without a lens control of its own.
     """
     _go_through()
     _begin(trace)
@@ -53,7 +53,7 @@ def show_word_forms(
         WATCH.set(0)
     at = chosen if 0 <= chosen < len(trace) else watched
     cuts = _cuts(trace, at)
-    for message in selection.take_notes():  # a click draws this part of the page alone, and its notes with it
+    for message in selection.take_notes():  # a click redraws only this part of the page, and its notes with it
         st.warning(message, icon=":material/info:")
     lenses = _lenses(trace, at)
     lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else (lenses[-1] if lenses else "")
@@ -74,21 +74,21 @@ def show_word_forms(
 
 
 def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
-    """The lenses that read a token, the plain one last; none where the model has no words.
+    """The lenses that read a token, the plain one last; none if the model predicts no words.
 
-    A BERT's lens was fitted at hidden words: of a word in plain sight the plain one reads more.
+    A BERT's fitted lens was fitted at hidden words; at a visible word, the plain lens reads more.
     """
     if trace.model.weights.vocabulary_head is None:
         return ()
     if trace.model.config.causal or is_blank(trace, watched):
-        with suppress(CheckpointError):  # a damaged one is lesson 9's to tell
+        with suppress(CheckpointError):  # lesson 9 reports a damaged lens
             if fitted_lens(trace.model) is not None:
                 return READ_WITH.options
     return (PLAIN,)
 
 
 def _begin(trace: Trace) -> None:
-    """Another text begins without cuts; so does another model, whose heads are others."""
+    """Remove all cuts if the text or the model is a new one, since another model has other heads."""
     now, before = (trace.model.id, trace.token_ids), st.session_state.get(_OF)
     if before not in (None, now):
         CUT.set("")
@@ -125,9 +125,9 @@ def _act(key: str, trace: Trace, watched: int) -> None:
 
 
 def cuts_after(reported: object, cuts: Cuts) -> Cuts:
-    """The cuts after a click. Anybody may have written what is ``reported``: what means nothing changes nothing.
+    """The cuts after a click. Anybody may have written the report in ``reported``: one without meaning changes nothing.
 
-    Whether a token is there is looked at when the cuts are read.
+    The token numbers are checked when the cuts are read.
     """
     match reported:
         case [str(), "token", int(token)]:

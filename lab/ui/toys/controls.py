@@ -1,4 +1,4 @@
-"""The sidebar of the toys that only one lesson has."""
+"""The sidebar's controls for toys that only one lesson has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lab.ui.toys.toy_runs import start_training
 
 
 def numbers() -> None:
-    """Size and seed of the sentences, which of them to look at, and letters of one's own in its place."""
+    """Draw size and seed of the sentences, the choice of one to look at, and a field for the learner's own letters."""
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
@@ -34,7 +34,7 @@ def numbers() -> None:
 
 
 def heads(weights: str) -> None:
-    """The number of heads, or why it cannot be chosen."""
+    """Draw the choice of the number of heads, or the reason why it cannot be chosen."""
     if weights == TRAINED:
         TOY_TRAINED_HEADS.choose("Heads")
     elif weights == RANDOM:
@@ -44,7 +44,7 @@ def heads(weights: str) -> None:
 
 
 def cut(chosen: int) -> int:
-    """The number of heads into which the random toy is cut; says so where its width does not divide by ``chosen``."""
+    """The number of heads into which the random toy is cut; says so if its width does not divide by ``chosen``."""
     width = TOY_HEADS.most  # at most one head for each dimension
     cuts = divisors(width)
     nearest = max(each for each in cuts if each <= chosen)
@@ -58,7 +58,7 @@ def cut(chosen: int) -> int:
 
 
 def _vocabulary() -> None:
-    """What merges are chosen by."""
+    """Draw the choice of the criterion by which merges are chosen."""
     TOY_TRAINER.choose(
         "Merge by", help="BPE merges the pair that is counted most, WordPiece the one of the best score."
     )
@@ -69,7 +69,7 @@ def _words() -> None:
 
 
 def _blank() -> None:
-    """The rule of the sentences, and the toy that learns it."""
+    """Draw the choice of the sentences' rule, and the controls of the toy that learns it."""
     TOY_RULE.choose("Rule")
     TOY_LAYERS.choose("Layers")
     heads(TRAINED)
@@ -82,12 +82,12 @@ def _blank_sentences() -> None:
 
 
 def _pair() -> None:
-    """The second of the two sentences to look at."""
+    """Draw the choice of the second of the two sentences to look at."""
     TOY_OTHER.choose("Second sentence")
     st.caption("Two heads. Each was written by hand for one rule, so their number is fixed.")
 
 
-# What is open in the sidebar, and what is folded.
+# For each toy, the controls that are open in the sidebar, and the folded ones.
 OWN_CONTROLS: Mapping[object, tuple[Callable[[], None], Callable[[], None]]] = {
     Toy.VOCABULARY: (_vocabulary, _words),
     Toy.BLANK: (_blank, _blank_sentences),

@@ -1,4 +1,4 @@
-"""The toy of two sentences on screen: which they are, and the two heads that were written by hand for them."""
+"""The toy of two sentences on screen: the sentences, and the two heads that were written by hand for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lab.ui.toys.steps import ToySteps, show_toy_data
 
 
 def pair_trace(page: LessonPage) -> Trace:
-    """The two chosen sentences of letters through the toy written for pairs; says which toy it is."""
+    """Run the two chosen sentences of letters through the toy written for pairs; says which toy it is."""
     st.info(
         "A toy: two sentences of made-up words, one letter each, and two heads written by hand. One of them looks "
         "from sentence to sentence.",
@@ -54,7 +54,7 @@ def _show_data(page: LessonPage) -> None:
 
 
 def _show_heads(page: LessonPage) -> None:
-    """What a head must compare to cross, then both maps and their rules."""
+    """Ask what a head must compare to look across the two sentences, then show both maps and their rules."""
     trace = _trace(page)
     question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
     if not predict("toy", question):
@@ -72,7 +72,7 @@ def _show_heads(page: LessonPage) -> None:
 
 
 def _show_without_segments(page: LessonPage) -> None:
-    """The head that stays in its own sentence, with segment vectors and without them."""
+    """Show the head that stays in its own sentence, with segment vectors and without them."""
     trace = _trace(page)
     without = changed(trace, Interventions(no_segments=True))
     axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)

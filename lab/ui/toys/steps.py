@@ -31,7 +31,7 @@ _PURPOSE = "A toy: sentences of made-up words, one letter each, through a model 
 
 
 def toy_trace(page: OpenPage) -> Trace:
-    """The chosen sentence of letters through the chosen toy; says which toy it is."""
+    """Run the chosen sentence of letters through the chosen toy; says which toy it is."""
     chosen = page.selection
     text = as_text(toy_runs.sentence(chosen))
     if chosen[TOY_WEIGHTS] == TRAINED:
@@ -54,7 +54,7 @@ def toy_trace(page: OpenPage) -> Trace:
 
 
 def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
-    """Say which toy it is: before training, stopped, or trained; ``trains``: the page has the step that trains it."""
+    """Say which toy it is: before training, stopped, or trained. ``trains``: the page has the training step."""
     run, task = toy_runs.run_of(plan), plan.what
     kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:
@@ -73,7 +73,7 @@ def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
 
 
 def show_toy_data(page: LessonPage) -> None:
-    """Why the data are made up, what they are, checked and summed up, and the code that made them."""
+    """Show why the data are made up, the data themselves, their checks and summary, and the code that made them."""
     data = toy_runs.sentences(page.selection)
     st.markdown(
         "Each letter is a word, drawn at random with the seed in the sidebar. **Why made-up sentences?** You know "
@@ -95,7 +95,7 @@ def show_validation(
     title: str = "Data validation and summary",
     numbers: str = "In these tables a word is its number: a is 1, b is 2.",
 ) -> None:
-    """What holds of the data and what it is, as tables behind a click; ``more`` are checks of a lesson’s own."""
+    """Draw the checks and the summary of the data, as tables behind a click; ``more`` are a lesson's own checks."""
     key = f"_validation.{title}"
     with st.expander(title, icon=":material/fact_check:", on_change="rerun", key=key) as folded:
         if not folded.open:

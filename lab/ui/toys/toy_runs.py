@@ -1,4 +1,4 @@
-"""The toy a learner trains: what is asked for in the sidebar, and what this session has trained so far."""
+"""The toy a learner trains: the training that the sidebar asks for, and the trainings of this session so far."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def sentence(chosen: Selection) -> tuple[int, ...]:
 
 
 def plan(chosen: Selection) -> Plan:
-    """What the sidebar asks to be trained."""
+    """The training that the sidebar asks for."""
     from lab.toy.training import Plan
 
     task = task_named(chosen[TOY_TASK])
@@ -76,13 +76,13 @@ def ruled(chosen: Selection) -> ToyData:
 
 
 def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
-    """The one to look at."""
+    """The chosen sentence out of :func:`ruled`."""
     every = ruled(chosen).sentences
     return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
 
 
 def blank_plan(chosen: Selection) -> Plan:
-    """The toy that learns to fill the blank."""
+    """The training of the toy that learns to fill the blank."""
     from lab.toy.training import Plan
 
     rule, heads = rule_named(chosen[TOY_RULE]), chosen[TOY_TRAINED_HEADS]
@@ -90,13 +90,13 @@ def blank_plan(chosen: Selection) -> Plan:
 
 
 def run_of(wanted: Plan) -> TrainingRun | None:
-    """What this session has trained by that plan, to its end or until it was stopped."""
+    """This session's training by that plan, to its end or until it was stopped; None if there is none."""
     trained: dict[Plan, TrainingRun] = st.session_state.get(_RUNS, {})
     return trained.get(wanted)
 
 
 def remember(run: TrainingRun) -> None:
-    """Keep a run for this session; the oldest of too many is forgotten."""
+    """Keep a run for this session; if there are too many, the oldest is forgotten."""
     trained: dict[Plan, TrainingRun] = st.session_state.setdefault(_RUNS, {})
     trained.pop(run.plan, None)
     trained[run.plan] = run
@@ -111,19 +111,19 @@ def toy(wanted: Plan) -> LoadedModel:
 
 
 def ask_for_training() -> None:
-    """A button's way to the step where training happens, and to its start."""
+    """For a button: go to the step where training happens, and start it."""
     TOY_WEIGHTS.set(TRAINED)
     start_training()
 
 
 def start_training() -> None:
-    """A button's way to the training step where there is only one toy."""
+    """For a button: start the training in a lesson that has only one toy."""
     STEP.set(TRAIN_STEP)
     st.session_state[_ASKED] = True
 
 
 def link_to_toy(label: str, step: str) -> None:
-    """A button from a step of a lesson to the step of its toy that shows the same idea in small."""
+    """Draw a button from a step of a lesson to the step of its toy that shows the same idea in small."""
 
     def go() -> None:
         MODE.set(TOY)
@@ -133,10 +133,10 @@ def link_to_toy(label: str, step: str) -> None:
 
 
 def choose_trained() -> None:
-    """A button's way to the controls of the training."""
+    """For a button: go to the controls of the training."""
     TOY_WEIGHTS.set(TRAINED)
 
 
 def training_asked() -> bool:
-    """Whether training was asked for since the last look."""
+    """Return whether training was asked for since the last call."""
     return bool(st.session_state.pop(_ASKED, False))

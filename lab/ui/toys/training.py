@@ -1,4 +1,4 @@
-"""The step in which a toy learns: before, while it happens, and after."""
+"""The step in which a toy learns: before, during and after its training."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NAMES = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {INDUCTION
 
 
 def show_training(page: LessonPage) -> None:
-    """The task, a prediction, the training, and what became of the heads."""
+    """Show the task, a prediction, the training, and what the heads have learned."""
     chosen = page.selection
     if chosen[TOY_WEIGHTS] != TRAINED:
         task = task_of(toy_runs.plan(chosen).task)
@@ -68,7 +68,7 @@ def show_training(page: LessonPage) -> None:
 
 
 def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
-    """What is asked of whom, on the chosen sentence."""
+    """Show the task, the toy that learns it, and the answers for the chosen sentence."""
     import torch
 
     answers = task.answers(torch.tensor([words]))[0].tolist()
@@ -86,7 +86,7 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
 
 
 def _head_names(run_layers: int, heads: int) -> list[str]:
-    """Names of all heads, layer after layer; the layer is left out where there is only one."""
+    """Names of all heads, layer after layer; the layer is left out if there is only one."""
     return [
         f"head {head}" if run_layers == 1 else f"layer {layer}, head {head}"
         for layer in range(1, run_layers + 1)
@@ -95,10 +95,10 @@ def _head_names(run_layers: int, heads: int) -> list[str]:
 
 
 def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
-    """Every head at every stage, a head's stages beside each other."""
+    """The maps of every head at every stage, a head's stages beside each other."""
     traces = [number_run(model, as_text(words)) for _, model in stages]
     config = traces[0].model.config
-    # (stages, heads of all layers, n, n) -> a head's stages follow each other
+    # (stages, heads of all layers, n, n) -> (heads, stages, n, n): a head's stages follow each other
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
     heads = _head_names(config.layers, config.heads)
     captions = [(head.capitalize(), stage) for head in heads for stage, _ in stages]
@@ -109,7 +109,7 @@ def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> 
 
 
 def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
-    """The whole of a run: every head at the step that the slider is at, curves, scores."""
+    """Show the whole of a run: every head at the slider's step, curves, scores."""
     plan, now = run.plan, run.latest
     st.markdown(
         f"**{now.accuracy:.1%}** of the answers on fresh sentences are right after {now.step} steps; always giving the "
@@ -129,7 +129,7 @@ def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
 
 @st.fragment
 def _show_stage(run: TrainingRun, words: tuple[int, ...]) -> None:
-    """Every head as it was after the step that the slider is at; to move it draws this part of the page alone."""
+    """Show every head after the slider's step; moving the slider redraws only this part of the page."""
     stages = {stage.step: stage for stage in run.stages}
     chosen = st.select_slider("After training step", list(stages), max(stages), key=f"_stage.{run.plan.steps}")
     stage = stages.get(chosen, run.latest)
@@ -138,7 +138,7 @@ def _show_stage(run: TrainingRun, words: tuple[int, ...]) -> None:
 
 
 def _show_scores(run: TrainingRun, task: Task) -> None:
-    """How much of the expected pattern each head has, before and now."""
+    """Show how clearly each head has the expected pattern, before training and now."""
     patterns = ("previous_token", INDUCTION) if task.pattern == INDUCTION else (task.pattern,)
     table: dict[str, object] = {"head": _head_names(run.plan.layers, run.plan.heads)}
     for pattern in patterns:

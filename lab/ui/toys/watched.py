@@ -1,4 +1,4 @@
-"""A toy learns while somebody watches: the button, what is drawn on the way, and the curves of what came of it."""
+"""A toy learns while somebody watches: the button, the figure after each stage, and the curves of the result."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LiveTraining:
-    """The place of a training, above all else that is drawn after: nobody has to scroll while the toy learns.
+    """The place of a training, above everything drawn later: nobody has to scroll while the toy learns.
 
-    ``look_for`` says what to watch, ``stage`` draws it, after every stage.
+    ``look_for`` says what to watch; ``stage`` draws the figure after every stage.
     """
 
     plan: Plan
@@ -37,7 +37,7 @@ class LiveTraining:
     asked: bool = field(default_factory=toy_runs.training_asked)
 
     def train_if_asked(self) -> TrainingRun | None:
-        """Train if somebody asked for it, whatever the step asks first, and run the page again; else the run so far."""
+        """Train if asked to, even if the step begins with a question, and rerun the page; else return the run."""
         run = toy_runs.run_of(self.plan)
         if self.asked and (run is None or not run.latest.finished):
             with self.place:
@@ -46,14 +46,14 @@ class LiveTraining:
         return run
 
     def offer(self, run: TrainingRun | None) -> None:
-        """The button that trains, where training is not finished."""
+        """Draw the button that trains, unless training is finished."""
         if run is not None and run.latest.finished:
             return
         label, ask = "Train" if run is None else "Go on training", toy_runs.start_training
         st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
 
     def _train(self) -> None:
-        """Run to the end and draw. A click anywhere ends it: Streamlit stops this script at its next drawing."""
+        """Train to the end and draw. A click anywhere ends it: Streamlit stops this script at its next drawing."""
         plan = self.plan
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Stop", key="_train.stop", icon=":material/stop:")
@@ -81,7 +81,7 @@ def _drawn(figure: Figure) -> dict[str, Any]:
 
 
 def show_curves(run: TrainingRun) -> None:
-    """What became of the accuracy and of the loss, from the first step to now."""
+    """Draw the curves of accuracy and loss, from the first step to now."""
     if len(run.curve) > 1:
         left, right = st.columns(2)
         with left:
@@ -91,7 +91,7 @@ def show_curves(run: TrainingRun) -> None:
 
 
 def _accuracy(run: TrainingRun) -> Figure:
-    """Right answers against steps, and what always giving the commonest answer would get."""
+    """The chart of right answers against steps, beside the score of always giving the commonest answer."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
     series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}

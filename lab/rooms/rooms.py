@@ -1,4 +1,4 @@
-"""Rooms in a database: made, found, joined, asked, voted in, deleted. Every rule is checked where it is written."""
+"""Rooms in a database: made, found, joined, asked, voted in, deleted. Transactions that write check all rules."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Screens(Generic[View]):
     toy
         The toy's run; it says which toy it is.
     toy_steps
-        The toy's own steps, before those of the lesson.
+        The toy's own steps, before the lesson's.
     toy_page
         The whole page of a toy that runs no model.
     clicks
@@ -74,7 +74,7 @@ class Screens(Generic[View]):
 
 
 def at_one_head() -> Look[OneHead]:
-    """For steps that look at one head, query and key: until somebody chooses, those that an example is about."""
+    """For steps that look at one head, query and key: until somebody chooses, they come from the example."""
 
     def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
         layer, head = page.head_controls(trace, look_head)

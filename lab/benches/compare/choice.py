@@ -40,7 +40,7 @@ from lab.ui.sentence import show_sentence
 from lab.ui.sidebar import untouched
 from lab.ui.toys import toy_runs
 
-# Token 5 is the verb in both: hidden, it has to agree with the word before it. In GPT-2 the word after it changes.
+# Token 5 is the verb in both: hidden, it has to agree with the noun before it. In GPT-2 the next token changes.
 EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")
 _VERB = 4  # from 0
 # Multiplications that need no button: some two seconds of a core.

@@ -127,7 +127,7 @@ def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np
     Raises
     ------
     ValueError
-        Other dimensions, nothing inside, NaN or infinity (and where the first one is).
+        Other dimensions, no values, or NaN or infinity; the message says where the first of these is.
     """
     array = np.asarray(values, dtype=np.float32)
     if array.ndim != len(shape) or array.size == 0:

@@ -207,7 +207,7 @@ def relay_frame(found: PatchingTest) -> pd.DataFrame:
 def best_frame(found: PatchingTest) -> pd.DataFrame:
     """The single site of each part that carries most on half A, and its share on half B.
 
-    For the residual stream, without the embeddings and the last layer, where one token has everything by construction.
+    The residual stream counts without embeddings and last layer, in which one token has everything by construction.
     """
     rows = []
     for way, direction in DIRECTION.items():

@@ -61,7 +61,7 @@ def _face(proof: Proof | None, on_purpose: bool) -> tuple[str, str]:
 
 
 def _said(proof: Proof, on_purpose: bool) -> str:
-    """Say which runs were compared, with which result, and how far that result can be trusted."""
+    """Name the compared runs, the result of the comparison, and the limits of that result."""
     broken = proof.first_failure
     if broken is None:
         return (

@@ -26,16 +26,16 @@ def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
     metric
         An id of :data:`lab.analysis.heads.metrics.METRICS`.
     parts
-            The summands and counts of the head.
-        corrected
-            Whether to fill in the corrected formula, or the raw one.
+        The summands and counts of the head.
+    corrected
+        Whether to fill in the corrected formula, or the raw one.
 
-        Raises
-        ------
-        KeyError
-            For another metric.
-        ValueError
-            For corrected confidence or spread if no row has a choice.
+    Raises
+    ------
+    KeyError
+        For another metric.
+    ValueError
+        For corrected confidence or spread if no row has a choice.
     """
     return _CARDS[metric](parts, corrected)
 

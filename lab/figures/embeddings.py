@@ -48,7 +48,7 @@ def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
 def colours_end(values: NDArray[np.float32]) -> float:
     """The value at which the colours end: the largest, or the 99 % quantile if it is less than half of the largest.
 
-    Otherwise a single outstanding dimension would leave all others pale.
+    Otherwise a single dimension with a very large value would leave all others pale.
     """
     sizes = np.abs(values)
     _, largest = span(values, signed=True)

@@ -36,12 +36,12 @@ def sentence(
     query, key
         The token that attends, and the one that it attends to, from 0; without ``key`` only one is chosen.
     of
-            The layer and head whose arcs are drawn, from 0, or None for the mean over the layer's heads. Without
-            ``of``, no arcs.
-        covered
-            Whether the arcs wait for an answer.
-        relations
-            Arcs below the row, between places in the text; arcs that leave the window are left out.
+        The layer and head whose arcs are drawn, from 0, or None for the mean over the layer's heads. Without ``of``,
+        no arcs.
+    covered
+        Whether the arcs wait for an answer.
+    relations
+        Arcs below the row, between places in the text; arcs that leave the window are left out.
     """
     seen = window(query, len(traced), DRAWN)
     weights = None if of is None else weights_of(traced, *of)[seen, seen]

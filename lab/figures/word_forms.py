@@ -20,13 +20,13 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
     trace
         The run without cuts.
     watched
-            The token at which a word forms: a blank, or any other token.
-        cut
-            The cuts, in the form of a link's parameter (:meth:`lab.analysis.flow.cuts.Cuts.read`): ``"5"`` cuts token 5
-            off from the watched one, ``"5*"`` from all, ``"6.7.5"`` cuts the link of layer 6 to token 7 from token 5,
-            and ``"6-11.7.5"`` cuts that link in head 11.
-        fitted
-            Whether the words of early layers are read with a lens that was fitted for each layer.
+        The token at which a word forms: a blank, or any other token.
+    cut
+        The cuts, in the form of a link's parameter (:meth:`lab.analysis.flow.cuts.Cuts.read`): ``"5"`` cuts token 5 off
+        from the watched one, ``"5*"`` from all, ``"6.7.5"`` cuts the link of layer 6 to token 7 from token 5, and
+        ``"6-11.7.5"`` cuts that link in head 11.
+    fitted
+        Whether the words of early layers are read with a lens that was fitted for each layer.
 
     Raises
     ------

@@ -95,7 +95,7 @@ def numeric(
 def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> NumberAnswer:
     """The answer of the question without options. ``offered``: the right number, then the wrong options.
 
-    The tolerance is at least half of the least distance between two options, or half a step of the last digit ``shown``
+    The tolerance is at least half the distance that two options must have, or half a step of the last digit ``shown``
     if that is more, so that the number as shown is right. It ends halfway to the nearest wrong option.
     """
     value = offered[0]

@@ -24,11 +24,11 @@ class Counts:
     turn
         The round, from 1.
     options
-            The number of answers for each option, each place, or each bin of a number.
-        answer
-            The right one of the options, from 0.
-        sure
-            For each option, the number of its answers whose authors were sure.
+        The number of answers for each option, each place, or each bin of a number.
+    answer
+        The right one of the options, from 0.
+    sure
+        For each option, the number of its answers whose authors were sure.
     """
 
     turn: int

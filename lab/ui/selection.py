@@ -137,7 +137,7 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
     """The parameters that name what is looked at ``now``, defaults left out.
 
-    Only the parameters that ``page`` has; without ``page``, that the page on screen has.
+    Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None.
     """
     now, names = now or current(), names_of(page or here())
     return {

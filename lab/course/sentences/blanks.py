@@ -17,12 +17,11 @@ class Blank:
     text
         The sentence.
     offered
-            Four words to choose from. One is grammatical and likely, the others are wrong or unlikely, each in its own
-            way.
-        change
-            A word of the sentence, and a replacement that changes the answer.
-        answers
-            The form that grammar requires in the blank, in the past tense: before the change, and after it.
+        Four words to choose from. One is grammatical and likely, the others are wrong or unlikely, each in its own way.
+    change
+        A word of the sentence, and a replacement that changes the answer.
+    answers
+        The form that grammar requires in the blank, in the past tense: before the change, and after it.
     """
 
     text: str

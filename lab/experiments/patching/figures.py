@@ -136,7 +136,7 @@ def _name(site: str, at: tuple[int, ...], tokens: Sequence[str]) -> str:
 
 
 def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
-    """Every cell of a part: on B with its interval, on A, and (if ``way`` is "suffices") the gradient's estimate."""
+    """Every cell of a part: on B with its interval, on A, and, for what suffices, the gradient's estimate."""
     site, means = _site(part), found.carried[DIRECTION[way]]
     values = {
         "carried": means.on_b,

@@ -36,7 +36,7 @@ def label(trace: Trace, place: int) -> str:
 
 
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places (from 0) the learner hides, brought into this text; the lab's own choice if there is none.
+    """The places (from 0) the learner hides, brought into this text; the lab's own choice if the learner made none.
 
     A hidden word stays hidden at its place in the text now: an edited sentence keeps its hidden words, and a sentence
     without them starts afresh.

@@ -1,8 +1,8 @@
-"""Whether a server can do its work: ``python -m lab.ready [address]``, which the image's health check asks.
+"""Check whether a server can do its work: ``python -m lab.ready [address]``, which the image's health check calls.
 
-Looks at the models that ship, the texts, the database of rooms and, where an address is given, at the server there.
-Prints a sentence for everything that is wrong. Ends with 1 if the lab cannot work so. PyTorch is not loaded: this is
-asked every few seconds.
+Checks the models that ship, the texts, the database of rooms and, if an address is given, the server there. Prints a
+sentence for each fault. Exits with 1 if the lab cannot work with the faults. PyTorch is not loaded, because the check
+runs every few seconds.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, ships
 from lab.rooms.database import Unreachable, default_url, open_database
 from lab.text.bundled import TextsMissing, bundled_sentences
 
-_SECONDS = 3.0  # that a server may take to answer
+_SECONDS = 3.0  # time in which a server must answer
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, in a sentence, and whether the lab can work all the same."""
+    """A fault, in a sentence, and whether the lab can work all the same."""
 
     sentence: str
     bearable: bool = False
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is of safetensors, and as long as its table of tensors says."""
+    """Return whether a file is in the safetensors format, and as long as its table of tensors says."""
     try:
         with safe_open(path, framework="np"):
             return True
@@ -40,7 +40,7 @@ def is_whole(path: Path) -> bool:
 
 
 def faults(address: str = "") -> Iterator[Fault]:
-    """Everything that is wrong, of the server at ``address`` too if one is given."""
+    """Find every fault, also of the server at ``address`` if one is given."""
     damaged = [each.id for each in CATALOGUE if ships(each) and not is_whole(EMBEDDED / each.id / "model.safetensors")]
     whole = [each.id for each in CATALOGUE if ships(each) and each.id not in damaged]
     if not whole:
@@ -64,7 +64,7 @@ def faults(address: str = "") -> Iterator[Fault]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is wrong; 0 if the lab works."""
+    """Print the faults; returns 0 if the lab works."""
     found = list(faults(*arguments[:1]))
     for fault in found:
         print(fault.sentence)

@@ -1,1 +1,1 @@
-"""The screens of a room: for the teacher, for who takes part, for the projector."""
+"""The screens of a room: for the teacher, for participants, for the projector."""

@@ -1,4 +1,4 @@
-"""What a learner answers with: a choice of options, a line for a number, tokens or heads to pick from."""
+"""The widgets for a learner's answer: a choice of options, a line for a number, tokens or heads to pick from."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lab.rooms.questions import Hidden, Posed
 from lab.rooms.typed import read_number, wanted
 
 _LONGEST = 40
-# Of more tokens than these nobody finds one among buttons: a list that can be searched has them.
+# The most tokens that are drawn as buttons: with more, a list that can be searched is quicker to use.
 _MOST_BUTTONS = 60
 
 
 def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
-    """The widget; it begins with ``mine``, the answer that is in."""
+    """Draw the widget; it begins with ``mine``, the answer already given."""
     bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
     if picks is not None:
         _draw_picks(picks, key, None if mine is None else int(mine))
@@ -33,7 +33,7 @@ def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
 
 
 def read(question: Posed | Hidden, key: str) -> float | None:
-    """What the widget has; None where nothing is in it. Raises NotANumber."""
+    """The answer in the widget; None if it is empty. Raises NotANumber."""
     given, bounds, picks = (
         st.session_state.get(key),
         question_view.bounds_of(question),
@@ -48,7 +48,7 @@ def read(question: Posed | Hidden, key: str) -> float | None:
 
 
 def said(question: Posed | Hidden, value: float) -> str:
-    """An answer in words."""
+    """Put an answer into words."""
     bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
     if picks is not None:
         return f"**{escaped(picks.name(int(value)))}**"
@@ -58,12 +58,12 @@ def said(question: Posed | Hidden, value: float) -> str:
 
 
 def written(value: float) -> str:
-    """A number as it can be typed again."""
+    """A number in a form that can be typed again."""
     return f"{value:.10g}"
 
 
 def _draw_picks(picks: Picks, key: str, mine: int | None) -> None:
-    """Buttons: the tokens in their order; for heads one row of layers and one of heads."""
+    """Draw buttons: the tokens in their order, or for heads one row of layers and one of heads."""
     if picks.tokens:
         if mine is not None:
             st.session_state.setdefault(key, mine)

@@ -19,7 +19,7 @@ _SAID, _TYPED = "_room_door", "_room_code"
 
 
 def spaced(code: str) -> str:
-    """A code as it is read aloud."""
+    """A code with spaces, for reading it aloud."""
     return f"{code[:3]} {code[3:]}"
 
 
@@ -30,7 +30,7 @@ def address(code: str) -> str:
 
 
 def show_way_in(code: str, width: int) -> None:
-    """Code, link and QR code."""
+    """Draw code, link and QR code."""
     link, drawing = address(code), BytesIO()
     segno.make(link, micro=False).save(drawing, kind="svg", xmldecl=False, scale=8, light="#fff")
     left, right = st.columns([1, 2], vertical_alignment="center", gap="large")
@@ -41,7 +41,7 @@ def show_way_in(code: str, width: int) -> None:
 
 
 def show() -> None:
-    """For a visit that is in no room."""
+    """Draw the page of a visit that is in no room."""
     st.markdown("**A class answers together.** Everybody answers alone, the class discusses, everybody answers again.")
     said = st.session_state.pop(_SAID, "")
     if said:
@@ -79,7 +79,7 @@ def _open() -> None:
 
 
 def leave(said: str = "") -> None:
-    """Back to the door, with a sentence there."""
+    """Go back to the door, with a sentence to show there."""
     parameters.ROOM.set("")
     parameters.PROJECTOR.set(0)
     parameters.SUMMARY.set(0)

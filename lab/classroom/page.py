@@ -1,4 +1,4 @@
-"""The page of rooms: for each visit the screen that it is here for, which looks again by itself."""
+"""The page of rooms: for each visit its screen, which refreshes by itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Count = Callable[[State], None]
 
 
 def show(again: Mapping[str, Returning]) -> None:
-    """The door, or the room. ``again`` makes third questions, by lesson id."""
+    """Draw the door, or the room. ``again`` makes third questions, by lesson id."""
     shell.route()
     code = code_here()
     st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
@@ -67,7 +67,7 @@ def _room(code: str, again: Mapping[str, Returning]) -> None:
 
 
 def _knock(code: str) -> None:
-    """Try again to come in, and say why it takes a while."""
+    """Try again to come in, and say why that takes a while."""
     try:
         sit(code)
     except Waits as why:
@@ -77,12 +77,12 @@ def _knock(code: str) -> None:
         st.caption(AWAY)
         return
     except RoomError:
-        pass  # the page says what is wrong
+        pass  # the page explains the error
     st.rerun()
 
 
 def _look(drawn: State, seat: str, count: _Count | None) -> None:
-    """Again and again: what has changed since the page was drawn. An answer on its way is sent."""
+    """Check regularly whether the room has changed since the page was drawn, and send an answer on its way."""
     if seat and participant.deliver(seat):
         st.rerun()
     try:

@@ -1,4 +1,4 @@
-"""The room for who takes part: one question, an answer, how sure, and what came of it."""
+"""The room for its participants: one question, an answer, how sure they are, and the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WAIT = {
 
 @dataclass(frozen=True)
 class _Vote:
-    """An answer on its way, and the version of the room that its form was drawn for."""
+    """An answer on its way, and the version of the room for which its form was drawn."""
 
     code: str
     version: int
@@ -39,7 +39,7 @@ class _Vote:
 
 
 def show(code: str, seat: str) -> Seen:
-    """Draw where the room stands for who has this seat. Raises RoomError, Unreachable."""
+    """Draw the state of the room for the participant with this seat. Raises RoomError, Unreachable."""
     deliver(seat)
     seen = server().rooms.seen(code, seat)
     if not seen.inside:
@@ -67,7 +67,7 @@ def show(code: str, seat: str) -> Seen:
 
 
 def deliver(seat: str) -> bool:
-    """Send what is on its way; whether there was something, and it is decided now. An answer is never counted twice."""
+    """Send the answer on its way; returns whether there was one and it is decided now. No answer counts twice."""
     vote = st.session_state.get(_PENDING)
     if not isinstance(vote, _Vote):
         return False
@@ -90,7 +90,7 @@ def _waits(seen: Seen) -> str:
 
 
 def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
-    """The answer, how sure, and whether it is in. A part of the page of its own: a class sends all at once."""
+    """Draw the answer, how sure it is, and whether it has arrived. A fragment, since a whole class answers at once."""
     state, turn = seen.state, ROUND[seen.state.phase]
     name = f"_room.{state.code}.{state.number}.{turn}"
     sure = f"{name}.sure"

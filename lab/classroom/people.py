@@ -1,4 +1,4 @@
-"""Who is in the room, for its teacher: the door, somebody taken out again, a round that begins anew."""
+"""The teacher's control of people: the door, removing people again, emptying a round."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MINUTES = (1, 2, 5, 10, 30)
 
 
 def show(code: str, key: str, state: State) -> None:
-    """Behind a button that opens."""
+    """Draw the controls, behind a button that opens them."""
     with st.popover("People", icon=":material/groups:"):
         label, icon = (
             ("Close the door", ":material/door_front:")
@@ -41,7 +41,7 @@ def show(code: str, key: str, state: State) -> None:
 
 
 def warn(state: State) -> None:
-    """Say when people come in unusually fast, and when nobody can."""
+    """Say when people come in unusually fast, and when nobody can come in."""
     if not state.door.is_open:
         st.info("The door is closed: nobody new comes in.", icon=":material/door_front:")
     elif state.is_crowded:
@@ -74,7 +74,7 @@ def _empty(code: str, key: str, state: State, turn: int) -> None:
 
 
 def _do(change: Callable[[], None]) -> None:
-    """Change something, or keep a sentence that says why not."""
+    """Make a change, or keep a sentence that says why it failed."""
     try:
         change()
     except Unreachable:

@@ -1,4 +1,4 @@
-"""After class, on paper: every question that was revealed, what is right and how each round came out, in one column."""
+"""After class, on paper: every revealed question, its right answer and the result of each round, in one column."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lab.course.words import stopped
 from lab.rooms.seen import Taught, Told
 from lab.rooms.server import server
 
-# Paper has no menus, buttons or second column, and Streamlit's page, which scrolls in a box of its own, is as long as
-# what is on it. A chart, an explanation and the words to it stay whole.
+# Paper has no menus, buttons or second column, and Streamlit's page, which scrolls in a box of its own, is made as long
+# as its content. A chart and its explanation are not split.
 _STYLE = """<style>
 .stMainBlockContainer { max-width: 50rem; margin: 0 auto; }
 @media print {
@@ -30,12 +30,12 @@ _STYLE = """<style>
 
 
 def link(code: str) -> str:
-    """The page of its own: without menus, and light, as paper is."""
+    """The link to the printed page: without menus, and light, as paper is."""
     return "?" + urlencode({"room": code, "summary": 1, "embed": "true", "embed_options": "light_theme"})
 
 
 def show(code: str, key: str) -> Taught:
-    """The whole page. Raises RoomError, Unreachable."""
+    """Draw the whole page. Raises RoomError, Unreachable."""
     rooms = server().rooms
     taught, asked = rooms.taught(code, key), rooms.summary(code, key)
     if taught.state.asks:

@@ -1,4 +1,4 @@
-"""The room on the wall: the way in, the question, how many have answered, and how they did once it is revealed."""
+"""The room on the wall: the way in, the question, the number of answers, and the result once it is revealed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAYS = {
 
 
 def show(code: str) -> Seen:
-    """What everybody may see. Raises RoomError, Unreachable."""
+    """Draw the part of the room that everybody may see. Raises RoomError, Unreachable."""
     seen = server().rooms.seen(code)
     phase = seen.state.phase
     question = seen.third if phase in (Phase.THIRD, Phase.THIRD_REVEALED) else seen.question
@@ -36,7 +36,7 @@ def show(code: str) -> Seen:
 
 
 def count(state: State) -> None:
-    """How many are in the room, and how many have answered."""
+    """Draw the number of people in the room, and the number of answers."""
     if state.phase in ROUND:
         st.header(f"{state.answers} of {state.people} have answered", anchor=False)
         st.caption(f"Room {door.spaced(state.code)}")

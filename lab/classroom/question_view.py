@@ -1,4 +1,4 @@
-"""A room's question on every screen of it: its options, and after the reveal how the class answered and why."""
+"""A room's question on all its screens: its options, and after the reveal the class's answers and the reasons."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from lab.ui.drawing import draw
 
 
 def option_named(question: Posed | Hidden, place: int) -> str:
-    """An option as it stands on screen, with its letter."""
+    """An option as written on screen, with its letter."""
     return with_letter(place, _texts(question)[place])
 
 
 def ask(question: Posed | Hidden) -> None:
-    """What is asked, and about what."""
+    """Draw the question, and what it is about."""
     st.header(question.prompt, anchor=False)
     st.caption(stopped(question.about))
 
 
 def bounds_of(question: Posed | Hidden) -> Bounds | None:
-    """What a number may be; None where the answer is a choice."""
+    """The bounds of a number; None if the answer is not a number."""
     if isinstance(question, Hidden):
         return question.bounds
     return None if question.number is None else question.number.bounds
 
 
 def picks_of(question: Posed | Hidden) -> Picks | None:
-    """What can be picked; None where nothing is."""
+    """The tokens or heads to pick from; None if nothing is picked."""
     if isinstance(question, Hidden):
         return question.picks
     return None if question.place is None else question.place.picks
 
 
 def list_options(question: Posed | Hidden) -> None:
-    """The options, one a line; else what may be typed or picked."""
+    """List the options, one a line, or say what may be typed or picked."""
     bounds = bounds_of(question)
     if bounds is not None:
         st.markdown(wanted(bounds))
@@ -63,14 +63,14 @@ def list_options(question: Posed | Hidden) -> None:
 
 
 def rounds(found: Sequence[Counts], of: Seen | Told, key: str, *, revealed: bool = True) -> None:
-    """The rounds side by side; of too few answers nothing is shown. What is right is marked once it is ``revealed``."""
+    """Draw the rounds side by side, except those with too few answers. If ``revealed``, the right answer is marked."""
     for each, column in zip(found, st.columns(max(1, len(found)), gap="large"), strict=False):
         with column:
             one_round(each, of, key, revealed=revealed)
 
 
 def one_round(found: Counts, of: Seen | Told, key: str, *, revealed: bool = True) -> None:
-    """How one round came out, and once it is ``revealed`` the share of right answers."""
+    """Draw the result of one round and, if ``revealed``, the share of right answers."""
     question = of.third if found.turn == ROUND[Phase.THIRD] else of.question
     if found.withheld or not isinstance(question, Posed):
         st.markdown(f"**{NAMES[found.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
@@ -81,7 +81,7 @@ def one_round(found: Counts, of: Seen | Told, key: str, *, revealed: bool = True
 
 
 def _draw(found: Counts, question: Posed, key: str, revealed: bool) -> None:
-    """The counts: on the tokens themselves, on the grid of heads, else as a chart."""
+    """Draw the counts: on the tokens themselves, on the grid of heads, or as a chart."""
     picks = picks_of(question)
     if picks is not None and picks.tokens:
         st.markdown(f"**{NAMES[found.turn]}: {found.count} answers**")
@@ -93,7 +93,7 @@ def _draw(found: Counts, question: Posed, key: str, revealed: bool) -> None:
 
 
 def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | None = None) -> None:
-    """The text in its tokens, below each how often it was picked; the right one is framed and marked."""
+    """Draw the text in tokens, each with the number of its picks below; the right one is framed and marked."""
     said = [
         f"{count} {'✓' * (place == right)}".strip() if count or place == right else None
         for place, count in enumerate(counts)
@@ -104,13 +104,13 @@ def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | 
 
 
 def _right_share(found: Counts) -> str:
-    """The share of right answers with its interval, in a sentence."""
+    """Put the share of right answers and its interval into a sentence."""
     low, high = found.interval
     return f"Right: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."
 
 
 def explain(question: Posed) -> None:
-    """What is right, and why each option is or is not."""
+    """Name the right answer, and explain why each option is right or wrong."""
     answer = question.options[question.answer]
     st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
     others = [place for place in range(len(question.options)) if place != question.answer]
@@ -123,7 +123,7 @@ def explain(question: Posed) -> None:
 
 
 def _right(question: Posed) -> str:
-    """What is right; of a number, how near is near enough."""
+    """Name the right answer; for a number, also the range that counts as right."""
     name, number = _named(question, question.answer), question.number
     if number is None:
         return f"{name}."
@@ -133,12 +133,12 @@ def _right(question: Posed) -> str:
 
 
 def _named(question: Posed, place: int) -> str:
-    """An option after the reveal: with its letter where it was chosen by it."""
+    """An option after the reveal, with its letter if it was chosen by letter."""
     return option_named(question, place) if question.kind is Kind.CHOICE else f"**{question.options[place].text}**"
 
 
 def see(question: Posed, key: str) -> None:
-    """The way to the lesson's step, with the sentence and the head of the question."""
+    """Draw the link to the lesson's step, with the sentence and the head of the question."""
     lesson = lesson_of(question.lesson)
     label, icon = f"See it in lesson {number(lesson)}, {lesson.title}", ":material/arrow_forward:"
     if st.button(label, key=key, icon=icon, type="tertiary", on_click=_take, args=(question,)):

@@ -1,4 +1,4 @@
-"""After class: each question with its three shares, what the discussion gained, and the commonest wrong option."""
+"""After class: each question with its three shares, the gain from the discussion, and the commonest wrong answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.rooms.states import ROUND, Phase
 
 
 def show(asked: Sequence[Told]) -> None:
-    """Behind a line that opens; nothing before the first question."""
+    """Draw the summary, behind a line that opens it; nothing before the first question."""
     if not asked:
         return
     with st.expander("Summary", icon=":material/summarize:"):
@@ -30,7 +30,7 @@ def show(asked: Sequence[Told]) -> None:
 
 
 def commonest_error(told: Told) -> None:
-    """The wrong answer that was given most in round 1, if one was given more often than all others."""
+    """Name the most frequent wrong answer in round 1, if one was more frequent than all others."""
     error, question = _error(told), told.question
     if error is None:
         return
@@ -42,13 +42,13 @@ def commonest_error(told: Told) -> None:
 
 
 def download(asked: Sequence[Told]) -> None:
-    """A button to take the table of questions and shares home, as a file for a spreadsheet."""
+    """Draw the button that downloads the table of questions and shares, as a file for a spreadsheet."""
     name, mime = "inside-bert-room.csv", "text/csv"
     st.download_button("CSV", to_csv(frame(asked)), name, mime, on_click="ignore", icon=":material/download:")
 
 
 def frame(asked: Sequence[Told]) -> pd.DataFrame:
-    """One line a question. Nothing of a round with too few answers. People are counted in whole numbers."""
+    """One line for each question. A round with too few answers is left empty. People are counted in whole numbers."""
     found = pd.DataFrame([_line(told) for told in asked])
     whole = [name for name in found if str(name).startswith(("answers", "sure and wrong"))]
     return found.astype(dict.fromkeys(whole, "Int64"))
@@ -84,7 +84,7 @@ def _line(told: Told) -> dict[str, object]:
 
 
 def _counts(found: Counts, told: Told) -> str:
-    """How often each option was chosen, each place picked, or a number given in each bin."""
+    """List how often each option was chosen, each place picked, or a number of each bin typed."""
     asked = told.third if found.turn == ROUND[Phase.THIRD] and told.third is not None else told.question
     letters = [f"{letter(place)} " if asked.kind is Kind.CHOICE else "" for place in range(len(asked.bins))]
     names = [f"{each}{plain(name)}" for each, name in zip(letters, asked.bins, strict=True)]
@@ -92,12 +92,12 @@ def _counts(found: Counts, told: Told) -> str:
 
 
 def _bin(question: Posed, place: int) -> str:
-    """An option by its letter, anything else by what it is."""
+    """Name an option by its letter, and a bin or a place by its text."""
     return letter(place) if question.kind is Kind.CHOICE else question.bins[place]
 
 
 def said(told: Told) -> str:
-    """The shares of right answers, and what the discussion gained."""
+    """State the shares of right answers, and the gain from the discussion."""
     shares = [
         f"{name} {found.right:.0%} of {found.count}"
         for turn, name in ((1, "round 1"), (2, "round 2"), (3, "third question"))

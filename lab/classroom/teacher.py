@@ -1,4 +1,4 @@
-"""The room for its teacher: the way in, what may follow, how a round came out, what to take home."""
+"""The room for its teacher: the way in, the next steps, the result of each round, the files to download."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _GO = {
 
 
 def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:
-    """The whole screen. Raises RoomError, Unreachable."""
+    """Draw the whole screen. Raises RoomError, Unreachable."""
     taught = server().rooms.taught(code, key)
     phase = taught.state.phase
     st.markdown(f"**{_NOW[phase]}**")
@@ -67,7 +67,7 @@ def show(code: str, key: str, again: Mapping[str, Returning]) -> Taught:
 
 
 def _steps(code: str, key: str, taught: Taught, again: Mapping[str, Returning]) -> None:
-    """A button for each phase that may follow."""
+    """Draw a button for each phase that may follow."""
     phase = taught.state.phase
     with st.container(horizontal=True):
         for then in (each for each in NEXT[phase] if each in _GO):
@@ -111,7 +111,7 @@ def _question(told: Told, phase: Phase) -> None:
 
 
 def _hint(told: Told, phase: Phase) -> None:
-    """After round 1: whether a discussion is worth its time, and how many were sure of what is wrong."""
+    """After round 1, say whether a discussion is worth its time, and how many were sure of a wrong answer."""
     first = told.round(1)
     if phase is not Phase.CLOSED or first is None or first.withheld:
         return
@@ -149,7 +149,7 @@ def _delete(code: str, key: str) -> None:
 
 
 def count(state: State) -> None:
-    """How many are there, and how many have answered; and whether people come in as a class does."""
+    """Draw the number of people, the number of answers, and a warning if people come in unusually fast."""
     people.warn(state)
     answers = f", {state.answers} answers in this round" if state.phase is not Phase.LOBBY else ""
     st.caption(f"{state.people} in the room{answers}.")

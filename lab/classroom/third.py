@@ -1,4 +1,4 @@
-"""The third question: of the same kind, made of another sentence's tensors."""
+"""The third question: of the same kind, computed from another sentence's tensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE = "No other sentence of the lab decides a question of this kind clearly, so
 
 
 def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
-    """A question with the id of ``asked`` about the first example that decides one; None where none does."""
+    """A question with the id of ``asked`` about the first example that decides one; None if no example does."""
     builder = again.get(asked.lesson)
     model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
     if builder is None or model is None:
@@ -42,7 +42,7 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
 
 
 def _is_another(found: Question, asked: Posed) -> bool:
-    """Whether it can be answered in the same way, and asks something else: in other words, or of other tokens."""
+    """Return whether ``found`` has the same kind of answer as ``asked``, but another wording or other tokens."""
     tokens = asked.place.picks.tokens if asked.place is not None else ()
     others = found.place is not None and bool(tokens) and found.place.picks.tokens != tokens
     return asked.kind in kinds(found) and (found.prompt != asked.prompt or others)

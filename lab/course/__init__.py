@@ -1,1 +1,1 @@
-"""What is taught: the records of the pages, their order, the sentences, the words. No screen in here."""
+"""The contents of the course: the records of the pages, their order, the sentences, the words. No screen in here."""

@@ -19,17 +19,17 @@ class Term:
     name
         As a text has it.
     meaning
-        What it means, in plain words, as BERT and GPT-2 have it unless it says otherwise.
+        In plain words, for BERT and GPT-2 unless it says otherwise.
     lesson
-        The id of the lesson that teaches it.
+        The id of the lesson that teaches the word.
     formula
         In LaTeX, or empty.
     paper
-        Who said it first, or best; empty for a word older than the field.
+        The paper that said it first, or best; empty for a word older than the field.
     also
-        Other spellings under which a text may use it.
+        Other spellings that a text may use.
     called
-        Names that other tools and papers have for it; the glossary shows them.
+        Names in other tools and papers; the glossary shows them.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Term:
 
 
 _VASWANI, _DEVLIN = "Vaswani et al. 2017", "Devlin et al. 2019"
-# A row a term: name, meaning, and what else there is.
+# A row for each term: name, meaning, and any other fields.
 _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "tokenization": (
         ("token", "A piece of text that the model reads as one: a word, a part of a word, or a sign.",
@@ -269,7 +269,7 @@ GLOSSARY: tuple[Term, ...] = tuple(
 
 
 def _spelt() -> re.Pattern[str]:
-    """Any spelling of any term as a word of its own, the longest that fits."""
+    """A pattern for any spelling of any term as a whole word, the longest that fits."""
     every = sorted((spelling for term in GLOSSARY for spelling in term.spellings), key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, every))})(?!\w)", re.IGNORECASE)
 
@@ -285,7 +285,7 @@ def terms_in(text: str) -> tuple[Term, ...]:
 
 
 def search(wanted: str) -> tuple[Term, ...]:
-    """The terms whose spelling or meaning has ``wanted`` in it, those that are spelt so first."""
+    """The terms whose spelling or meaning contains ``wanted``; matches of the spelling come first."""
     sought = wanted.strip().casefold()
     spelt = [t for t in GLOSSARY if any(sought in s.casefold() for s in t.spellings)]
     meant = [t for t in GLOSSARY if t not in spelt and sought in t.meaning.casefold()]

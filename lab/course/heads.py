@@ -1,4 +1,4 @@
-"""How a sentence speaks of heads, and of the tokens on which heads rest."""
+"""Phrases for sentences about heads, and about the tokens on which heads park their attention."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def head_name(head: Head) -> str:
-    """A head by layer and place in it, counted from 1, inside a sentence."""
+    """A head by its layer and its place in the layer, counted from 1, for use inside a sentence."""
     return f"layer {head[0] + 1}, head {head[1] + 1}"
 
 
 def aside(trace: Trace) -> str:
-    """The tokens that are no words of the text: “[CLS] and [SEP]”, “the first token”. Not yet escaped."""
+    """The tokens that are not words of the text: “[CLS] and [SEP]”, “the first token”. Not yet escaped."""
     out, special = places_left_out(trace)
     if not special:
         return "the first token"
@@ -29,18 +29,18 @@ def aside(trace: Trace) -> str:
 
 
 def resting_place(trace: Trace) -> str:
-    """The tokens that are no words of the text, escaped for Markdown."""
+    """The tokens that are not words of the text, escaped for Markdown."""
     return escaped(aside(trace))
 
 
 def listed(names: Sequence[str]) -> str:
-    """“a”, “a and b”, “a, b and c”; each once."""
+    """“a”, “a and b”, “a, b and c”; each name once."""
     *most, last = dict.fromkeys(names)
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def percent(part: float) -> str:
-    """A share of a whole, and 100% only where it is all of it."""
+    """A share as a percentage; it is 100% only if the share is 1."""
     return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from lab.analysis.heads.metric_parts import MetricParts
 
-# So many terms of a long sum are written out.
+# The number of terms of a long sum that are written out.
 _TERMS = 3
 
 
 def tex(value: float, digits: int = 3) -> str:
-    """A number in LaTeX; one too small for its digits as a power of ten."""
+    """A number in LaTeX; a number too small for its digits is a power of ten."""
     if value == 0 or abs(value) >= 10.0**-digits:
         return f"{value + 0.0:.{digits}f}"  # −0 + 0 is 0
     mantissa, exponent = f"{value:.1e}".split("e")
@@ -19,23 +19,23 @@ def tex(value: float, digits: int = 3) -> str:
 
 
 def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
-    """The metric's formula for this head, from what it adds up or counts to its value.
+    """The metric's formula with this head's numbers, from its sum or count to its value.
 
     Parameters
     ----------
     metric
         An id of :data:`lab.analysis.heads.metrics.METRICS`.
     parts
-        The head taken apart.
+        The summands and counts of the head.
     corrected
-        Which of the two formulas.
+        Whether to fill in the corrected formula, or the raw one.
 
     Raises
     ------
     KeyError
         For another metric.
     ValueError
-        For corrected confidence or spread where no row has a choice.
+        For corrected confidence or spread if no row has a choice.
     """
     return _CARDS[metric](parts, corrected)
 
@@ -109,7 +109,7 @@ _CARDS: dict[str, Callable[[MetricParts, bool], str]] = {
     "distribution": _median,
     "unevenness": _deviation,
 }
-# What the symbols of a filled-in formula mean, where they are not those of the formula above it.
+# The meanings of a filled-in formula's symbols, if they have another meaning in the formula above it.
 SYMBOLS = {
     "spread": "Each term is the entropy of one row.",
     "distribution": "The number in brackets is the place in the order of size.",

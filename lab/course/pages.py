@@ -1,7 +1,8 @@
-"""The pages: which there are, in which order, and what the record of each says of it.
+"""The pages: their order, and the record of each.
 
-``order.toml`` has the order. The record of a lesson is ``lesson.toml`` in the lesson's folder, and ``bench.toml`` and
-``experiment.toml`` are the others'. A record has everything about its page that depends on nothing on screen.
+``order.toml`` has the order. The record of a lesson is ``lesson.toml`` in the lesson's folder; benches have
+``bench.toml``, and experiments ``experiment.toml``. A record has everything about its page that does not depend on
+the screen.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ CHECK = "check"  # the id of every lesson's last step on the way
 
 
 class Toy(Enum):
-    """What is made of letters: sentences for a small model’s heads, two at a time, words for a vocabulary, blanks."""
+    """The toys, by their input: sentences for a small model’s heads, pairs of sentences, words, or blanks."""
 
     HEADS = 1
     VOCABULARY = 2
@@ -30,7 +31,7 @@ class Toy(Enum):
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop on the way from a text to a word; ``repeats``: each layer has it."""
+    """A stop on the way from a text to a word; ``repeats``: each layer has this stop."""
 
     name: str
     repeats: bool
@@ -38,7 +39,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class NotForToys:
-    """Why a step is not offered for a toy, as a sentence, and the name of the step that is shown ``instead``."""
+    """The reason why a step is not offered for a toy, as a sentence, and the name of the step shown ``instead``."""
 
     why: str
     instead: str
@@ -51,19 +52,19 @@ class Step:
     Attributes
     ----------
     name
-        What the row of steps says, and the address.
+        The name in the row of steps, and in the address.
     aside
-        Whether the step lies beside the way through its lesson.
+        Whether the step is optional in its lesson.
     minutes
-        How long a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
-        figure, half a minute for a question. None beside the way, and on a bench.
+        The time that a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
+        figure, half a minute for a question. None for optional steps, and on a bench.
     idea
-        What the step is about, before anything is asked or measured: the problem, and the idea. Only for a step whose
+        The subject of the step, before any question or measurement: the problem, and the idea. Only for a step whose
         own first sentences depend on the screen. It is true of every model and every text.
     models
-        "causal" or "masked" where only such models have the step, "" where every model has it.
+        "causal" or "masked" if only such models have the step, "" if every model has it.
     was
-        What the step was called in links made before, or which steps were joined with it.
+        Names of the step in old links, or of steps that were joined with it.
     """
 
     id: str
@@ -78,10 +79,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Story:
-    """How a lesson begins and ends; true of every model and every text, toys included.
+    """The beginning and the end of a lesson; true of every model and every text, toys included.
 
-    ``last`` is where the last stop ended, ``now`` the problem that is left, ``recap`` what was found in three
-    sentences, ``remember`` the one to keep.
+    ``last`` is where the last stop ended, ``now`` the problem that is left, ``recap`` the findings in three sentences,
+    ``remember`` the sentence to keep.
     """
 
     last: str
@@ -92,10 +93,10 @@ class Story:
 
 @dataclass(frozen=True)
 class Page:
-    """What every page has.
+    """The fields of every page.
 
-    ``page`` is the file in ``pages/``; ``question`` is what the title asks more shortly. ``parameters`` are the names,
-    in a link, of what can be chosen on this page besides what it reads.
+    ``page`` is the file in ``pages/``; ``question`` is the title as a full question. ``parameters`` are the names, in a
+    link, of the choices on this page besides its input.
     """
 
     id: str
@@ -109,11 +110,11 @@ class Page:
 
     @property
     def slug(self) -> str:
-        """The page's part of the address, which Streamlit makes of the file's name."""
+        """The page's part of the address, which Streamlit derives from the file's name."""
         return self.page.removeprefix("pages/").partition("_")[2].removesuffix(".py")
 
     def step(self, id: str) -> Step:
-        """A step by its id. Raises KeyError with the ids that there are."""
+        """A step by its id. Raises KeyError, with the existing ids, for any other."""
         for step in self.steps:
             if step.id == id:
                 return step
@@ -127,14 +128,14 @@ class Lesson(Page):
     Attributes
     ----------
     toy
-        Which toy may be its input, if any.
+        The toy that may be its input, if any.
     weights
-        Whether it looks at any weights.
+        Whether the lesson looks at any weights.
     text
-        What it begins with, where its point needs another text than the other lessons have.
+        Its first text, if its point needs another text than the other lessons have.
     hints
-        What helps after a first wrong answer, by the question's id; an id that ends in "-" stands for all that begin
-        so. Where to look, or what to think of; never the answer, never a number of it.
+        Hints after a first wrong answer, by the question's id; an id that ends in "-" is for all ids that begin with
+        it. A hint says where to look, or what to think of; never the answer, nor a number of the answer.
     """
 
     objectives: tuple[str, ...]
@@ -147,16 +148,16 @@ class Lesson(Page):
 
     @property
     def minutes(self) -> int:
-        """How long a careful reader needs for the steps on the way."""
+        """The time that a careful reader needs for the steps that are not optional."""
         return sum(step.minutes or 0 for step in self.steps if step.models != "causal")
 
 
 @dataclass(frozen=True)
 class Bench(Page):
-    """Where a learner looks around and a researcher takes the numbers, without a course.
+    """A page where learners look around and researchers take the numbers, without a course.
 
-    ``after`` are the ids of the lessons that it goes on from. ``toy`` says whether sentences of letters may be its
-    input, ``weights`` whether random weights may.
+    ``after`` are the ids of the lessons that the bench continues. ``toy`` says whether sentences of letters may be its
+    input, ``weights`` whether it offers random weights.
     """
 
     after: tuple[str, ...]
@@ -173,17 +174,17 @@ class Experiment(Page):
     claim, whose
         The claim in one sentence, and the paper that makes it.
     test
-        How it is tested, in one sentence.
+        The test, in one sentence.
     against
-        What would count against it.
+        The finding that would count against the claim.
     not_shown
-        What the result does not show, whatever it is.
+        The limits of the result, whatever it is.
     after
-        The ids of the lessons that one comes from.
+        The ids of the lessons that lead here.
     disclosed
-        How the training of an embedded model bears on its result, by the model's id.
+        The bearing of an embedded model's training on its result, by the model's id.
     model
-        The id of the model that it opens on while the learner has chosen none, where it has a reason of its own.
+        The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
     """
 
     after: tuple[str, ...]
@@ -197,7 +198,7 @@ class Experiment(Page):
 
 
 def read_lesson(id: str, page: str, folder: Path) -> Lesson:
-    """The record of a lesson. Raises ValueError for a gap, a wrong kind of value, or a key that there is not."""
+    """Read the record of a lesson. Raises ValueError for a missing key, a wrong kind of value, or an unknown key."""
     record = Record.of(folder / "lesson.toml")
     story = record.part("story")
     if story is None:
@@ -220,7 +221,7 @@ def read_lesson(id: str, page: str, folder: Path) -> Lesson:
 
 
 def read_bench(id: str, page: str, folder: Path) -> Bench:
-    """The record of a bench; raises as :func:`read_lesson` does."""
+    """Read the record of a bench; raises as :func:`read_lesson` does."""
     record = Record.of(folder / "bench.toml")
     bench = Bench(
         **_common(id, page, record),
@@ -233,7 +234,7 @@ def read_bench(id: str, page: str, folder: Path) -> Bench:
 
 
 def read_experiment(id: str, page: str, folder: Path) -> Experiment:
-    """The record of an experiment; raises as :func:`read_lesson` does."""
+    """Read the record of an experiment; raises as :func:`read_lesson` does."""
     record = Record.of(folder / "experiment.toml")
     experiment = Experiment(
         **_common(id, page, record),
@@ -251,7 +252,7 @@ def read_experiment(id: str, page: str, folder: Path) -> Experiment:
 
 
 def _common(id: str, page: str, record: Record, *, taught: bool = False) -> dict[str, Any]:
-    """What every record has; the steps of a page that is ``taught`` have minutes."""
+    """The fields of every record; the steps of a page that is ``taught`` have minutes."""
     parts = list(record.parts("steps"))
     names = {part.text("id"): part.text("name") for part in parts}
     return {
@@ -298,7 +299,7 @@ def _entry(id: str, menu: str, order: Record) -> Page:
     return page
 
 
-# By the word of the menu: the folder with the records' folders, and what reads them.
+# By the heading in the menu: the folder that has the pages' folders, and the function that reads their records.
 _READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
     "Lessons": ("lessons", read_lesson),
     "Benches": ("benches", read_bench),
@@ -306,7 +307,7 @@ _READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
 }
 _ORDER = Record.of(Path(__file__).with_name("order.toml"))
 STOPS = tuple(Stop(stop.text("name"), stop.flag("repeats", False)) for stop in _ORDER.parts("stops"))
-# The pages by the word of their menu, in order. The first page has none: it is the name of the lab.
+# The pages by their heading in the menu, in order. The first page has none: its name is the lab's.
 MENUS: Mapping[str, tuple[Page, ...]] = {
     name: tuple(_entry(id, name, menu) for id in menu)
     for name in _ORDER
@@ -320,7 +321,7 @@ _BY_SLUG = {page.slug: page for page in _BY_ID.values()}
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE, ROOM_PAGE = (
     _BY_ID[id].page for id in ("course", "models", "glossary", "room")
 )
-# What every lesson's last step is called.
+# The name of every lesson's last step.
 CHECK_STEP = LESSONS[0].step(CHECK).name
 
 P = TypeVar("P", Lesson, Bench, Experiment, Page)
@@ -334,32 +335,32 @@ def _of(pages: Sequence[P], id: str, kind: str) -> P:
 
 
 def lesson_of(id: str) -> Lesson:
-    """The lesson with this id. Raises KeyError with the ids that there are."""
+    """The lesson with this id. Raises KeyError, with the existing ids, for any other."""
     return _of(LESSONS, id, "lesson")
 
 
 def bench_of(id: str) -> Bench:
-    """The bench with this id. Raises KeyError with the ids that there are."""
+    """The bench with this id. Raises KeyError, with the existing ids, for any other."""
     return _of(BENCHES, id, "bench")
 
 
 def experiment_of(id: str) -> Experiment:
-    """The experiment with this id. Raises KeyError with the ids that there are."""
+    """The experiment with this id. Raises KeyError, with the existing ids, for any other."""
     return _of(EXPERIMENTS, id, "experiment")
 
 
 def disclosed(experiment: str, model_id: str) -> str:
-    """How the training of a model bears on its result in an experiment, in plain text; "" where it does not."""
+    """The bearing of a model's training on its result in an experiment, in plain text; "" if it has none."""
     return experiment_of(experiment).disclosed.get(model_id, "")
 
 
 def page_of(id: str) -> Page:
-    """The page with this id. Raises KeyError with the ids that there are."""
+    """The page with this id. Raises KeyError, with the existing ids, for any other."""
     return _of(tuple(_BY_ID.values()), id, "page")
 
 
 def step_name(page: str, step: str) -> str:
-    """What a step is called on screen and in the address, by the ids of its page and its own."""
+    """The name of a step on screen and in the address, by the ids of its page and its own."""
     return page_of(page).step(step).name
 
 
@@ -381,7 +382,7 @@ def stop_of(lessons: Sequence[str]) -> Stop | None:
 
 
 def page_at(slug: str) -> Page:
-    """The page with this address; the first page has none. Raises KeyError for an address that is no page's."""
+    """The page with this address; "" is the first page. Raises KeyError for an address without a page."""
     return _BY_SLUG[slug] if slug else _BY_ID["course"]
 
 

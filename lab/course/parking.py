@@ -1,4 +1,4 @@
-"""What a model's heads that park are worth, in sentences that the numbers choose.
+"""The importance of the heads that park for a model, in sentences that the numbers choose.
 
 Layers and heads count from 0 here and from 1 in the sentences.
 """
@@ -14,11 +14,11 @@ from lab.course.words import signed
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
-_SMALL = 0.005  # rounds to less than 0.01
+_SMALL = 0.005  # a number below this rounds to less than 0.01
 
 
 def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Whether less changes without the heads of a trace that park, by the effect that the figure shows."""
+    """Say whether less changes without the heads of a trace that park, by the effect in the figure."""
     shares, effects = parked_share(trace), effect_sizes(trace, place, word, to_mean)
     parked = shares > PARKED
     said = compared(trace, place, word, to_mean)
@@ -31,13 +31,13 @@ def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fal
 
 
 def compared(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """The two groups beside each other, and no more."""
+    """Compare the two groups, without a conclusion."""
     unit = " of their length" if place is None or word is None else " in ln P"
     return parked_against_busy(parked_share(trace), effect_sizes(trace, place, word, to_mean), trace, unit)
 
 
 def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str) -> str:
-    """Whether switching off the heads that park changes less: ``shares`` and ``effects`` (L, H), and their ``unit``."""
+    """Compare heads that park with the others: ``shares`` and ``effects`` (L, H), the latter in ``unit``."""
     where, parked = resting_place(trace), shares > PARKED
     if keep_others(trace) is None:
         return "This text has no words beside those tokens. Write a longer one."
@@ -59,7 +59,7 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
 
 
 def verdict(parked: float, others: float) -> str:
-    """What the mean effects of the two groups say, where one is at least twice the other."""
+    """Say what the mean effects of the two groups mean: a difference needs a factor of two."""
     if parked < others / 2:
         return "So here less changes without a head that parks, on average."
     if others < parked / 2:
@@ -68,7 +68,7 @@ def verdict(parked: float, others: float) -> str:
 
 
 def _typical(effects: Values, unit: str = "") -> str:
-    """The mean and the largest of some effects; said in one where both are small."""
+    """State the mean and the largest of some effects; in one phrase if both are small."""
     if 0 < effects.max() < _SMALL:
         return f"always {_size(effects.max())}{unit}"
     return f"{_size(effects.mean())}{unit} on average, at most {_size(effects.max())}"
@@ -79,5 +79,5 @@ def _capital(text: str) -> str:
 
 
 def _size(value: float) -> str:
-    """Two decimals; a small one is not called 0."""
+    """Two decimals; a small number is not called 0."""
     return signed(float(value)) if value >= _SMALL or value == 0 else "less than 0.01"

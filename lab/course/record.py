@@ -1,4 +1,4 @@
-"""Reading a record: a TOML file whose every key is asked for, so that a gap and a wrong word are told by name."""
+"""Reading a record: a TOML file whose every key is read, so that a missing or unknown key is named in the error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Record:
-    """One table of a TOML file, read key by key; :meth:`done` refuses what nobody asked for.
+    """One table of a TOML file, read key by key; :meth:`done` refuses the keys that were not read.
 
     Texts may be broken into lines anywhere: white space of any length is one space.
     """
@@ -19,7 +19,7 @@ class Record:
 
     @classmethod
     def of(cls, path: Path) -> Record:
-        """The file at ``path``. Raises ValueError, with the file's name, where it is not TOML or not there."""
+        """Read the file at ``path``. Raises ValueError, with the file's name, if it is not TOML or does not exist."""
         where = "/".join(path.parts[-4:])
         try:
             return cls(tomllib.loads(path.read_text("utf-8")), where)
@@ -29,11 +29,11 @@ class Record:
             raise ValueError(f"{where}: {error}") from None
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A text; without a ``default`` it must be there."""
+        """A text; it is required unless there is a ``default``."""
         return " ".join(self._value(key, str, default).split())
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty where it is left out."""
+        """A list of texts; empty if the key is left out."""
         found = self._value(key, list, [])
         if not all(isinstance(each, str) for each in found):
             raise ValueError(f"{self._where}: {key} has something in it that is not a text.")
@@ -44,16 +44,16 @@ class Record:
         return self._value(key, int, default)
 
     def flag(self, key: str, default: bool) -> bool:
-        """Yes or no."""
+        """True or false."""
         return self._value(key, bool, default)
 
     def named_texts(self, key: str) -> dict[str, str]:
-        """A table of texts, by their names; empty where it is left out."""
+        """A table of texts, by their names; empty if the key is left out."""
         table = self.part(key)
         return {} if table is None else {name: table.text(name) for name in table}
 
     def part(self, key: str) -> Record | None:
-        """A table inside this one; None where it is left out."""
+        """A table inside this one; None if the key is left out."""
         found = self._value(key, dict, {})
         return Record(found, f"{self._where}, [{key}]") if found else None
 
@@ -63,7 +63,7 @@ class Record:
             yield Record(each, f"{self._where}, [[{key}]] {number}")
 
     def done(self) -> None:
-        """Raise ValueError for the keys that nobody asked for: a wrong word would be overlooked."""
+        """Raise ValueError for the keys that were not read: otherwise a misspelt key would be overlooked."""
         if unknown := [key for key in self._values if key not in self._read]:
             raise ValueError(f"{self._where} has {', '.join(unknown)}. It may have {', '.join(sorted(self._read))}.")
 

@@ -1,4 +1,4 @@
-"""A blank through a model: what it expects there, and which of our sentences tells most about it."""
+"""A blank through a model: the word it expects there, and the sentence of ours that shows the most about it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lab.course.sentences.blanks import BLANK, BLANKS, Blank
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
-Run = Callable[[str], Trace]  # a text through the model that is asked
+Run = Callable[[str], Trace]  # runs a text through the model
 
 
 def blank_of(run: Run, model: LoadedModel, text: str) -> Prediction | None:
-    """What a model expects in the blank of ``text``: a causal one reads only what stands before it."""
+    """The model's prediction for the blank of ``text``; a causal model reads only the text before the blank."""
     before, _, _ = text.partition(BLANK)
     if model.config.causal:
         read = run(before.rstrip())
@@ -28,7 +28,7 @@ def blank_of(run: Run, model: LoadedModel, text: str) -> Prediction | None:
 
 
 def telling(run: Run, model: LoadedModel) -> Blank:
-    """The first of the sentences that this model answers in two ways, before and after the change; else the first."""
+    """The first sentence that this model answers in two ways, before and after the change; else the first one."""
     for blank in BLANKS:
         both = [blank_of(run, model, text) for text in (blank.text, blank.changed)]
         if len({each.best(1)[0] for each in both if each is not None}) == len(both):

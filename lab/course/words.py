@@ -9,27 +9,27 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-_ENDS = tuple(f"{sign}\u2069”" for sign in (".", "!", "?", "…"))  # of what :func:`quoted` makes
+_ENDS = tuple(f"{sign}\u2069”" for sign in (".", "!", "?", "…"))  # the ends of texts that :func:`quoted` makes
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def escaped(text: str) -> str:
-    """``text`` so that Markdown (HTML, LaTeX, Streamlit's directives) shows it to the letter."""
+    """``text`` escaped for Markdown, so that no HTML, LaTeX or directives of Streamlit take effect."""
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
 def plain(markdown: str) -> str:
-    """What :func:`escaped` was given, up to white space: the way back from Markdown to the text it shows."""
+    """The text that was given to :func:`escaped`, up to white space: the inverse function."""
     return _ESCAPE.sub(r"\1", markdown)
 
 
 def unmarked(markdown: str) -> str:
-    """Our own Markdown as plain text: without its bold type, and with what was escaped as it was typed."""
+    """Our own Markdown as plain text: without bold type, and with escaped characters as they were typed."""
     return plain(markdown.replace("**", ""))
 
 
 def quoted(token: str) -> str:
-    """A token in quotation marks, safe in Markdown, its direction kept to itself.
+    """A token in quotation marks, safe in Markdown and isolated from the direction of the text around it.
 
     The marks U+2068 and U+2069 isolate right-to-left text from the sentence around it.
     """
@@ -37,7 +37,7 @@ def quoted(token: str) -> str:
 
 
 def stopped(told: str) -> str:
-    """A sentence of ours with its full stop, unless a quotation at its end has one.
+    """A sentence of ours with its full stop, unless a quotation at its end already has one.
 
     >>> stopped("Asked about a toy")
     'Asked about a toy.'
@@ -46,42 +46,42 @@ def stopped(told: str) -> str:
 
 
 def named(trace: Trace, position: int) -> str:
-    """A token by what it is and where it stands, counted from 1; equal tokens stay apart."""
+    """A token by its text and its position, counted from 1; equal tokens stay apart."""
     return f"{quoted(trace.labels[position])} ({position + 1})"
 
 
 def beside(value: float, limit: float, digits: int = 2) -> str:
-    """A number that is compared with ``limit``: as many digits as keep it on its side, ``digits`` at least."""
+    """A number compared with ``limit``, with enough digits to be on the right side of it, at least ``digits``."""
     while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):
         digits += 1
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 + 0 is 0
 
 
 def in_tex(value: float, digits: int = 5) -> str:
-    """A number in LaTeX, small and large ones with powers of ten."""
+    """A number in LaTeX; small and large numbers have powers of ten."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
-    """A number with the minus of mathematics, and no sign at all once it is rounded to 0; ``plus`` signs all."""
+    """A number with a true minus sign, and without a sign if it rounds to 0; with ``plus``, all others have a sign."""
     return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
 
 
 def with_minus(text: str) -> str:
-    """A text whose numbers have the minus of mathematics; a hyphen inside a quoted token stays."""
+    """A text whose numbers have a true minus sign; a hyphen inside a quoted token stays."""
     return re.sub(r"(?:(?<=[\s(])|^)-(?=\d)", "−", text)
 
 
 def percent(probability: float) -> str:
-    """A probability as a percentage that somebody uses: whole percents, and neither 0 nor 100 of them unless it is."""
+    """A probability as a percentage for readers: whole percents, and 0 or 100 only if the probability is 0 or 1."""
     if 0 < probability < 0.005:
         return "<1%"
     return ">99%" if 0.995 <= probability < 1 else f"{probability:.0%}"
 
 
 def share(probability: float) -> str:
-    """A probability with the three digits that the charts show, and neither 0 nor 1 unless it is."""
+    """A probability with three digits, as in the charts; it is 0 or 1 only if the probability is."""
     if 0 < probability < 0.0005:
         return f"{probability:.2g}"
     return "more than 0.999" if 0.9995 < probability < 1 else f"{probability:.3f}"

@@ -6,6 +6,6 @@
     attention_map(trace, layer=0, head=2)            # a notebook draws it
     attention_map(trace, layer=0, head=2).table()    # its numbers
 
-Each function takes what can be written down (a trace, numbers, names) and returns a
+Each function takes arguments that code can write down (a trace, numbers, names) and returns a
 :class:`lab.charts.base.figure.Figure`; :mod:`lab.figures.notebook` turns such a call into a notebook.
 """

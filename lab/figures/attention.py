@@ -17,11 +17,11 @@ from lab.charts.components.row_built import RowBuilt
 from lab.figures.axes import KEY, WEIGHT, queries_and_keys
 from lab.models.trace import Trace
 
-# More cells than this make a browser slow; more bars or columns than this, a page long.
+# Limits: more cells make a browser slow; more bars or rows make a page long.
 MAP_TOKENS = 96
 BARS = 24
 ROWS = 16
-# Of the queries, keys and values of all tokens: so many dimensions at first, and so many tokens.
+# The dimensions drawn at first of all tokens' queries, keys and values; and the most tokens in that figure.
 PROJECTED, PROJECTED_TOKENS = 48, 32
 
 Projection = Literal["query", "key", "value"]
@@ -29,12 +29,12 @@ _PLURAL: Mapping[Projection, str] = {"query": "Queries", "key": "Keys", "value":
 
 
 def place(layer: int, head: int) -> str:
-    """Where we are, for titles, counted from 1 as on screen."""
+    """Layer and head in words, for titles, counted from 1 as on screen."""
     return f"layer {layer + 1}, head {head + 1}"
 
 
 def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
-    """The queries and the keys of a map that are drawn: all of a short text, those around the pair of a long one."""
+    """The queries and the keys of a map that are drawn: all of a short text; in a long one, those around the pair."""
     return window(query, len(traced), MAP_TOKENS), window(key, len(traced), MAP_TOKENS)
 
 
@@ -49,7 +49,7 @@ def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int
 
 
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
-    """One query's row, built stage by stage; of a long text the heaviest keys."""
+    """One query's row, built stage by stage; in a long text, only its heaviest keys."""
     row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, min(n, ROWS))
     return RowBuilt(
@@ -69,9 +69,9 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
 def projections(
     traced: Trace, layer: int, head: int, of: Projection, token: int = 0, dimensions: int = PROJECTED
 ) -> Heatmap:
-    """The queries, keys or values of all tokens in ``head``, a row each; of a long text those around ``token``.
+    """The queries, keys or values of all tokens in ``head``, one in each row; in a long text, those around ``token``.
 
-    The first ``dimensions`` of the head's are drawn.
+    The head's first ``dimensions`` are drawn.
     """
     vectors = getattr(traced.layer(layer), of)[head].numpy()
     rows, width = window(token, len(traced), PROJECTED_TOKENS), vectors.shape[1]
@@ -81,7 +81,7 @@ def projections(
 
 
 def divided(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """The weights of one query, with the division by √d_k and without; of a long text the heaviest keys."""
+    """The weights of one query, with the division by √d_k and without; in a long text, only its heaviest keys."""
     row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, min(n, BARS))
     both = np.stack([row.weights, undivided(row)])[:, seen]

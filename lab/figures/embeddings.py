@@ -15,25 +15,25 @@ from lab.charts.cells.strips import VALUE, strips
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
 
-# As many dimensions, and tokens, as a laptop shows with room for the eye.
+# The most dimensions, and tokens, that are readable on a laptop.
 DIMENSIONS = 64
 TOKENS = 32
 
 
 def stretch(first: int, width: int) -> slice:
-    """The dimensions of ``width`` that are drawn: :data:`DIMENSIONS` from ``first`` on, or as many as there are."""
+    """The drawn dimensions of ``width``: :data:`DIMENSIONS` from ``first`` on, or fewer if there are fewer."""
     return slice(first, min(first + DIMENSIONS, width))
 
 
 def dimension_names(traced: Trace, shown: slice) -> list[str]:
-    """Names of a stretch of dimensions: numbers from 1, or what they stand for in the constructed toy."""
+    """Names of a stretch of dimensions: numbers from 1, or in the constructed toy their meanings."""
     if traced.model.id == CONSTRUCTED:
         return dimension_labels(traced.model)[shown]
     return [str(i + 1) for i in range(shown.start, shown.stop)]
 
 
 def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
-    """The row of the token table that each token gets; of a long text the tokens around ``token``.
+    """The row of the token table for each token; in a long text, for the tokens around ``token``.
 
     ``first`` is the first dimension drawn.
     """
@@ -46,9 +46,9 @@ def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
 
 
 def colours_end(values: NDArray[np.float32]) -> float:
-    """The number at which the colours end: the largest, or what 99 of 100 do not reach if that is less than half.
+    """The value at which the colours end: the largest, or the 99 % quantile if it is less than half of the largest.
 
-    A single dimension that stands out would else leave all others pale.
+    Otherwise a single dimension with a very large value would leave all others pale.
     """
     sizes = np.abs(values)
     _, largest = span(values, signed=True)

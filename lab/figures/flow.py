@@ -15,17 +15,17 @@ from lab.charts.marks.sankey import Bands, sankey
 from lab.figures.axes import tokens
 from lab.models.trace import Trace
 
-# Two maps side by side: more cells than this in each make a browser slow.
+# The most tokens on a side of two maps side by side: more cells make a browser slow.
 TOKENS = 72
 
 
 def heads_in_words(head: int | None) -> str:
-    """Which heads, for titles: one (from 0), or the mean over all."""
+    """The heads in words, for titles: one (from 0), or the mean over all."""
     return "mean over heads" if head is None else f"head {head + 1}"
 
 
 def value_name(norms: bool) -> str:
-    """What a number is: a weight, or the share of ‖α·f(x)‖ in its row."""
+    """The name of the quantity: a weight, or the share of ‖α·f(x)‖ in its row."""
     return "Share of the norm" if norms else "Weight"
 
 
@@ -34,7 +34,8 @@ def attention_flow(
 ) -> Plotted:
     """The strongest links of all layers as a Sankey diagram.
 
-    ``source`` follows the paths of one token. Links that end at ``target`` stand out; the strongest is always there.
+    ``source`` follows the paths of one token. Links that end at ``target`` are in a strong colour; the strongest link
+    is always drawn.
     """
     what = "Contribution norms" if read.norms else "Attention"
     found = links(traced, read, threshold, most, source, target)
@@ -55,7 +56,7 @@ def layer_alone(traced: Trace, layer: int, token: int, top: float, norms: bool =
 
 
 def rolled_out(traced: Trace, layer: int, token: int, top: float, norms: bool = False) -> Heatmap:
-    """The rollout after ``layer`` (from 0) and all before it."""
+    """The rollout after ``layer`` (from 0) and all layers before it."""
     values = rollout_after(traced, layer, norms=norms)
     title = "Rollout after layer 1" if layer == 0 else f"Rollout after layers 1 to {layer + 1}"
     return _map(traced, values, title, "Rollout", top, token)
@@ -72,7 +73,7 @@ def _map(traced: Trace, values: Weights, title: str, value_title: str, top: floa
 def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
     """The influence tree: from ``token`` after ``layer`` (from 0) ``depth`` layers down.
 
-    Beside the product along each path stands what rollout has for its two ends over the same layers.
+    Rollout's value for the two ends of a path, over the same layers, is given beside the product along the path.
     """
     rest = f"from layer {layer + 1} down, {heads_in_words(read.head)}{', with residual' if read.residual else ''}"
     levels = [f"After layer {above}" if above else "Input" for above in range(layer + 1, -1, -1)]
@@ -81,7 +82,7 @@ def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, dept
 
 
 def influence_within(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
-    """The tree within one layer, which every level reads again."""
+    """The tree that uses this one layer at every level."""
     title = f"Tree of {traced.labels[token]}, layer {layer + 1} at every level, {heads_in_words(read.head)}"
     tree = tree_within(traced, read, layer, token, k, depth)
     return tree_chart(tree, traced.labels, title=title, value_title=value_name(read.norms))

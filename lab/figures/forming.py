@@ -1,7 +1,7 @@
-"""The story of a word that forms at a token: which tokens bring most, which word leads, and what a cut changes.
+"""The story of a word that forms at a token: the tokens that bring most, the leading word, and the effect of a cut.
 
-The picture shows what arrives. Only a cut shows what matters. So a sentence says *because* only where a cut changes the
-best word or halves its probability.
+The picture shows which vectors arrive; only a cut shows which of them matter. So a sentence says *because* only if a
+cut changes the best word or halves its probability.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lab.course.words import percent
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 
-MOST = 5  # words after each layer
-_ALIKE = 0.6  # of the largest share: the second token is named, too
+MOST = 5  # words listed after each layer
+_ALIKE = 0.6  # share of the largest share from which on the second token is named, too
 _HALF, _LITTLE = 0.5, 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Forming:
-    """A word that forms at token ``watched`` of the run ``now``, in which ``cuts`` are made; ``before`` is without."""
+    """A word that forms at token ``watched`` of the run ``now``, which has the ``cuts``; ``before`` has none."""
 
     before: Trace
     now: Trace
@@ -36,7 +36,7 @@ class Forming:
 
     @classmethod
     def of(cls, trace: Trace, watched: int, cuts: Cuts) -> Forming:
-        """The run of ``trace`` again, with the cuts."""
+        """Run ``trace`` again, with the cuts."""
         return cls(trace, cut_run(trace, watched, cuts), watched, cuts)
 
     @property
@@ -49,7 +49,7 @@ class Forming:
 
     @property
     def is_blank(self) -> bool:
-        """Whether the watched token hides a word."""
+        """True if the watched token hides a word."""
         return is_blank(self.now, self.watched)
 
     @property
@@ -57,7 +57,7 @@ class Forming:
         return self.now.model.weights.vocabulary_head is not None
 
     def name(self, token: int) -> str:
-        """A token in a sentence; of equal ones it says which."""
+        """A token in a sentence; if others are equal, with its place among them."""
         if token == self.watched and self.is_blank:
             return "the blank"
         label, labels = self.now.labels[token], self.now.labels
@@ -66,14 +66,14 @@ class Forming:
 
 
 def is_blank(trace: Trace, token: int) -> bool:
-    """Whether a token hides a word."""
+    """Return whether a token hides a word."""
     mask = mask_of(trace.model.tokenizer)
     return mask is not None and trace.token_ids[token] == mask[1]
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the vocabulary, and how likely it is."""
+    """A word of the vocabulary, and its probability."""
 
     token_id: int
     name: str
@@ -82,7 +82,7 @@ class Word:
 
 @dataclass(frozen=True)
 class CutVerdict:
-    """What the cuts change in the end: the best word before them, its probability now, and the best word now."""
+    """The effect of the cuts on the result: the best word before them, its probability now, and the best word now."""
 
     was: Word
     kept: float
@@ -94,7 +94,7 @@ class CutVerdict:
 
     @property
     def matters(self) -> bool:
-        """Whether the best word is another one, or has at most half of its probability."""
+        """True if the best word has changed, or has at most half of its probability."""
         return self.changed or self.kept <= _HALF * self.was.probability
 
 
@@ -108,7 +108,7 @@ def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) ->
 
 
 def verdict(forming: Forming) -> CutVerdict:
-    """What the cuts change. Raises ValueError for a model without a vocabulary head."""
+    """The effect of the cuts. Raises ValueError for a model without a vocabulary head."""
     at, last = forming.watched, forming.layers
     was, now = (words_after(run, at, last)[0] for run in (forming.before, forming.now))
     return CutVerdict(was, float(prediction_at(forming.now, at, None).probabilities[was.token_id]), now)
@@ -132,7 +132,7 @@ def _beginning(forming: Forming) -> Spans:
 
 
 def _arrives(forming: Forming, layer: int) -> Spans:
-    """From which tokens the watched one receives most in a layer, from 1."""
+    """Name the tokens from which the watched one receives most in a layer, from 1."""
     row = forming.arriving.row[layer - 1]
     first, *rest = (int(each) for each in (-row).argsort(kind="stable"))
     at = forming.name(forming.watched)
@@ -146,13 +146,13 @@ def _arrives(forming: Forming, layer: int) -> Spans:
 
 
 def _source(forming: Forming, token: int, share: float) -> Spans:
-    """A token from which something comes, and its share."""
+    """A token from which a vector comes, and its share."""
     name = ("itself", PLAIN) if token == forming.watched else (forming.name(token), FROM)
     return name, (f" ({percent(float(share))})", PLAIN)
 
 
 def _best(forming: Forming, layer: int, fitted: bool) -> Spans:
-    """Which word leads after a layer, and whether it led before."""
+    """Name the word that leads after a layer, and say whether it led before."""
     if not forming.has_words:
         return ()
     words, earlier = (words_after(forming.now, forming.watched, at, fitted) for at in (layer, layer - 1))
@@ -168,7 +168,7 @@ def _word(word: Word) -> Spans:
 
 
 def _because(forming: Forming, found: CutVerdict) -> Spans:
-    """What the cuts changed; they are called the reason only where they changed much."""
+    """State the effect of the cuts; they are called the reason only if they changed much."""
     cut, was = (_cut_off(forming.cuts, forming), PLAIN), found.was
     if not found.matters:
         little = abs(found.kept - was.probability) < _LITTLE
@@ -193,7 +193,7 @@ def _because(forming: Forming, found: CutVerdict) -> Spans:
 
 
 def _cut_off(cuts: Cuts, forming: Forming) -> str:
-    """What is cut, as a sentence of its own."""
+    """Say what is cut, in a sentence."""
     said = []
     if cuts.silent:
         said.append(f"no other token hears {_tokens(forming, cuts.silent)}")
@@ -209,7 +209,7 @@ def _cut_off(cuts: Cuts, forming: Forming) -> str:
 
 
 def _heard(forming: Forming) -> str:
-    """The reason that a cut has shown: what is cut now was heard before."""
+    """The reason that a cut has shown: the watched token heard what is cut now."""
     cuts = forming.cuts
     if cuts.links or cuts.in_heads:
         return "of the links that are cut now"
@@ -220,7 +220,7 @@ def _heard(forming: Forming) -> str:
 
 
 def _detour(forming: Forming) -> str:
-    """Say that a token reached the watched one through others, where cutting it off from that one changed little."""
+    """Say that a token reached the watched one through others, if cutting it off from that one changed little."""
     cuts = forming.cuts
     if len(cuts.silent) != 1 or cuts != Cuts(silent=cuts.silent):
         return ""
@@ -232,7 +232,7 @@ def _detour(forming: Forming) -> str:
 
 
 def _next_cut(forming: Forming) -> str:
-    """What to try where a cut changed little."""
+    """Suggest another cut, after one that changed little."""
     if forming.cuts.silent:
         return "Cut another word."
     if len(forming.cuts.unheard) == 1:
@@ -245,7 +245,7 @@ def _tokens(forming: Forming, tokens: frozenset[int]) -> str:
 
 
 def ordinal(number: int) -> str:
-    """A place in a row, from 1, as it is written.
+    """An ordinal number, from 1, in figures.
 
     >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
     ['1st', '2nd', '3rd', '4th', '11th', '22nd']
@@ -255,5 +255,5 @@ def ordinal(number: int) -> str:
 
 
 def bare(label: str) -> str:
-    """A token in a sentence of ours: without the sign of the space before it."""
+    """A token for a sentence of ours: without the sign for the space before it."""
     return visible(label.removeprefix("␣") or label)

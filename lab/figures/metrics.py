@@ -1,4 +1,4 @@
-"""Attention metrics: the width of each row, two heads, one metric of every head, and what moves it besides the head.
+"""Attention metrics: the width of each row, two heads, one metric of every head, and its dependence on length.
 
 A metric goes by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
 """
@@ -27,13 +27,13 @@ _BY_ID = {metric.id: metric for metric in METRICS}
 
 
 def label(metric: Metric, corrected: bool, threshold: float) -> str:
-    """A metric as titles call it: "Sparsity, raw (τ = 0.01)"."""
+    """A metric as named in titles: "Sparsity, raw (τ = 0.01)"."""
     tau = f" (τ = {threshold:g})" if metric.uses_threshold and not corrected else ""
     return f"{metric.name}, {'corrected' if corrected else 'raw'}{tau}"
 
 
 def unit(metric: Metric, corrected: bool) -> str:
-    """What the values are measured in."""
+    """The unit of the values."""
     return (corrected and metric.corrected_unit) or metric.unit
 
 
@@ -42,7 +42,7 @@ def _scale(metric: Metric, corrected: bool, value_format: str = ".3f") -> Scale:
 
 
 def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
-    """At how many tokens each token looks in effect, in one head; of a long text those around ``query``.
+    """The effective number of tokens that each token looks at, in one head; in a long text, for those around ``query``.
 
     The dashed line is the mean over all tokens.
     """
@@ -55,7 +55,7 @@ def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
 
 
 def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:
-    """The maps of two heads of a layer on one scale; of a long text, a cell is the largest weight of a block."""
+    """The maps of two heads of a layer on one scale; in a long text, a cell is the largest weight of a block."""
     both = ((head, "chosen"), (other, "other"))
     captions = [(f"Layer {layer + 1}, head {each + 1}", which) for each, which in both]
     return maps_of(traced, layer, captions, "Attention of two heads", (head, other))[0]
@@ -66,7 +66,7 @@ def all_heads(
 ) -> Heatmap:
     """A metric of every head of the model; one head is outlined.
 
-    Raises ValueError for a text in which no row has a choice, if the metric is corrected for that.
+    Raises ValueError if the metric is corrected for rows without a choice, and the text has no other rows.
     """
     values, what = trace_metrics(traced, threshold).values(metric, corrected), _BY_ID[metric]
     axes, scale = layers_and_heads(values), _scale(what, corrected, ".2f")
@@ -78,9 +78,10 @@ def by_length(
 ) -> Figure:
     """A metric of a head without preference on texts of many lengths, and one head on this text beside it.
 
-    Raw spread grows with every token: on an even scale, no short text could be told from 0.
+    Raw spread has a logarithmic scale, because it grows with every token: on an even scale, no short text could be
+    told from 0.
 
-    Errors: those of :func:`all_heads`.
+    Raises the errors of :func:`all_heads`.
     """
     own = float(trace_metrics(traced, threshold).values(metric, corrected)[layer, head])
     line, what = uniform_by_length(is_causal(traced), threshold).values(metric, corrected)[:, 0], _BY_ID[metric]

@@ -1,4 +1,4 @@
-"""The forward pass with a mistake in it: how far each layer's output moves."""
+"""The forward pass with a mistake in it, and the distance by which each layer's output moves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lab.models.trace import Trace
 
 
 def moved_by_layer(right: Trace, broken: Trace, layer: int) -> Figure:
-    """How far the residual stream of ``broken`` is from that of ``right``, after each layer; ``layer`` is marked.
+    """The distance between the residual streams of ``broken`` and ``right`` after each layer; ``layer`` is marked.
 
-    As shares of the vectors’ lengths; the mean over tokens.
+    Distances are shares of the vectors’ lengths, averaged over tokens.
     """
     moved = Broken(right, broken).moved
     title, share = "How far the residual stream moves, mean over tokens", Scale("Share of the vector’s length")

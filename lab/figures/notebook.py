@@ -1,8 +1,8 @@
 """A figure as a notebook: the few lines of Python that build it again from the model and the text.
 
-A figure that can travel is a call, ``functools.partial(function, *arguments)``, of a public function of
-the lab on plain values, traces and models. What is written down is that call, so the notebook cannot
-drift away from the screen; tests execute it and compare the numbers.
+A figure that can become a notebook is a call, ``functools.partial(function, *arguments)``, of a public function of
+the lab on plain values, traces and models. The notebook contains that call, so it cannot differ from the screen;
+tests execute it and compare the numbers.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _INTRODUCTION = (
 
 
 def python_of(call: partial[Any]) -> tuple[str, str]:
-    """(setup, expression): imports, models and traces, and the call that gives what ``call`` gives.
+    """(setup, expression): imports, models and traces; and an expression with the result of ``call``.
 
-    Raises TypeError for an argument that no line of Python can make again: an array, a tensor.
+    Raises TypeError for an argument that Python code cannot make again: an array, a tensor.
     """
     writer = _Writer()
     expression = writer.write(call)
@@ -37,9 +37,9 @@ def python_of(call: partial[Any]) -> tuple[str, str]:
 
 
 def notebook(call: partial[Any], title: str) -> str:
-    """The notebook (JSON, nbformat 4) that builds ``call`` again, shows it, and its numbers as a table.
+    """The notebook (JSON, nbformat 4) that makes the figure of ``call`` again, and shows it and its numbers as a table.
 
-    ``title`` is shown to the letter. Raises what :func:`python_of` raises.
+    ``title`` is shown as plain text. Raises the errors of :func:`python_of`.
     """
     import nbformat
     from nbformat import v4
@@ -72,7 +72,7 @@ class _Writer:
         return "\n".join([*imports, "", *self.lines])
 
     def write(self, value: object) -> str:
-        """An expression for ``value``; what is made once and used often gets a name."""
+        """An expression for ``value``; a value that is made once and used often gets a name."""
         if isinstance(value, Trace):
             return self._named(value, "traced", self._trace)
         if isinstance(value, LoadedModel):
@@ -96,7 +96,7 @@ class _Writer:
 
     def _named(self, value: Any, kind: str, write: Callable[[Any], str]) -> str:
         if id(value) not in self.names:
-            expression = write(value)  # first, as a trace needs its model's line above its own
+            expression = write(value)  # before the name is noted, because a trace needs its model's line above its own
             count = sum(name.startswith(kind) for name in self.names.values())
             self.names[id(value)] = kind if count == 0 else f"{kind}_{count + 1}"
             self.lines.append(f"{self.names[id(value)]} = {expression}")
@@ -108,7 +108,7 @@ class _Writer:
         return self.write(model.made)
 
     def _trace(self, traced: Trace) -> str:
-        """``trace(model, text)``, and ``trace_encoding`` where tokens or segments are not the tokenizer's."""
+        """``trace(model, text)``, or ``trace_encoding`` if tokens or segments are not the tokenizer's."""
         encoding, changes = traced.encoding, traced.interventions
         own = encode(traced.model.tokenizer, traced.model.config, encoding.text, encoding.pair)
         differs = {f.name for f in fields(Encoding) if getattr(encoding, f.name) != getattr(own, f.name)}
@@ -123,7 +123,7 @@ class _Writer:
         return f"{self._imported(trace_encoding)}({model}, {self._imported(replace)}({read}{changed}){others})"
 
     def _call(self, function: Callable[..., Any], arguments: Collection[Any], options: Mapping[str, Any]) -> str:
-        """The first argument by its place, the others by name, those at their defaults left out."""
+        """A call with the first argument by its place, the others by name, and defaults left out."""
         name, signature = self._imported(function), inspect.signature(function)
         bound = signature.bind(*arguments, **options).arguments.items()
         given = [(key, value) for key, value in bound if value is not signature.parameters[key].default]

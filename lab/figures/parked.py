@@ -1,4 +1,4 @@
-"""Heads that park their attention, beside what changes without them."""
+"""Heads that park their attention, and the effect of switching each of them off."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lab.models.trace import Trace
 def parked_and_worth(
     traced: Trace, layer: int, head: int, place: int | None = None, word: int | None = None, to_mean: bool = False
 ) -> Figure:
-    """The parked share of every head against how much changes without it; ``head`` of ``layer`` is ringed.
+    """The parked share of every head against the change without the head; ``head`` of ``layer`` is ringed.
 
-    What changes is ln P of ``word``, a token id, at ``place``; without a word, the vectors of the last layer. The
-    dashed line is the share from which on a head is said to park.
+    The change is in ln P(``word``), a token id, at ``place``; without a word, in the last layer's vectors. The
+    dashed line is the share above which we say that a head parks.
     """
     shares, effects = parked_share(traced), effect_sizes(traced, place, word, to_mean)
     heads = shares.shape[1]

@@ -1,4 +1,4 @@
-"""How a class answered: the share of each option, or of each bin of a number, in a round, with its interval."""
+"""A class's answers in a round: the share of each option, or of each bin of a number, with its interval."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 
 
 def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
-    """How often each head was picked in a round. The right one is outlined once it is ``revealed``."""
+    """The number of times that each head was picked in a round. If ``revealed``, the right head is outlined."""
     layers, heads = (tuple(str(each + 1) for each in range(count)) for count in (picks.layers, picks.heads))
     rows = Axis("Layer", layers, counts=True) if picks.layers > 1 else Axis("", ("Answers",))
     counts = np.array(found.options).reshape(picks.layers, picks.heads)
@@ -31,8 +31,8 @@ def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
 def round_chart(found: Counts, question: Posed, revealed: bool) -> Figure:
     """The share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
 
-    ``question`` is the one of this round. What is right is marked once it is ``revealed``. Raises ValueError where
-    nobody answered.
+    ``question`` is the round's question. If ``revealed``, the right answer is marked. Raises ValueError if nobody
+    answered.
     """
     names = [letter(place) for place in range(len(question.options))] if question.number is None else question.bins
     labels = [f"✓ {name}" if revealed and place == found.answer else name for place, name in enumerate(names)]

@@ -1,4 +1,4 @@
-"""The sentence as the control of a page: its tokens, and how much each attends to each other one."""
+"""The sentence as the control of a page: its tokens, and the attention of each token to each other one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.models.trace import Trace
 
 # A layer, and a head of it or None for the mean over its heads, from 0.
 Looking = tuple[int, int | None]
-# A row of more tokens than these is a window around the chosen one.
+# The most tokens in a row; of a longer text, it is a window around the chosen token.
 DRAWN = 48
 
 
@@ -36,12 +36,12 @@ def sentence(
     query, key
         The token that attends, and the one that it attends to, from 0; without ``key`` only one is chosen.
     of
-        Whose arcs are drawn: a layer and a head of it, from 0, or None for the mean over its heads. Without it, no
-        arcs.
+        The layer and head whose arcs are drawn, from 0, or None for the mean over the layer's heads. Without ``of``,
+        no arcs.
     covered
         Whether the arcs wait for an answer.
     relations
-        Arcs below the row, between places in the text; those outside of the window are left out.
+        Arcs below the row, between places in the text; arcs that leave the window are left out.
     """
     seen = window(query, len(traced), DRAWN)
     weights = None if of is None else weights_of(traced, *of)[seen, seen]
@@ -73,7 +73,7 @@ def _place(layer: int, head: int | None) -> str:
 
 
 def _inside(relations: Sequence[Relation], seen: slice) -> list[Relation]:
-    """Those between tokens of the window, by their places in it."""
+    """The relations between tokens of the window, by their places in it."""
     return [
         Relation(each.head - seen.start, each.dependent - seen.start, each.name)
         for each in relations

@@ -25,7 +25,7 @@ from lab.charts.cells.heatmap import Heatmap, heatmap, large_heatmap
 from lab.figures.axes import KEY, QUERY
 from lab.models.trace import Trace
 
-# A side of a block's map; a longer one is shown around its largest weight.
+# The most tokens on a side of a block's map; a longer one is shown around its largest weight.
 TOKENS = 48
 FROM, TO, SHARE = "From (queries)", "To (keys)", "Share of attention"
 _PERCENT = ".0%"
@@ -35,7 +35,7 @@ MEASURES = {
     RELATIVE: ("relative", "× uniform head"),
     MAXIMUM: ("maximum", "Weight"),
 }
-_LABEL = 40  # characters of a sentence that a label keeps
+_LABEL = 40  # characters of a sentence that are kept in a label
 TEXTS = ("Text A", "Text B")
 
 
@@ -63,14 +63,14 @@ class Between:
         return [f"{i} {words}" for i, words in enumerate(cut, start=1)]
 
     def axes(self, *others: str) -> tuple[Axis, Axis]:
-        """From each sentence to each by its number, and to ``others``."""
+        """The sides of a matrix from each sentence to each sentence, by their numbers, and to ``others``."""
         return Axis(FROM, self.names()), Axis(TO, [*(str(i + 1) for i in range(len(self.sentences))), *others])
 
 
 def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:
     """The attention between sentences, of all tokens or with the special tokens (or the first one) left out.
 
-    Left out, every row of the mean over heads sums to 1 again. Where that would leave a sentence without a token,
+    If they are left out, every row of the mean over heads sums to 1 again. If a sentence would have no token then,
     nothing is left out.
     """
     sentence_of, renormalise = read_as(traced, sentences, left_out)
@@ -78,7 +78,7 @@ def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:
 
 
 def read_as(traced: Trace, sentences: Sentences, left_out: bool) -> tuple[tuple[int | None, ...], bool]:
-    """For each token its sentence, and whether rows sum to 1 over those in sentences; see :func:`read`."""
+    """For each token its sentence, and whether rows sum to 1 over tokens in sentences; see :func:`read`."""
     others = aside(traced, sentences) if left_out else None
     return others or sentences.of_token, others is not None
 
@@ -90,7 +90,7 @@ def between(traced: Trace, left_out: bool = False) -> Between:
 
 
 def sentence_map(traced: Trace, cell: tuple[int, int], left_out: bool = False) -> Heatmap:
-    """Draw which share of its attention each sentence gives to each, as wide as the page; else see :func:`matrix`."""
+    """Draw the share of attention that each sentence gives to each, as wide as the page; see also :func:`matrix`."""
     found, scale = between(traced, left_out), Scale(SHARE, None, _PERCENT)
     title = "How much each sentence looks at each"
     return large_heatmap(found.values(MASS), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
@@ -106,7 +106,7 @@ def matrix(
 ) -> Heatmap:
     """Draw the sentences as a heatmap; the ``cell`` from a sentence to a sentence (from 0) is outlined.
 
-    What a causal model cannot see is grey. ``top`` is the end of the colours where two maps are compared; for
+    Cells that a causal model cannot see are grey. ``top`` is the end of the colours if two maps are compared; for
     ``left_out`` see :func:`read`.
     """
     found, high = between(traced, left_out), 1.0 if measure == MAXIMUM else top
@@ -152,12 +152,12 @@ def _tokens(
 
 
 def apart(traced: Trace, sentences: Sentences) -> InterSentence:
-    """Read all attention as the model has it; what goes to special tokens (or to the first one) counts as removed."""
+    """Read all attention as in the model; attention to special tokens (or to the first one) counts as removed."""
     return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)
 
 
 def everywhere(traced: Trace, a: int) -> Heatmap:
-    """Draw where each sentence's attention goes; the last column is what can be left out, outlined for ``a``."""
+    """Draw the shares of each sentence's attention; the last column can be left out, and is outlined for ``a``."""
     sentences = split(traced)
     found, special = Between(traced, sentences, apart(traced, sentences)), any(traced.encoding.special)
     more = found.sentences.blanks or found.sentences.left_out
@@ -168,10 +168,10 @@ def everywhere(traced: Trace, a: int) -> Heatmap:
 
 
 def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = False) -> Heatmap:
-    """Draw the mean mass between the two texts of a pair, read as the pair it is or, with ``as_one``, as one text.
+    """Draw the mean mass between the two texts of a pair, read as a pair or, with ``as_one``, as one text.
 
-    ``top`` is the end of the colours; ``left_out`` is that of :func:`read`. Raises ValueError for a trace without a
-    second text.
+    ``top`` is the end of the colours; for ``left_out`` see :func:`read`. Raises ValueError for a trace without a second
+    text.
     """
     values = crossing(_of_texts(traced, as_one, left_out), split(traced).in_pair)
     axes, title = (Axis(FROM, TEXTS), Axis(TO, TEXTS)), f"Read as {'one text' if as_one else 'a pair'}"

@@ -1,4 +1,4 @@
-"""Head specialization: the radar of a layer's heads, and which heads do something that has a name."""
+"""Head specialization: the radar of a layer's heads, and the heads whose pattern has a name."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category
 
 
 def axis_name(traced: Trace, dimension: Dimension) -> str:
-    """A dimension's name; what stands first in the text is not everywhere [CLS]."""
+    """A dimension's name; the one about [CLS] is called after the first token, as not all models have [CLS]."""
     if dimension.id == "cls":
         return traced.labels[0] if traced.encoding.special[0] else "First token"
     return dimension.name
 
 
 def present(raw: Values) -> NDArray[np.intp]:
-    """Which dimensions have a value: those of which the text has a token. ``raw`` (H, 7)."""
+    """The indices of the dimensions with values, that is, for which the text has a token. ``raw`` (H, 7)."""
     return np.flatnonzero(np.isfinite(raw).all(axis=0))
 
 
 def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
     """The specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
 
-    ``left_out``: without the special tokens, or without the first token where a model has none.
+    ``left_out``: without the special tokens, or without the first token if a model has none.
 
     Raises ValueError for a text with fewer than three kinds of token, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -72,7 +72,7 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
 
 
 def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) -> Figure:
-    """What a head gives to each kind of word, in full colour, and what a uniform head gives it, pale below it.
+    """The attention that a head gives to each kind of word, in full colour; below it, pale, a uniform head's.
 
     Raises ValueError for a text without words of these kinds, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -102,7 +102,7 @@ def _hover(name: str, axes: list[str], relative: Values, raw: Values, corrected:
 
 
 def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) -> pd.DataFrame:
-    """One row a head and axis."""
+    """One row for each head and axis."""
     heads = len(raw)
     return pd.DataFrame(
         {
@@ -118,14 +118,14 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
 def names_of(traced: Trace, only_words: bool = False) -> NDArray[np.str_]:
     """The name of every head on this text, (L, H) ids of patterns.
 
-    ``only_words``: without the special tokens, or without the first token where a model has none.
+    ``only_words``: without the special tokens, or without the first token if a model has none.
     """
     chance = trace_chance(traced, only_words=only_words)
     return name_heads(trace_patterns(traced, only_words=only_words), chance)
 
 
 def named_heads(traced: Trace, layer: int, head: int, only_words: bool = False) -> Heatmap:
-    """Which head has which named pattern on this text, as :func:`names_of`; ``head`` of ``layer`` is outlined."""
+    """The named pattern of each head on this text, as in :func:`names_of`; ``head`` of ``layer`` is outlined."""
     return names_map(names_of(traced, only_words), layer, head, "Heads that have a name in this text")
 
 

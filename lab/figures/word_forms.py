@@ -9,7 +9,7 @@ from lab.charts.components.word_forms import SILENT, UNHEARD, WordForms
 from lab.figures.forming import Forming, bare, story, words_after
 from lab.models.trace import Trace
 
-LANES = 24  # more cannot be told apart
+LANES = 24  # the most tokens that can be told apart
 
 
 def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) -> WordForms:
@@ -20,10 +20,11 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
     trace
         The run without cuts.
     watched
-        The token at which a word forms: a blank, or any other one.
+        The token at which a word forms: a blank, or any other token.
     cut
-        What is cut, as a link has it (:meth:`lab.analysis.flow.cuts.Cuts.read`): ``"5"`` is token 5 for the watched
-        one, ``"5*"`` for all, ``"6.7.5"`` the link of layer 6 to token 7 from token 5, ``"6-11.7.5"`` that in head 11.
+        The cuts, in the form of a link's parameter (:meth:`lab.analysis.flow.cuts.Cuts.read`): ``"5"`` cuts token 5 off
+        from the watched one, ``"5*"`` from all, ``"6.7.5"`` cuts the link of layer 6 to token 7 from token 5, and
+        ``"6-11.7.5"`` cuts that link in head 11.
     fitted
         Whether the words of early layers are read with a lens that was fitted for each layer.
 
@@ -70,7 +71,7 @@ def _words(trace: Trace, watched: int, state: int, fitted: bool) -> list[tuple[s
 
 
 def _cut_links(forming: Forming, lanes: tuple[int, ...], rows: list[int]) -> np.ndarray:
-    """(L, q, m), whether a link is cut: by itself, or because its token is."""
+    """(L, q, m), whether a link is cut: by itself, or because its token is cut."""
     cuts, at = forming.cuts, {token: lane for lane, token in enumerate(lanes)}
     marks = np.zeros((forming.layers, len(rows), len(lanes)), dtype=bool)
     for place, row in enumerate(rows):

@@ -49,13 +49,13 @@ class AskedBlank:
 
     @property
     def around(self) -> tuple[str, str]:
-        """What stands before the blank, and after it."""
+        """The text before the blank, and the text after it."""
         start, end = self.trace.offsets[self.place]
         return self.trace.text[:start], self.trace.text[end:]
 
 
 def show(question: str) -> None:
-    """The question, the sentence, the guess, and the picture."""
+    """Draw the question, the sentence, the guess, and the picture."""
     model = filling_model(MODEL.chosen())
     sentence = next((each for each in FIRST if each.text == BLANK_TEXT.chosen()), None)
     with st.container(gap=None):
@@ -81,7 +81,7 @@ def show(question: str) -> None:
 
 
 def filling_model(chosen: str) -> LoadedModel:
-    """The chosen model if it is here and fills blanks, else the default one, and why."""
+    """The chosen model if it is here and fills blanks, else the default one, with the reason."""
     model = runs.model(available(chosen))
     if can_fill(model):
         return model
@@ -91,14 +91,14 @@ def filling_model(chosen: str) -> LoadedModel:
 
 
 def can_fill(model: LoadedModel) -> bool:
-    """Whether a model has a token for a hidden word and says which word it is."""
+    """Return whether a model has a token for a hidden word and predicts the word."""
     return (
         not model.config.causal and mask_of(model.tokenizer) is not None and model.weights.vocabulary_head is not None
     )
 
 
 def asked(model: LoadedModel, text: str) -> AskedBlank | None:
-    """``text`` with its first blank, or its last word hidden where it has none; None where no word can be hidden.
+    """``text`` with its first blank, or with its last word hidden if it has none; None if no word can be hidden.
 
     Raises TextError for a text with nothing to read.
     """
@@ -113,7 +113,7 @@ def asked(model: LoadedModel, text: str) -> AskedBlank | None:
 
 
 def _choose(sentence: First | None) -> None:
-    """The sentences to choose from, and a line for the learner's own."""
+    """Draw the sentences to choose from, and a line for the learner's own."""
 
     def take() -> None:
         picked = st.session_state[_PICKED]
@@ -141,7 +141,7 @@ def _choose(sentence: First | None) -> None:
 
 
 def _begin_again() -> None:
-    """Another sentence waits for a guess of its own."""
+    """Begin again: another sentence waits for its own guess."""
     for key in (_GUESS, _OWN, _SHOWN):
         st.session_state.pop(key, None)
 
@@ -154,7 +154,7 @@ def _sentence(now: AskedBlank) -> str:
 
 
 def _ask(now: AskedBlank, sentence: First | None) -> bool:
-    """Let the learner guess, and say what the model thinks of it; whether the answer may be shown."""
+    """Let the learner guess, and say the model's opinion of the guess. Returns whether the answer may be shown."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("**Your guess**", width="content")
         offered = None
@@ -179,7 +179,7 @@ def _ask(now: AskedBlank, sentence: First | None) -> bool:
 
 
 def _told(now: AskedBlank, guess: str) -> str:
-    """How likely the learner's word is to the model, and which rank it has."""
+    """State the probability that the model gives to the learner's word, and the word's rank."""
     pieces, known = pieces_of(now, guess), len(now.prediction.logits)
     if len(pieces) != 1:
         return f"“{escaped(guess)}” is {len(pieces)} pieces for this model, and a blank holds one."
@@ -189,18 +189,18 @@ def _told(now: AskedBlank, guess: str) -> str:
 
 
 def pieces_of(now: AskedBlank, guess: str) -> list[int]:
-    """The ids of a guess where it would stand: a vocabulary may hold a word with the space before it, and without."""
+    """The ids of a guess in the blank's place: a vocabulary may have a word with the space before it and without."""
     tokenizer, asking = now.trace.model.tokenizer, list(now.trace.token_ids)
     before, after = now.around
     filled = tokenizer.encode(f"{before}{guess}{after}").ids
     if filled[: now.place] != asking[: now.place]:
-        # A space stands before the mask as a token of its own, so the word comes without one.
+        # The space before the mask is a token of its own, so the word is encoded without a space.
         return list(tokenizer.encode(guess, add_special_tokens=False).ids)
     return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
 
 
 def _try(now: AskedBlank, sentence: First | None) -> str:
-    """The word to cut off, where the lab knows one that is worth it."""
+    """The word to cut off, if the lab knows one whose cut is worth seeing."""
     if sentence is None:
         return ""
     best = now.trace.model.tokenizer.id_to_token(int(now.prediction.best(1)[0]))

@@ -1,4 +1,4 @@
-"""The first page: the first minute, the way on, the nine lessons, what else there is, and what a class needs."""
+"""The first page: the first minute, the way on, the nine lessons, the other pages, and advice for a class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def show() -> None:
 
 
 def _go_on() -> None:
-    """The one button that leads on: to the first lesson, or to the one where the learner was last."""
+    """Draw the one button that leads on: to the first lesson, or to the lesson where the learner was last."""
     lesson = where_to_go_on()
     begun = any(progress().count(each.id).seen for each in LESSONS)
     label = f"Go on with lesson {number(lesson)}: {lesson.title}" if begun else "Start with lesson 1"
@@ -40,7 +40,7 @@ def _go_on() -> None:
 
 
 def where_to_go_on() -> Lesson:
-    """The first lesson with a step that was not seen, after the last one that was begun; the last if all are seen."""
+    """The first lesson with an unseen step, after the last lesson that was begun; the last lesson if all are seen."""
     begun = [lesson for lesson in LESSONS if progress().count(lesson.id).seen]
     if not begun:
         return LESSONS[0]
@@ -50,7 +50,7 @@ def where_to_go_on() -> Lesson:
 
 
 def _lessons() -> None:
-    """The nine lessons, each with its question."""
+    """Draw the nine lessons, each with its question."""
     st.header("Nine lessons")
     with st.container(gap="xsmall", key="lessons"):
         for lesson in LESSONS:

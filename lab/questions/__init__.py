@@ -1,1 +1,1 @@
-"""Questions made from a trace, what returns of them, and what a learner has answered. No screen in here."""
+"""Questions made from a trace, questions that return in later lessons, and a learner's answers. No screen in here."""

@@ -1,7 +1,7 @@
 """Questions of the same kinds before a lesson and after it, each time about another sentence.
 
-Both tests are made by what the lesson asks again later (:mod:`lab.questions.returning`), so that the second cannot be
-answered from memory of the first.
+Both tests use the questions that a lesson asks again later (:mod:`lab.questions.returning`), so that the second cannot
+be answered from memory of the first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lab.questions.question import Question
 if TYPE_CHECKING:
     from lab.questions.returning import Returning, Spot
 
-# Questions of a test: few enough that one takes it.
+# The number of questions of a test: few enough that learners take it.
 COUNT = 2
 
 
@@ -29,9 +29,9 @@ class LessonTest:
 
 
 def two_tests(ask: Returning, spots: Iterable[Spot]) -> tuple[LessonTest, LessonTest] | None:
-    """The test before and the one after: of the first two runs that decide the same questions, in other words.
+    """The tests before and after a lesson, from the first two runs that decide the same questions in other words.
 
-    None where no two runs do. No more ``spots`` are taken than it needs.
+    None if no two runs do. No more ``spots`` are taken than needed.
     """
     known: list[tuple[Spot, Mapping[str, Question]]] = []
     for spot in spots:
@@ -46,15 +46,15 @@ def two_tests(ask: Returning, spots: Iterable[Spot]) -> tuple[LessonTest, Lesson
 
 
 def _differ(one: Question, other: Question) -> bool:
-    """Whether the right answer to one is of no use for the other."""
+    """Return whether knowing the right answer to one question does not help with the other."""
     return one.options[one.answer].text != other.options[other.answer].text or one.prompt != other.prompt
 
 
 @dataclass(frozen=True)
 class BothTests:
-    """What came of both tests of a lesson: of each question, by its id, whether the answer was right.
+    """The results of both tests of a lesson: for each question, by its id, whether the answer was right.
 
-    ``after`` is None until the second was taken; it has the questions of the first.
+    ``after`` is None until the second test was taken; it has the same questions as the first.
     """
 
     before: Mapping[str, bool]
@@ -63,7 +63,7 @@ class BothTests:
 
 @dataclass(frozen=True)
 class Gain:
-    """How many of ``asked`` questions were right before and after; :attr:`g` is Hake's normalised gain."""
+    """The number of questions ``asked``, and of right answers before and after; :attr:`g` is Hake's normalised gain."""
 
     asked: int
     before: int
@@ -71,12 +71,12 @@ class Gain:
 
     @property
     def g(self) -> float | None:
-        """None where nothing was missing before, or nothing was asked."""
+        """Hake's gain; None if no answer was wrong before, or there were no questions."""
         return normalised_gain(self.before / self.asked, self.after / self.asked) if self.asked else None
 
 
 def gain(taken: Iterable[BothTests]) -> Gain:
-    """Over all tests that were taken before and after."""
+    """The gain over all lessons whose tests were taken before and after."""
     both = [(each.before, each.after) for each in taken if each.after is not None]
     return Gain(
         sum(len(before) for before, _ in both),

@@ -1,4 +1,4 @@
-"""What an answer can be: an option, a number, or a place. It is kept as one number and counted in a bin."""
+"""The forms of an answer: an option, a number, or a place. An answer is kept as one number and counted in a bin."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any
 
-# An answer on the edge of what is right is right, however its sum is rounded.
+# Relative tolerance for rounding: an answer at the limit of the right range counts as right.
 _LAST_BITS = 1e-9
 
 
 class Kind(Enum):
-    """What a learner gives as an answer."""
+    """The kind of answer that a learner gives."""
 
     CHOICE = "choice"
     NUMBER = "number"
@@ -24,22 +24,23 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a number may be, and what stands behind it. Nothing in it tells which one is right."""
+    """The range that a number may have, and its unit. Nothing in it tells which number is right."""
 
     low: float
     high: float
     unit: str
 
     def accepts(self, value: float) -> bool:
-        """Whether it can be an answer."""
+        """Return whether the value can be an answer."""
         return math.isfinite(value) and self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
 class NumberAnswer:
-    """A number is asked for: what is right, how near is near enough, and where the bins of the histogram meet.
+    """A number as the answer: the right value, its tolerance, and the edges of the histogram's bins.
 
-    ``value`` ± ``tolerance`` are among ``edges``, where a number may be there: one bin has what is right, and no more.
+    ``value`` ± ``tolerance`` are among ``edges`` if they are within the bounds: one bin has the right answers, and no
+    others.
     """
 
     value: float
@@ -49,11 +50,11 @@ class NumberAnswer:
 
     @property
     def right(self) -> int:
-        """The bin with what is right."""
+        """The bin of the right value."""
         return bisect_right(self.edges, self.value)
 
     def bin(self, value: float) -> int:
-        """The bin of an answer, from 0. One on an edge of the right bin is in it."""
+        """The bin of an answer, from 0. An answer on an edge of the right bin is in that bin."""
         if abs(value - self.value) <= self.tolerance * (1 + _LAST_BITS):
             return self.right
         found = bisect_right(self.edges, value)
@@ -61,14 +62,14 @@ class NumberAnswer:
 
     @property
     def bins(self) -> tuple[str, ...]:
-        """What is in each bin, in words; the first and the last are open."""
+        """The range of each bin, in words; the first and the last are open."""
         ends = [self.written(edge) for edge in self.edges]
         until = " to " if self.edges and self.edges[0] < 0 else "–"
         between = (f"{low}{until}{high}" for low, high in pairwise(ends))
         return (f"under {ends[0]}", *between, f"over {ends[-1]}") if ends else ("any",)
 
     def written(self, value: float) -> str:
-        """A number with a digit more than the tolerance needs."""
+        """A number with one digit more than the tolerance needs."""
         digits = max(0, 1 - math.floor(math.log10(self.tolerance)))
         return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # -0 + 0 is 0
 
@@ -79,7 +80,7 @@ class NumberAnswer:
 
 @dataclass(frozen=True)
 class Picks:
-    """What can be picked: a token of a text, or else a head, in rows of a layer each."""
+    """The places to pick from: the tokens of a text, or else heads, with a row for each layer."""
 
     tokens: tuple[str, ...] = ()
     layers: int = 1
@@ -89,7 +90,7 @@ class Picks:
         return len(self.tokens) or self.layers * self.heads
 
     def name(self, place: int) -> str:
-        """A place in words, in plain text. A token keeps its direction to itself."""
+        """A place in words, in plain text. The direction of a token does not affect the text around it."""
         if self.tokens:
             return f"“\u2068{self.tokens[place]}\u2069” ({place + 1})"
         head = place % self.heads + 1
@@ -98,7 +99,7 @@ class Picks:
 
 @dataclass(frozen=True)
 class PlaceAnswer:
-    """A place is asked for, and one of them is right."""
+    """A place as the answer, with the right one of the places."""
 
     right: int
     picks: Picks

@@ -1,4 +1,4 @@
-"""What a learner expects of an experiment, and what blind guessing would have got."""
+"""A learner's predictions for an experiment, and the score that blind guessing would get."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class GuessScore:
 
 
 def between(interval: tuple[float, float], edges: Sequence[float]) -> int | None:
-    """Between which edges the whole interval lies, from 0; None where it reaches over one."""
+    """The gap between two edges, from 0, in which the whole interval is; None if the interval reaches over an edge."""
     low, high = (int(at) for at in np.searchsorted(edges, interval))
     return low if low == high else None
 
 
 def score(asks: Sequence[Question], choices: Mapping[str, int], answers: Mapping[str, Right]) -> GuessScore:
-    """Score the questions that both the learner and the result have answered; a guess takes each option alike."""
+    """Score the questions that both learner and result have answered; a blind guess takes all options equally often."""
     both = [ask for ask in asks if ask.id in choices and ask.id in answers]
     right = sum(choices[ask.id] == answers[ask.id][0] for ask in both)
     return GuessScore(right, len(both), sum(1 / len(ask.options) for ask in both))

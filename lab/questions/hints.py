@@ -1,4 +1,4 @@
-"""What helps after a first wrong answer: where to look, or what to think of. The records of the lessons have it."""
+"""Hints after a first wrong answer: where to look, or what to think of. They are in the records of the lessons."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ HINTS = {id: hint for lesson in LESSONS for id, hint in lesson.hints.items()}
 
 
 def hint_of(question: Question) -> str | None:
-    """The hint for a question; None where there is nothing to choose from any more, as there are two options."""
+    """The hint for a question; None if it has only two options, so that nothing is left to choose."""
     if len(question.options) < 3:
         return None
-    id = question.id.rpartition(".")[2]  # before a point stands the lesson of a question that returns
+    id = question.id.rpartition(".")[2]  # the part before a point is the lesson of a question that returns
     parts = id.split("-")
     beginnings = ("-".join(parts[:count]) + "-" for count in range(len(parts) - 1, 0, -1))
     return next((HINTS[each] for each in (id, *beginnings) if each in HINTS), None)

@@ -11,11 +11,11 @@ from lab.course.words import with_minus
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
 from lab.questions.question import MARGIN, Option, Question, clear_winner, shuffled
 
-# Two numbers nearer than this share of the larger are never both options.
+# Two numbers that are closer than this share of the larger are never both options.
 NEAR = 0.1
-# Between what bounds a number is read that may be any.
+# The limit in size of a number without limits of its own.
 MOST = 1e9
-_BINS = 4  # of a width, on either side of the right one
+_BINS = 4  # bins of the right bin's width, on either side of it
 _PARTS = re.compile(r"(?P<digits>-?[\d,]+(?:\.(?P<after>\d+))?(?:e(?P<power>[+-]\d+))?)\s*(?P<unit>\D*)")
 
 
@@ -25,7 +25,7 @@ def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) ->
 
 
 def rises_or_falls(change: float) -> dict[str, bool]:
-    """What becomes of a probability: outcomes for :func:`which_holds`."""
+    """The outcomes of a probability's change, for :func:`which_holds`."""
     rises, falls = change > MARGIN, change < -MARGIN
     same = not (rises or falls)
     return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
@@ -42,8 +42,8 @@ def ranked(
 ) -> Question | None:
     """Which of ``values`` is the largest? The wrong options are the next three.
 
-    ``name`` words an index, ``why(index, best)`` its explanation. Where each value is ``of`` a token, or of a
-    head (then ``of`` is how many a layer has), a class can pick any of them. None without a clear winner, so no two
+    ``name`` words an index, ``why(index, best)`` its explanation. If each value is ``of`` a token, or of a head (then
+    ``of`` is the number of heads in a layer), a class can pick any of them. None without a clear winner, so no two
     places are right.
     """
     if clear_winner(values) is None:
@@ -58,7 +58,7 @@ def ranked(
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a number is that is asked for: how it is written, how far apart two are, and what it may be."""
+    """The kind of number in a question: how it is written, the least distance of two options, and its limits."""
 
     show: Callable[[float], str]
     apart: float = 0.0
@@ -70,9 +70,9 @@ def numeric(
 ) -> Question | None:
     """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation.
 
-    Wrong numbers within a tenth of one already offered, or nearer than the quantity's are apart, are left out, so
-    that nobody has to round; so are those that could be no answer, and any that are not finite. Three stay at most.
-    None with fewer than two.
+    A wrong number is left out if it is within a tenth of one already offered, or closer than ``of.apart``, so that
+    nobody has to round; so is a number that cannot be an answer or is not finite. At most three wrong ones stay. None
+    with fewer than two.
     """
 
     def option(value: float, why: str) -> Option:
@@ -93,10 +93,10 @@ def numeric(
 
 
 def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> NumberAnswer:
-    """The number as it is asked for without options. ``offered``: the right one, then the wrong options.
+    """The answer of the question without options. ``offered``: the right number, then the wrong options.
 
-    The tolerance is half of what lies between two options at least; half a step of the last digit ``shown`` where that
-    is more, so that the number as it is shown is right. It ends halfway to the nearest wrong option.
+    The tolerance is at least half the distance that two options must have, or half a step of the last digit ``shown``
+    if that is more, so that the number as shown is right. It ends halfway to the nearest wrong option.
     """
     value = offered[0]
     parts = _PARTS.search(shown)
@@ -112,7 +112,7 @@ def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[fl
 
 
 def _edges(offered: Sequence[float], tolerance: float, low: float, high: float) -> tuple[float, ...]:
-    """Bins of one width on either side of the right one, so wide that they reach the farthest option."""
+    """Edges of bins of equal width on either side of the right bin, wide enough to reach the farthest option."""
     value = offered[0]
     far = max(abs(other - value) for other in offered)
     width = max(2 * tolerance, (far - tolerance) / (_BINS - 0.5))

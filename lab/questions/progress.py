@@ -1,4 +1,4 @@
-"""What a learner has seen and answered, kept in plain values and as JSON: in the browser, and in a file to take along.
+"""A learner's progress and answers, as plain values and as JSON: in the browser, and in a file to take along.
 
 The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
 
@@ -13,9 +13,9 @@ The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
      "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
      "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
 
-A step is true once seen; a check is null until answered. Texts are kept of a missed check only; its link is null where
-the sentence was too long. ``tests`` are there once the first was taken; ``after`` is null until the second was, g is
-null where it says nothing. Predictions and the checks on screen name a question by its wording; a prediction that was
+A step is true once seen; a check is null until answered. Only a missed check keeps its texts; its link is null if the
+sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken, and g is
+null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that was
 skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
@@ -32,11 +32,11 @@ from lab.questions.question import Question
 LAB, VERSION = "Inside BERT", 1
 MAX_BYTES = 64_000
 TOY = "toy."
-# Wordings of one prediction that are kept, and of the checks of a lesson that were on screen before.
+# The number of wordings kept: of one prediction, and of a lesson's earlier checks.
 PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
 # Characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
-# Characters of a name: of a step, of a check, of a parameter.
+# The length in characters of the name of a step, a check or a parameter.
 LONGEST_NAME = 80
 
 Key = tuple[str, str]
@@ -44,10 +44,10 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Answer:
-    """A first try; of a wrong one, what it takes to read it again later.
+    """A first try; if it was wrong, also the texts needed to read it again later.
 
-    Texts are plain, and empty where there was no room for them. ``link`` are the URL's parameters that lead back to the
-    sentence; None if it was too long.
+    The texts are plain, and empty if there was no room for them. ``link`` are the URL's parameters that lead back to
+    the sentence; None if it was too long.
     """
 
     question: str = ""
@@ -80,7 +80,7 @@ def _kept(markdown: str) -> str:
 
 @dataclass(frozen=True)
 class Count:
-    """How far a learner is in a lesson: steps seen of those offered, checks right, answered and asked."""
+    """A learner's progress in a lesson: steps seen out of those offered, and checks right, answered and asked."""
 
     seen: int
     steps: int
@@ -93,7 +93,7 @@ class Count:
 class Shown:
     """The checks that are on screen, each named by its wording, and the options tried, in their order.
 
-    ``number`` counts how often new ones were wanted; ``seen`` are the wordings that were on screen so far.
+    ``number`` counts how often the learner wanted new checks; ``seen`` are the wordings that were on screen so far.
     """
 
     number: int
@@ -111,9 +111,9 @@ class Shown:
 class Progress:
     """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
 
-    ``tests``, by lesson id, are those taken before a lesson and after it. ``predictions``, by the step, have the option
-    chosen for each wording (None: skipped); a step whose figure was seen without a question has none. ``shown``, by a
-    list's name, are the checks on screen.
+    ``tests``, by lesson id, are the tests taken before a lesson and after it. ``predictions``, by the step, have the
+    option chosen for each wording (None: skipped); a step whose figure was seen without a question has no predictions.
+    ``shown``, by a list's name, are the checks on screen.
     """
 
     steps: Mapping[Key, bool] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class Progress:
 
     @property
     def first_tries(self) -> Mapping[Key, bool]:
-        """Of each answered check, whether the first try was right."""
+        """For each answered check, whether the first try was right."""
         return {key: answer.correct for key, answer in self.checks.items() if answer is not None}
 
     def visited(self, lesson: str, names: tuple[str, ...], now: str) -> Progress:
@@ -142,13 +142,13 @@ class Progress:
         return self if self.checks.get(key) else replace(self, checks={**self.checks, key: answer})
 
     def tested(self, lesson: str, right: Mapping[str, bool]) -> Progress:
-        """This progress with a test taken: the one before a lesson, or once that is there, the one after."""
+        """This progress with a test taken: the one before a lesson, or if there is one already, the one after."""
         known = self.tests.get(lesson)
         taken = BothTests(right) if known is None else replace(known, after=known.after or right)
         return replace(self, tests={**self.tests, lesson: taken})
 
     def predicted(self, step: str, wording: str, option: int | None) -> Progress:
-        """This progress with a prediction committed, or skipped (None); a skipped question keeps an earlier answer."""
+        """This progress with a prediction made, or skipped (None); skipping a question keeps an earlier answer."""
         choices = dict(self.predictions.get(step, {}))
         before = choices.pop(wording, None)
         choices[wording] = before if option is None else option
@@ -160,7 +160,7 @@ class Progress:
         return self if step in self.predictions else replace(self, predictions={**self.predictions, step: {}})
 
     def forgot(self, step: str) -> Progress:
-        """This progress without the predictions of a step, which is then asked again."""
+        """This progress without the predictions of a step, so that the step asks again."""
         return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
 
     def showing(self, name: str, now: Shown) -> Progress:
@@ -168,18 +168,18 @@ class Progress:
         return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
 
     def count(self, lesson: str, *, toy: bool = False) -> Count:
-        """How far the learner is in a lesson, with the checks about its ``toy`` or those about sentences."""
+        """The learner's progress in a lesson, with the checks about its ``toy`` or the checks about sentences."""
         steps = [seen for (at, _), seen in self.steps.items() if at == lesson]
         asked = [key for key in self.checks if key[0] == lesson and key[1].startswith(TOY) == toy]
         tries = [self.first_tries[key] for key in asked if key in self.first_tries]
         return Count(sum(steps), len(steps), sum(tries), len(tries), len(asked))
 
     def missed(self) -> list[tuple[str, Answer]]:
-        """(lesson id, answer) of every check missed at first try, in the order of asking, where its texts are kept."""
+        """(lesson id, answer) of every check missed at first try, in the order of asking, if its texts are kept."""
         return [(lesson, each) for (lesson, _), each in self.checks.items() if each is not None and each.question]
 
     def merged(self, other: Progress) -> Progress:
-        """This progress with what ``other`` adds. Where both have an answer, a test or a prediction, this one's stays.
+        """This progress with additions from ``other``. An answer, test or prediction that both have is not replaced.
 
         Of two lists of checks, the one that was tried more stays on screen.
         """
@@ -198,9 +198,9 @@ class Progress:
         )
 
     def to_json(self) -> str:
-        """The JSON: see the module's docstring. :func:`lab.questions.progress_file.read` reads it back.
+        """The JSON, as the module's docstring describes it. :func:`lab.questions.progress_file.read` reads it.
 
-        Where there is no room, the texts of the checks that were missed first are left out.
+        If there is no room, the texts of missed checks are left out, beginning with the earliest.
         """
         text, now = self._json(), self
         for key in [key for key, answer in self.checks.items() if answer is not None and answer.question]:
@@ -230,12 +230,12 @@ class Progress:
 
 
 def _more_tried(one: Shown | None, other: Shown) -> Shown:
-    """Of two lists of checks the one with more tries; the first where they have as many."""
+    """Of two lists of checks, the one with more tries; the first if both have the same number."""
     if one is None:
         return other
     return other if sum(map(len, other.tries.values())) > sum(map(len, one.tries.values())) else one
 
 
 def _written(answer: Answer) -> dict[str, object]:
-    """An answer without what is empty."""
+    """An answer without its empty values."""
     return {name: value for name, value in vars(answer).items() if value not in ("", None)}

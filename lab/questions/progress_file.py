@@ -1,4 +1,4 @@
-"""Reading progress that anybody may have written, from a file or a browser: all of it is right, or none is taken."""
+"""Reading progress that anybody may have written, from a file or a browser: it is taken only if all of it is valid."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from lab.questions.progress import (
     Shown,
 )
 
-# Steps, checks or parameters under one heading; a lesson has at most two dozen of each.
+# The most steps, checks or parameters under one heading; a lesson has at most two dozen of each.
 MOST = 100
-# Steps with a prediction, all lessons together; a question's options.
+# The most steps with a prediction, over all lessons; and the most options of a question.
 _PREDICTED, _OPTIONS = 300, 10
-# What names a question's wording.
+# The hash by which a question's wording is named.
 _WORDING = re.compile(r"[0-9a-f]{12}")
-# Names that a note lists.
+# The most names that a note lists.
 _LISTED = 5
 
 
 class ProgressFileError(ValueError):
-    """A file that is no progress of this lab; the message says in a sentence what is wrong with it."""
+    """Raised if a file is not progress of this lab; the message says in a sentence what is wrong with it."""
 
 
 def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
-    """The progress in a file, and notes (Markdown) about what in it this lab does not know.
+    """The progress in a file, and notes (Markdown) about the parts that this lab does not know.
 
-    Raises :class:`ProgressFileError`, with a sentence (Markdown) for the learner, if the file is too
-    large, is no JSON, is of another version, or holds a value of a wrong type or size.
+    Raises :class:`ProgressFileError`, with a sentence (Markdown) for the learner, if the file is too large, is not
+    JSON, is of another version, or holds a value of a wrong type or size.
     """
     check_size(len(data))
     try:
@@ -70,14 +70,14 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
 
 
 def check_size(size: int) -> None:
-    """Raise :class:`ProgressFileError` for a file of more bytes than a progress file has."""
+    """Raise :class:`ProgressFileError` for a file with more bytes than a progress file may have."""
     if size > MAX_BYTES:
         raise ProgressFileError(f"The file has {size:,} bytes. A progress file has at most {MAX_BYTES:,}.")
 
 
 @dataclass
 class _Reader:
-    """Takes a file apart, type by type, and remembers what nobody knows."""
+    """Takes a file apart, type by type, and collects the names that this lab does not know."""
 
     steps: dict[Key, bool] = field(default_factory=dict)
     checks: dict[Key, Answer | None] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class _Reader:
             self.tests[lesson] = self.taken(content["tests"])
 
     def taken(self, entry: object) -> BothTests:
-        """Both tests of a lesson. Their gain follows from them: what a file says of it is not asked."""
+        """Both tests of a lesson. The gain in the file is ignored, as it follows from the tests."""
         content = self.table(entry, "tests")
         self.skip_unknown(content, ("before", "after", "g"))
         before = self.truths(content.get("before"), "before")

@@ -17,24 +17,24 @@ MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Option:
-    """One possible answer and what is true or false about it, in a sentence with this run's numbers."""
+    """One possible answer, and why it is right or wrong, in a sentence with this run's numbers."""
 
     text: str
     why: str = ""
     correct: bool = False
 
 
-# Which option, from 0, is right, and why, in a sentence with its numbers.
+# The right option, from 0, and why it is right, in a sentence with its numbers.
 Right = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with two or more options, one of them correct. ``id`` names it in the progress.
+    """A prompt with two or more options, one of them correct. ``id`` names the question in the progress.
 
-    Where a measurement has the answer, none is correct before: the question is open until it is :meth:`answered`.
-    ``mixed`` says that the order of the options means nothing. ``number`` is there where a class may be asked for the
-    number itself, without options, and ``place`` where it may be asked to pick any token or head.
+    If a measurement has the answer, the question is open, with no correct option, until it is :meth:`answered`.
+    ``mixed`` says that the order of the options means nothing. ``number`` is set if a class may be asked for the number
+    itself, without options, and ``place`` if it may be asked to pick any token or head.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Question:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody knows the answer yet: nothing is said of any option."""
+        """True if the answer is not known yet: no option is correct or explained."""
         return not any(option.correct or option.why for option in self.options)
 
     @property
@@ -67,28 +67,28 @@ class Question:
         return next(i for i, option in enumerate(self.options) if option.correct)
 
     def answered(self, right: int, why: str) -> Question:
-        """An open question with its answer."""
+        """This open question with its answer."""
         options = (replace(each, why=why, correct=i == right) for i, each in enumerate(self.options))
         return replace(self, options=tuple(options))
 
 
 def open_question(id: str, prompt: str, texts: Sequence[str]) -> Question:
-    """Something to predict before anybody knows: the answer comes with a measurement."""
+    """A question to predict before anybody knows the answer, which comes with a measurement."""
     return Question(id, prompt, tuple(map(Option, texts)))
 
 
 def letter(index: int) -> str:
-    """What an option, from 0, is called on screen."""
+    """The letter of an option, from 0, on screen."""
     return chr(ord("A") + index)
 
 
 def with_letter(index: int, text: str) -> str:
-    """An option as it stands on screen: "**A** · brother"."""
+    """An option as written on screen: "**A** · brother"."""
     return f"**{letter(index)}** · {text}"
 
 
 def lettered(question: Question, index: int) -> str:
-    """An option of a question as it stands on screen, by its index from 0."""
+    """An option of a question as written on screen, by its index from 0."""
     return with_letter(index, question.options[index].text)
 
 
@@ -108,7 +108,7 @@ def shuffled(id: str, prompt: str, options: Sequence[Option]) -> Question:
 
 
 def reordered(question: Question, seed: int) -> Question:
-    """The question with its options as the seed of a class orders them; seed 0 and an order that matters stay."""
+    """The question with options in the order of a class's seed; unchanged for seed 0, or if the order has a meaning."""
     if not seed or not question.mixed:
         return question
     options = list(question.options)
@@ -117,7 +117,7 @@ def reordered(question: Question, seed: int) -> Question:
 
 
 def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> list[Question]:
-    """At most ``most`` of the questions that are asked at all: the first ones, or those a class's seed draws."""
+    """At most ``most`` of the questions, leaving out None: the first ones, or the ones that a class's seed draws."""
     asked = [question for question in questions if question is not None]
     if seed:
         random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)

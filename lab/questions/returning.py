@@ -1,6 +1,6 @@
-"""Questions of a lesson that return later, on another sentence: what is asked again after a while is kept.
+"""Questions of a lesson that return later, on another sentence: a question asked again after a while is remembered.
 
-The same builders, on other tensors (Roediger & Karpicke 2006, "Test-enhanced learning").
+They use the lesson's builders on other tensors (Roediger & Karpicke 2006, "Test-enhanced learning").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spot:
-    """A run, and where in it is asked: layer, head, query and key, all from 0."""
+    """A run, and the place in it that questions are about: layer, head, query and key, all from 0."""
 
     trace: Trace
     layer: int
@@ -30,7 +30,7 @@ class Spot:
 
     @classmethod
     def of(cls, trace: Trace) -> Spot:
-        """The row that the lab looks at first."""
+        """The spot of the row that the lab looks at first."""
         found = look(trace)
         layer, head, query = found.layer, found.head, found.query
         return cls(trace, layer, head, query, heaviest_key(trace, layer, head, query))
@@ -40,16 +40,16 @@ class Spot:
         return self.trace.layer(self.layer)
 
 
-# What a lesson asks again, best first; None where the run does not decide a question.
+# Makes the questions that a lesson asks again, best first; None if the run does not decide a question.
 Returning = Callable[[Spot], Iterable[Question | None]]
-# How many return at the end of a lesson.
+# The most questions that return at the end of a lesson.
 MOST = 2
 
 
 def returning(earlier: Mapping[str, Returning], spot: Spot, known: Callable[[Question], bool]) -> tuple[Question, ...]:
-    """One question each of the first lessons of ``earlier``, by id, that have one; :data:`MOST` at most.
+    """One question from each of the first lessons of ``earlier``, by id, that have one; :data:`MOST` at most.
 
-    One that is not ``known`` comes first. The lesson's id stands before a question's own: "self-attention.most-even".
+    A question that is not ``known`` comes first. The lesson's id precedes the question's: "self-attention.most-even".
     """
     found: list[Question] = []
     for lesson, ask in earlier.items():

@@ -1,4 +1,4 @@
-"""Questions about toys: what must a trained one compare, what do heads written by hand do, which letter fits?"""
+"""Questions about toys: what a trained toy must compare, where heads written by hand look, which letter fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lab.toy.data import as_text, letter
 from lab.toy.rules import LETTERS, Rule
 from lab.toy.tasks import Task
 
-# What query and key may be compared by, and where a head that does so looks.
+# Quantities by which a head may compare query and key, and where a head that does so looks.
 _COMPARED = {
     "previous_token": ("Their positions: the key is one place back", "Such a head looks one place back."),
     "same_word": ("Their letters: both are the same", "Such a head looks at equal letters."),
@@ -19,7 +19,7 @@ _COMPARED = {
         "Such a head looks one place after an earlier occurrence of its own letter.",
     ),
 }
-# Why that is, or is not, what the task needs.
+# Why the task needs that quantity, or does not.
 _NEEDS = {
     "previous": "The answer is one place back, whatever letter is there.",
     "same": "The answer depends only on whether an equal letter occurs elsewhere.",
@@ -30,7 +30,7 @@ _NEEDS = {
 
 
 def expected_pattern(task: Task) -> Question:
-    """What must query and key be compared by? Right is what solves the task; the task's name does not say it."""
+    """Ask what query and key must be compared by. The right option solves the task; the task's name does not say it."""
     options = []
     for pattern, (text, looks) in _COMPARED.items():
         right = pattern == task.pattern
@@ -40,7 +40,7 @@ def expected_pattern(task: Task) -> Question:
 
 
 def missing_letter(rule: Rule, words: tuple[int, ...], place: int) -> Question:
-    """Which letter fits the blank? Wrong are the sentence's other letters, then others: none of them fits the rule."""
+    """Ask which letter fits the blank. Wrong options: the sentence's other letters, then others; none fits the rule."""
     blank = with_blank(words, place)
     offered = list(dict.fromkeys([words[place], *sorted(words), *range(1, LETTERS + 1)]))[:4]
     options = []
@@ -60,7 +60,7 @@ def with_blank(words: tuple[int, ...], place: int) -> str:
 
 
 def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
-    """Questions about the toy of two sentences, whose letters these are: what its two heads do with them."""
+    """Ask where the two heads of the toy of two sentences look; ``first`` and ``second`` are their letters."""
     shared = next((letter for letter in first if letter in second), None)
     alone = next((letter for letter in first if letter not in second), None)
     return (
@@ -90,7 +90,7 @@ def _compared_across() -> Question:
 
 
 def _looks(id: str, letter: str, *, present: bool) -> Question:
-    """Where a letter of sentence 1 looks in the head that crosses."""
+    """Ask where a letter of sentence 1 looks in the head that looks across the sentences."""
     has = "has it, too" if present else "does not have it"
     why = (
         "An equal letter in the other sentence scores 40, the [SEP] there 30, everything else 20 at most. The softmax "

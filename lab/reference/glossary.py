@@ -1,4 +1,4 @@
-"""Glossary: what the words of the course mean, by the lesson that teaches them."""
+"""Glossary: the meanings of the course's words, by the lesson that teaches them."""
 
 import streamlit as st
 

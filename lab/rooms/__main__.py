@@ -1,7 +1,7 @@
 """The operator's view of the rooms: ``python -m lab.rooms list`` and ``python -m lab.rooms delete CODE``.
 
-Looks into the database that ``LAB_ROOMS`` names, as the servers do. Ends with 1 where it does not answer, or has no
-such room.
+Reads the database that ``LAB_ROOMS`` names, as the servers do. Exits with 1 if the database does not answer, or has
+no such room.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lab.rooms.rooms import Rooms
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what is asked, and return the exit status."""
+    """Run the command, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m lab.rooms", description="The rooms of this lab.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="every room: its code, its people, and when it was opened and ends (UTC)")

@@ -1,4 +1,4 @@
-"""What opens a room: the code that learners type, the teacher's key, the signed seat that a browser keeps."""
+"""The keys of a room: the code that learners type, the teacher's key, the signed seat that a browser keeps."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import hashlib
 import hmac
 import secrets
 
-# No two of them are mistaken for each other on a projector: no 0 and O, no 1, I and L, no U beside V.
+# No two characters can be mistaken for each other on a projector: no 0 and O, no 1, I and L, no U beside V.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 6
 _SECRET_BYTES = 16  # 128 bits
 
 
 def new_code() -> str:
-    """Six characters out of 30: one of 729 million, drawn so that nobody can foretell it."""
+    """Six characters out of 30, that is, one of 729 million codes, drawn so that nobody can predict it."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
 def read_code(typed: str) -> str | None:
-    """What somebody typed as a code; None where it cannot be one. Small letters, spaces and hyphens do not matter.
+    """Read a typed code; None if it cannot be one. Small letters, spaces and hyphens do not matter.
 
     >>> read_code("k7w-2qd")
     'K7W2QD'
@@ -30,26 +30,26 @@ def read_code(typed: str) -> str | None:
 
 
 def new_secret() -> str:
-    """A teacher's key, or the seal with which a room signs its seats: 128 random bits, 22 letters, digits, - and _."""
+    """A teacher's key, or the seal by which a room signs its seats: 128 random bits, 22 letters, digits, - and _."""
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def hashed(secret: str) -> str:
-    """What is stored of a secret. It has 128 random bits, so it needs no salt and no slow hash."""
+    """The hash under which a secret is stored. The secret has 128 random bits, so it needs no salt and no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def new_seat(visit: str, seal: str) -> str:
     """The seat of a visit in the room with this seal: an id and its signature, 65 characters.
 
-    One visit has one seat, however often it asks. Only who knows the seal can make one.
+    A visit has one seat, however often it asks. Only servers that know the seal can make a seat.
     """
     who = _mac(seal, f"seat of {visit}")
     return f"{who}.{_mac(seal, who)}"
 
 
 def is_signed(seat: str, seal: str) -> bool:
-    """Whether a seat, which anybody may have written, is of the room with this seal."""
+    """Return whether a seat, which anybody may have written, was signed with this seal."""
     who, _, signature = seat.partition(".")
     return hmac.compare_digest(signature.encode("utf-8", "replace"), _mac(seal, who).encode())
 

@@ -1,4 +1,4 @@
-"""How a round came out: shares with their intervals, who was sure and wrong, and what the discussion gained."""
+"""The result of a round: shares with their intervals, sure but wrong answers, and the gain from the discussion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.evidence.intervals import Interval, wilson
 from lab.rooms.questions import Posed
 from lab.rooms.schema import ANSWERS
 
-# Of fewer answers nothing is shown: one could tell who gave which.
+# The least number of answers that is shown: with fewer, people could tell who gave which.
 FEWEST = 5
 SURE = 3
 
@@ -24,11 +24,11 @@ class Counts:
     turn
         The round, from 1.
     options
-        How often each option was chosen, or each place, or how many answers each bin of a number has.
+        The number of answers for each option, each place, or each bin of a number.
     answer
-        The right one of them, from 0.
+        The right one of the options, from 0.
     sure
-        How often each was chosen by somebody who was sure.
+        For each option, the number of its answers whose authors were sure.
     """
 
     turn: int
@@ -38,12 +38,12 @@ class Counts:
 
     @property
     def count(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         return sum(self.options)
 
     @property
     def withheld(self) -> bool:
-        """Whether there are too few answers to show how they came out."""
+        """True if there are too few answers to show the result."""
         return self.count < FEWEST
 
     @property
@@ -58,12 +58,12 @@ class Counts:
 
     @property
     def sure_and_wrong(self) -> int:
-        """How many were sure of a wrong option."""
+        """The number of wrong answers whose authors were sure."""
         return sum(self.sure) - self.sure[self.answer]
 
     @property
     def common_error(self) -> int | None:
-        """The wrong option that was chosen most; None where none was, or where two were as often."""
+        """The most frequent wrong option; None if nobody chose a wrong one, or two are equally frequent."""
         wrong = sorted(
             ((chosen, place) for place, chosen in enumerate(self.options) if place != self.answer), reverse=True
         )

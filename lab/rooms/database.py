@@ -1,4 +1,4 @@
-"""Where rooms are kept: a SQLite file, or Postgres for several servers. The schema is brought up to date on opening."""
+"""The database of rooms: a SQLite file, or Postgres for several servers. The schema is updated on opening."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 
 from lab.rooms.log import say_once
 
-_BUSY = 5.0  # seconds that a writer waits for the one before
+_BUSY = 5.0  # seconds that a writer waits for the previous writer
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = 7_146_205  # of Postgres: any number that nobody else takes
+_LOCK = 7_146_205  # lock number in Postgres: any number that nobody else uses
 
 
 class Unreachable(RuntimeError):
-    """Raised where the database does not answer. What was to be written is not written.
+    """Raised if the database does not answer. The data of the failed transaction are not written.
 
-    The message is the operator's: it may hold the address.
+    The message is for the operator: it may contain the address.
     """
 
 
 def open_database(url: str) -> Engine:
     """An engine for ``url`` (``sqlite:///rooms.db``, ``postgresql+psycopg://…``), its tables up to date.
 
-    Raises Unreachable where the database does not answer.
+    Raises Unreachable if the database does not answer.
     """
     with _answering():
         engine = _engine(url)
@@ -52,7 +52,7 @@ def default_url() -> str:
 
 
 def _engine(url: str) -> Engine:
-    """An engine, before anything is asked of it. Raises ArgumentError, ImportError or OSError."""
+    """An engine that has not connected yet. Raises ArgumentError, ImportError or OSError."""
     address = make_url(url)
     if address.get_backend_name() != "sqlite":
         return create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": int(_BUSY)})
@@ -66,10 +66,10 @@ def _engine(url: str) -> Engine:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes. It is committed at the end, and undone where anything is raised.
+    """A transaction that writes. It is committed at the end, and undone if anything is raised.
 
-    SQLite has one writer. A transaction that begins as a reader and then writes is refused at once where another
-    writes, however long it was told to wait; so it begins as a writer (``BEGIN IMMEDIATE``).
+    SQLite has one writer. A transaction that begins as a reader and then writes is refused at once if another one
+    writes, however long its timeout is; so this transaction begins as a writer (``BEGIN IMMEDIATE``).
     """
     with _answering(), engine.execution_options(writes=True).begin() as connection:
         yield connection
@@ -77,14 +77,14 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that only reads: all that it reads was true at one moment."""
+    """A transaction that only reads: all that it reads is from the same moment."""
     with _answering(), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def _answering() -> Iterator[None]:
-    """Turn what a database and its disk can do wrong into Unreachable, with a line in the log."""
+    """Turn the errors of a database and its disk into Unreachable, with a line in the log."""
     try:
         yield
     except IntegrityError:
@@ -115,7 +115,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def migrations(connection: Connection) -> Config:
-    """What Alembic's commands take; where several servers start at once, one of them goes on."""
+    """The configuration for Alembic's commands; if several servers start at once, only one of them continues."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     config = Config()

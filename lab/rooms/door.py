@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-AT_ONCE = 50  # new people who come in at one moment
-EVERY = 0.5  # seconds for each one after them: in half a minute 110 come in, in whatever order they arrive
-# A class of a hundred that comes in within half a minute uses 0.9 of this; beyond it the teacher is told.
+AT_ONCE = 50  # new people who may come in at one moment
+EVERY = 0.5  # seconds for each person after them: in half a minute 110 come in, in whatever order they arrive
+# A class of a hundred that comes in within half a minute reaches 0.9 of the limit; above this share, warn the teacher.
 _UNUSUAL = 0.92
 
 
 @dataclass(frozen=True)
 class Door:
-    """How a door is now.
+    """The state of a door.
 
     Attributes
     ----------
     is_open
         Whether the teacher lets new people in.
     busy_until
-        When nobody would be counted as new any more if nobody else came: ``EVERY`` seconds for each who came in.
+        The time at which nobody counts as new any more, unless others come: each newcomer adds ``EVERY`` seconds.
     """
 
     is_open: bool
@@ -30,9 +30,9 @@ class Door:
         return max(0.0, self.busy_until - now - (AT_ONCE - 1) * EVERY)
 
     def after_one_more(self, now: float) -> float:
-        """``busy_until`` once somebody has come in."""
+        """The value of ``busy_until`` once one more person has come in."""
         return max(self.busy_until, now) + EVERY
 
     def is_crowded(self, now: float) -> bool:
-        """Whether people come in so fast that others wait, or soon will."""
+        """Return whether people come in so fast that others wait, or soon will."""
         return self.busy_until - now > _UNUSUAL * AT_ONCE * EVERY

@@ -1,4 +1,4 @@
-"""The operator's log of rooms: a line for each thing that happens, without a code, a name or what anybody typed."""
+"""The operator's log of rooms: a line for each event, without codes, names or anything that people typed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import logging
 import time
 
 LOG = logging.getLogger("lab.rooms")
-_AGAIN = 60.0  # seconds after which a failure that goes on is told again
+_AGAIN = 60.0  # seconds after which a failure that goes on is logged again
 _told: dict[str, float] = {}
 
 
 def start() -> None:
-    """Write to the error stream, with the time; once for a process."""
+    """Write the log to the error stream, with the time; takes effect once for a process."""
     if not LOG.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s rooms: %(message)s"))
@@ -20,7 +20,7 @@ def start() -> None:
 
 
 def say_once(message: str) -> None:
-    """Log a warning, unless the same one was logged within the last minute: a class asks every second."""
+    """Log a warning, unless the same warning was logged within the last minute: a class asks every second."""
     now = time.monotonic()
     if now - _told.get(message, -_AGAIN) >= _AGAIN:
         _told[message] = now
@@ -28,5 +28,5 @@ def say_once(message: str) -> None:
 
 
 def forget() -> None:
-    """Tell the next failure at once: what was broken works again."""
+    """Log the next failure at once, because the failing part works again."""
     _told.clear()

@@ -1,4 +1,4 @@
-"""A question as a room keeps it: what is asked, about what, and what each option believes."""
+"""A question as a room keeps it: its text, the sentence it is about, and the belief behind each option."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Posed:
     Attributes
     ----------
     lesson
-        The id of the lesson that it belongs to.
+        The id of the lesson that the question belongs to.
     question
-        The id of the question in it: another one with this id, about another sentence, is of the same kind.
+        The question's id in the lesson: a question with the same id, about another sentence, is of the same kind.
     about
-        What it is asked about, in words: the sentence, the model, the head.
+        The things it is about, in words: the sentence, the model, the head.
     link
         The parameters of the page that shows its answer.
     number
-        What is right where a number is asked for; then ``options`` only explain.
+        The right number, if the learner types one; then ``options`` only explain.
     place
-        The same where a token or a head is picked.
+        The right token or head, if the learner picks one; then ``options`` only explain.
     """
 
     lesson: str
@@ -41,20 +41,20 @@ class Posed:
 
     @property
     def kind(self) -> Kind:
-        """What a learner gives as an answer."""
+        """The kind of answer that a learner gives."""
         if self.number is not None:
             return Kind.NUMBER
         return Kind.CHOICE if self.place is None else Kind.PLACE
 
     @property
     def bins(self) -> tuple[str, ...]:
-        """What answers are counted by, in words: options, the bins of a number, places."""
+        """The bins in which answers are counted, in words: options, ranges of a number, places."""
         counted = self.number or self.place
         return tuple(option.text for option in self.options) if counted is None else counted.bins
 
     @property
     def right(self) -> int:
-        """The bin of what is right, from 0."""
+        """The bin of the right answer, from 0."""
         counted = self.number or self.place
         return self.answer if counted is None else counted.right
 
@@ -63,7 +63,7 @@ class Posed:
         return int(value) if self.number is None else self.number.bin(value)
 
     def accepts(self, value: float) -> bool:
-        """Whether this can be an answer."""
+        """Return whether this value can be an answer."""
         return value in range(len(self.bins)) if self.number is None else self.number.bounds.accepts(value)
 
     @property
@@ -88,9 +88,9 @@ class Posed:
 
 @dataclass(frozen=True)
 class Hidden:
-    """A question for a participant's page before the reveal: nothing in it tells what is right.
+    """A question for a participant's page before the reveal: nothing in it gives the answer away.
 
-    ``options`` are those of a choice, ``bounds`` those of a number, ``picks`` what can be picked.
+    ``options`` belong to a choice, ``bounds`` to a number, ``picks`` to a token or head to be picked.
     """
 
     lesson: str
@@ -102,7 +102,7 @@ class Hidden:
 
     @classmethod
     def of(cls, posed: Posed) -> Hidden:
-        """What may be told of a question before it is answered. Where it is no choice, the options tell too much."""
+        """Hide the answer of a question. Unless it is a choice, hide its options, too: they would say too much."""
         bounds = None if posed.number is None else posed.number.bounds
         picks = None if posed.place is None else posed.place.picks
         options = tuple(option.text for option in posed.options) if posed.kind is Kind.CHOICE else ()

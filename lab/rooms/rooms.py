@@ -1,4 +1,4 @@
-"""Rooms in a database: made, found, joined, asked, voted in, deleted. Every rule is checked where it is written."""
+"""Rooms in a database: made, found, joined, asked, voted in, deleted. Transactions that write check all rules."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
 from lab.rooms.seen import Seen, State, Taught, Told, door_of, seen, states_of, taught, told
 from lab.rooms.states import NEXT, ROUND, Phase
 
-LIFE = 24 * 60 * 60  # seconds, then a room and its answers are deleted
-EMPTY_LIFE = 60 * 60  # seconds, then a room that nobody has joined is deleted
+LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
+EMPTY_LIFE = 60 * 60  # seconds until a room that nobody has joined is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
 GONE = "There is no room with this code. A room is deleted after a day, or after an hour if nobody has joined it."
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
 
 class RoomError(RuntimeError):
-    """A sentence for whoever asked for what cannot be."""
+    """Raised for a request that cannot be met; the message is for whoever made it."""
 
 
 class NoSuchRoom(RoomError):
-    """Raised for a room that is not there, or not any more."""
+    """Raised for a room that does not exist, or no longer exists."""
 
 
 class Full(RoomError):
-    """Raised where there are as many rooms, or participants, as there may be."""
+    """Raised if the number of rooms, or of participants, is at its limit."""
 
 
 class Waits(RoomError):
-    """Raised where somebody new comes in later by asking again: the door is closed, or too many come at once."""
+    """Raised if somebody new has to ask again later: the door is closed, or too many come at once."""
 
 
 class NotTheTeacher(RoomError):
@@ -45,7 +45,7 @@ class NotTheTeacher(RoomError):
 
 
 class NotNow(RoomError):
-    """Raised for a vote where none is taken, and for a step that does not follow from where the room stands."""
+    """Raised for a vote outside a round, and for a step that cannot follow the room's phase."""
 
 
 class Rooms:
@@ -55,7 +55,7 @@ class Rooms:
         self._engine = engine
 
     def create(self) -> tuple[str, str]:
-        """A new room; returns its code and the teacher's key, which is stored nowhere. Raises Full."""
+        """Make a room; returns its code and the teacher's key, which is stored nowhere. Raises Full."""
         key, now = new_secret(), int(time.time())
         self.tidy()
         with writing(self._engine) as connection:
@@ -80,9 +80,9 @@ class Rooms:
         return code, key
 
     def tidy(self) -> int | None:
-        """Delete the rooms that are over, with all that was answered in them.
+        """Delete the rooms whose time is over, with all their answers.
 
-        Returns when the next one is, in seconds since 1970; None where there is no other.
+        Returns when the next one is due, in seconds since 1970; None if no room is left.
         """
         with writing(self._engine) as connection:
             over = connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time()))).rowcount
@@ -92,13 +92,13 @@ class Rooms:
         return then
 
     def states(self) -> Mapping[str, State]:
-        """Where all rooms stand, by code, in one reading."""
+        """The states of all rooms, by code, in one reading."""
         there = ROOMS.c.expires > int(time.time())
         with reading(self._engine) as connection:
             return states_of(connection, connection.execute(select(ROOMS).where(there)).all(), there)
 
     def listed(self) -> Sequence[tuple[State, int, int]]:
-        """Every room for the operator: where it stands, when it was opened and ends, in seconds since 1970."""
+        """Every room for the operator: its state, its beginning and its end, in seconds since 1970."""
         there = ROOMS.c.expires > int(time.time())
         with reading(self._engine) as connection:
             rows = connection.execute(select(ROOMS).where(there).order_by(ROOMS.c.created, ROOMS.c.id)).all()
@@ -106,20 +106,20 @@ class Rooms:
             return [(states[row.code], row.created, row.expires) for row in rows]
 
     def end(self, code: str) -> bool:
-        """Delete a room for the operator, who needs no key; whether there was one."""
+        """Delete a room for the operator, who needs no key. Returns whether the room existed."""
         with writing(self._engine) as connection:
             return bool(connection.execute(delete(ROOMS).where(ROOMS.c.code == code)).rowcount)
 
     def join(self, code: str, visit: str, kept: str = "") -> str:
         """Let a visit in, or find that it is in; returns its seat, which its browser keeps.
 
-        ``kept`` is a seat that the browser has kept from an earlier visit. One that this room has not signed is
-        worth nothing. Whoever is in comes back at any time; only somebody new waits at the door, and without a write.
+        ``kept`` is a seat that the browser has kept from an earlier visit; a seat that this room has not signed is
+        ignored. Whoever is in comes back at any time; only new people wait at the door, and waiting writes nothing.
 
         Raises
         ------
         NoSuchRoom, Full, Waits
-            Waits where the door is closed, or too many come at once.
+            Waits if the door is closed, or too many come at once.
         """
         for transaction in (reading, writing):
             with transaction(self._engine) as connection:
@@ -136,12 +136,12 @@ class Rooms:
         return seat
 
     def set_door(self, code: str, key: str, *, is_open: bool) -> None:
-        """Let new people in, or none. Raises NoSuchRoom, NotTheTeacher."""
+        """Open the door to new people, or close it. Raises NoSuchRoom, NotTheTeacher."""
         with writing(self._engine) as connection:
             _change(connection, _teachers(connection, code, key), door_open=int(is_open))
 
     def remove(self, code: str, key: str, since: float) -> int:
-        """Close the door, and take everybody out who came in at ``since`` (seconds since 1970) or later.
+        """Close the door, and remove everybody who came in at ``since`` (seconds since 1970) or later.
 
         Their answers go with them. Returns how many people went. Raises NoSuchRoom, NotTheTeacher.
         """
@@ -175,7 +175,7 @@ class Rooms:
             )
 
     def ask_third(self, code: str, key: str, posed: Posed) -> None:
-        """Open the third question, made for it: round 3 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
+        """Open the third question, made for this step: round 3 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             _step(connection, room, Phase(room.phase), Phase.THIRD)
@@ -183,9 +183,9 @@ class Rooms:
             connection.execute(update(QUESTIONS).where(own).values(third=posed.to_json()))
 
     def step(self, code: str, key: str, now: Phase, then: Phase) -> None:
-        """Go on from the phase that the teacher sees. Raises NoSuchRoom, NotTheTeacher, NotNow.
+        """Go on to phase ``then`` from ``now``, which the teacher sees. Raises NoSuchRoom, NotTheTeacher, NotNow.
 
-        Two clicks, or two screens of one teacher, make one step: the second finds that the room has gone on.
+        Two clicks, or two screens of one teacher, make one step: the second click finds that the room has gone on.
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
@@ -194,15 +194,15 @@ class Rooms:
             _step(connection, room, now, then)
 
     def vote(self, code: str, seat: str, number: int, turn: int, value: float, confidence: int) -> None:
-        """A participant's answer to question ``number`` in round ``turn``; a later one takes its place.
+        """Keep a participant's answer to question ``number`` in round ``turn``; a later answer replaces it.
 
-        ``value`` is the place of what was chosen, from 0, or the number that was asked for. Once this returns, the
-        answer is kept. The phase is read in the same transaction, and no step can pass it.
+        ``value`` is the place of the chosen option, token or head, from 0, or a typed number. Once this returns, the
+        answer is kept. The phase is read in the same transaction, and no step can come in between.
 
         Raises
         ------
         NoSuchRoom, NotNow
-            NotNow for a round that is not open, for somebody who is not in the room, and for what can be no answer.
+            NotNow if the round is not open, the voter is not in the room, or ``value`` cannot be an answer.
         """
         with writing(self._engine) as connection:
             room = _locked(connection, code, shared=True)
@@ -218,29 +218,29 @@ class Rooms:
             _keep(connection, {"question_id": question.id, **mine}, {"value": value, "confidence": confidence})
 
     def seen(self, code: str, seat: str = "") -> Seen:
-        """What a participant, or the projector, may see now, read at one moment. Raises NoSuchRoom."""
+        """Read what a participant or the projector may see, all at the same moment. Raises NoSuchRoom."""
         with reading(self._engine) as connection:
             return seen(connection, _locked(connection, code, shared=True), hashed(seat))
 
     def taught(self, code: str, key: str) -> Taught:
-        """What the teacher sees: the last question with its answer, all rounds. Raises NoSuchRoom, NotTheTeacher."""
+        """The teacher's view: the last question with its answer, all rounds. Raises NoSuchRoom, NotTheTeacher."""
         with reading(self._engine) as connection:
             return taught(connection, _teachers(connection, code, key, shared=True))
 
     def summary(self, code: str, key: str) -> tuple[Told, ...]:
-        """Every question that was asked, with its rounds. Raises NoSuchRoom, NotTheTeacher."""
+        """Every question put to the class, with its rounds. Raises NoSuchRoom, NotTheTeacher."""
         with reading(self._engine) as connection:
             return told(connection, _teachers(connection, code, key, shared=True))
 
     def delete(self, code: str, key: str) -> None:
-        """Delete a room with all that was answered in it. Raises NoSuchRoom, NotTheTeacher."""
+        """Delete a room with all its questions and answers. Raises NoSuchRoom, NotTheTeacher."""
         with writing(self._engine) as connection:
             connection.execute(delete(ROOMS).where(ROOMS.c.id == _teachers(connection, code, key).id))
         log.LOG.info("a room was deleted by its teacher.")
 
 
 def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:
-    """A room's row, which stays as it is until the transaction ends. ``shared``: others may read it so, too."""
+    """A room's row, locked until the transaction ends. ``shared``: other readers may lock it, too."""
     own = (ROOMS.c.code == code) & (ROOMS.c.expires > int(time.time()))
     room = connection.execute(select(ROOMS).where(own).with_for_update(read=shared)).one_or_none()
     if room is None:
@@ -262,12 +262,12 @@ def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes:
 
 
 def _change(connection: Connection, room: Row, **changes: int | str) -> None:
-    """Write something that every page of the room has to show."""
+    """Write a change that every page of the room has to show."""
     connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(version=room.version + 1, **changes))
 
 
 def _pass_the_door(room: Row) -> None:
-    """Raise Waits for somebody new who has to."""
+    """Raise Waits if somebody new has to wait."""
     door = door_of(room)
     if not door.is_open:
         raise Waits("The teacher has closed the door of this room. You come in by yourself when it is opened.")
@@ -276,7 +276,7 @@ def _pass_the_door(room: Row) -> None:
 
 
 def _let_in(connection: Connection, room: Row, seat: str) -> None:
-    """Write down somebody new. From the first one on, the room has its whole day."""
+    """Write down somebody new. From the first person on, the room has its whole day."""
     now = time.time()
     connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(seat), joined=int(now)))
     passed = {"busy_until": door_of(room).after_one_more(now), "expires": room.created + LIFE}
@@ -289,7 +289,7 @@ def _question(connection: Connection, room: Row) -> Row:
 
 
 def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
-    """Write an answer, over the one that was there."""
+    """Write an answer, replacing an earlier one."""
     wanted = {**place, **answer}
     statement = (
         postgresql.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)

@@ -17,13 +17,13 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
-# SQLite counts up only what it calls INTEGER.
+# SQLite only auto-increments columns of type INTEGER.
 _ID = BigInteger().with_variant(Integer, "sqlite")
 _HASH = String(64)  # SHA-256, hexadecimal
 
-# Times are seconds since 1970. ``version`` grows with whatever a participant's page has to show anew. ``seal`` signs
-# the seats of this room: all servers of the database know it, and it goes with the room. ``door_open`` and
-# ``busy_until`` are the room's door (lab.rooms.door).
+# Times are seconds since 1970. ``version`` grows with every change that a participant's page has to show. ``seal``
+# signs the seats of this room: all servers of the database know the seal, and it is deleted with the room.
+# ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door).
 ROOMS = Table(
     "rooms",
     METADATA,
@@ -39,7 +39,7 @@ ROOMS = Table(
     Column("door_open", SmallInteger, nullable=False),
     Column("busy_until", Double, nullable=False),
 )
-# ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty where there is none.
+# ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty if there is no third question.
 QUESTIONS = Table(
     "questions",
     METADATA,
@@ -57,8 +57,8 @@ PARTICIPANTS = Table(
     Column("who", _HASH, primary_key=True),
     Column("joined", BigInteger, nullable=False),
 )
-# One answer of a participant to a question in each round: the key says so, whatever is sent twice.
-# ``value`` is the place of what was chosen, from 0, or the number that was asked for.
+# One answer of a participant to a question in each round: the key enforces it, even if an answer is sent twice.
+# ``value`` is the place of the chosen option, token or head, from 0, or a typed number.
 ANSWERS = Table(
     "answers",
     METADATA,

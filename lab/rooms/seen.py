@@ -1,4 +1,4 @@
-"""What is read of a room: where it stands, and what a participant, the projector and the teacher may see of it."""
+"""The views of a room: its state, and the parts that a participant, the projector and the teacher may see."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _LATELY = 60  # seconds
 
 @dataclass(frozen=True)
 class State:
-    """Where a room stands.
+    """The state of a room.
 
     Attributes
     ----------
     version
-        Grows with every step; whoever has seen it has seen the rest of this, but for the numbers of people and answers.
+        Grows with every step; a page that shows this version is current, except for the numbers of people and answers.
     number
         Of the question, from 1; 0 before the first.
     people
-        Who is in the room.
+        The number of people in the room.
     lately
-        How many of them came within the last minute.
+        The number of them who came within the last minute.
     answers
-        Those of the round that is open, else of the last one.
+        The number of answers in the open round, or else in the last one.
     door
         Whether new people come in, and how fast they do.
     """
@@ -49,27 +49,27 @@ class State:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether people come in unusually fast."""
+        """True if people come in unusually fast."""
         return self.door.is_crowded(time.time())
 
     @property
     def asks(self) -> bool:
-        """Whether there is a question whose answer is not shown yet."""
+        """True if there is a question whose answer is not shown yet."""
         return self.phase in ASKS
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What everybody may see.
+    """The view for everybody.
 
     Attributes
     ----------
     question, third
-        Hidden until they are revealed; None where there is none.
+        Hidden until they are revealed; None if there is no such question.
     rounds
-        Those that are revealed.
+        The rounds that are revealed.
     mine
-        The answer and the confidence of one participant in the round that is open, or in the last one.
+        The answer and the confidence of one participant in the open round, or in the last one.
     inside
         Whether this participant is in the room.
     """
@@ -84,7 +84,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Told:
-    """A question that was asked, with its answer and its rounds."""
+    """A question that was put to the class, with its answer and its rounds."""
 
     number: int
     question: Posed
@@ -92,13 +92,13 @@ class Told:
     rounds: tuple[Counts, ...]
 
     def round(self, turn: int) -> Counts | None:
-        """Round ``turn``, from 1; None where nobody answered in it."""
+        """Round ``turn``, from 1; None if nobody answered in it."""
         return next((each for each in self.rounds if each.turn == turn), None)
 
 
 @dataclass(frozen=True)
 class Taught:
-    """What the teacher sees: where the room stands, and its question; None before the first."""
+    """The teacher's view: the state of the room, and its question (None before the first)."""
 
     state: State
     question: Told | None
@@ -110,7 +110,7 @@ def door_of(room: Row) -> Door:
 
 
 def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[bool]) -> Mapping[str, State]:
-    """Where the rooms of these rows stand, by code: two questions to the database, however many rooms there are.
+    """The states of these rooms, by code: two queries to the database, for any number of rooms.
 
     ``only`` is the condition by which the rows were chosen.
     """
@@ -134,7 +134,7 @@ def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[
 
 
 def seen(connection: Connection, room: Row, who: str) -> Seen:
-    """What the participant with this hash may see, and everybody; an empty one is nobody's."""
+    """The view of the participant with this hash; an empty hash gives the view for everybody."""
     state, question = _state(connection, room), _question(connection, room)
     sits = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == who)
     inside = connection.scalar(select(PARTICIPANTS.c.who).where(sits)) is not None
@@ -156,13 +156,13 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
 
 
 def taught(connection: Connection, room: Row) -> Taught:
-    """What the teacher of this room sees."""
+    """The view of this room's teacher."""
     question = _question(connection, room)
     return Taught(_state(connection, room), None if question is None else _told(connection, question))
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
-    """Every question of this room, in the order in which they were asked."""
+    """Every question of this room, in the order in which the class got them."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
     return tuple(_told(connection, each) for each in connection.execute(own).all())
 
@@ -180,7 +180,7 @@ def _told(connection: Connection, question: Row) -> Told:
 
 
 def _turn(connection: Connection, phase: Phase, question: int) -> int:
-    """The round that is open, else the last one that somebody answered in; 0 where nobody did."""
+    """The open round, else the last one that somebody answered in; 0 if nobody did."""
     last = select(func.max(ANSWERS.c.round)).where(ANSWERS.c.question_id == question)
     return ROUND.get(phase) or connection.scalar(last) or 0
 

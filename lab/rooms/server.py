@@ -1,4 +1,4 @@
-"""The rooms as one server of the lab has them: opened once, looked at once for everybody, with its limits."""
+"""The rooms of one server of the lab: opened once, read once for all visits, and limited."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lab.rooms.database import Unreachable, default_url, open_database
 from lab.rooms.rooms import EMPTY_LIFE, GONE, Full, NoSuchRoom, Rooms, Waits
 from lab.rooms.seen import State
 
-_FRESH = 0.25  # seconds that what was read is good for
+_FRESH = 0.25  # seconds for which a reading is used
 MINUTE = 60.0
 MOST_NEW, MOST_WRONG = 10, 30  # rooms opened, and wrong codes tried, in a minute
 
 
 class Limit:
-    """So often in a minute, by everybody together, and no more."""
+    """A limit on how often something may happen in a minute, counted over all visits together."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
@@ -28,7 +28,7 @@ class Limit:
         self._lock = threading.Lock()
 
     def takes(self) -> bool:
-        """Whether there is one more; then it is counted."""
+        """Return whether one more is allowed; if so, count it."""
         with self._lock:
             now = self._clock()
             while self._times and now - self._times[0] >= MINUTE:
@@ -42,9 +42,9 @@ class Limit:
 class RoomServer:
     """All rooms of the database at ``url``, for all sessions of a process.
 
-    ``state`` answers from one reading in a quarter of a second, however many ask. A database that was away a moment
-    ago is not asked by the next one who comes, either: a hundred who wait five seconds one after the other would wait
-    for minutes.
+    ``state`` answers from one reading in a quarter of a second, however many visits ask. A database that did not answer
+    a moment ago is not asked again for the next visit: if a hundred visits waited five seconds one after the other,
+    they would wait for minutes.
     """
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -67,14 +67,14 @@ class RoomServer:
         return self._opened
 
     def state(self, code: str) -> State:
-        """Where a room stands, at most a quarter of a second ago. Raises NoSuchRoom, Unreachable."""
+        """The state of a room, at most a quarter of a second old. Raises NoSuchRoom, Unreachable."""
         found = self._look()
         if code not in found:
             raise NoSuchRoom(GONE)
         return found[code]
 
     def find(self, code: str) -> State:
-        """Where the room of a typed code stands. Right codes are always let in; many wrong ones are told to wait."""
+        """The state of the room of a typed code. Right codes always work; after many wrong ones, more have to wait."""
         try:
             return self.state(code)
         except NoSuchRoom:
@@ -84,7 +84,7 @@ class RoomServer:
             raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
 
     def create(self) -> tuple[str, str]:
-        """A new room: its code and its teacher's key. Raises Full, Unreachable."""
+        """Make a room; returns its code and its teacher's key. Raises Full, Unreachable."""
         rooms = self.rooms
         if not self._new.takes():
             log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
@@ -108,11 +108,11 @@ class RoomServer:
             raise
 
     def forget(self) -> None:
-        """Read anew for the next one who asks: this server has just changed something."""
+        """Drop the last reading, because this server has just changed something."""
         self._when = -_FRESH
 
     def _tidy_after(self, seconds: float) -> None:
-        """Delete what is over so many seconds from now, and so on while there are rooms, though nobody comes again."""
+        """Delete the rooms that are over ``seconds`` from now; repeat while there are rooms, even without visits."""
         if self._timer is None:
             self._timer = threading.Timer(max(0.0, seconds) + 1, self._tidy)
             self._timer.daemon = True
@@ -120,7 +120,7 @@ class RoomServer:
 
     def _tidy(self) -> None:
         self._timer, then = None, None
-        with suppress(Unreachable):  # then the next one who opens the rooms does it
+        with suppress(Unreachable):  # in that case, the next visit that opens the rooms tidies up
             then = self.rooms.tidy()
         if then is not None:
             self._tidy_after(min(then - time.time(), EMPTY_LIFE))
@@ -151,8 +151,9 @@ class RoomServer:
 
 @cache
 def server() -> RoomServer:
-    """The rooms of this process; the database is opened when the first one asks.
+    """The rooms of this process; the database is opened at the first call.
 
-    Not a resource of Streamlit's: any visitor may empty its caches by one message, and the limits would begin anew.
+    Not a resource of Streamlit's: any visitor may empty Streamlit's caches by one message, which would reset the
+    limits.
     """
     return RoomServer(default_url())

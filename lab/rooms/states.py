@@ -1,4 +1,4 @@
-"""What a room does now, and what it can do next: peer instruction, one question at a time.
+"""The phases of a room, and the steps between them: peer instruction, one question at a time.
 
 Mazur 1997 ("Peer Instruction"): everybody answers alone, the class discusses, everybody answers again. Smith et al.
 2009 ("Why Peer Discussion Improves Student Performance on In-Class Concept Questions") add a third question of the same
@@ -12,11 +12,11 @@ from enum import Enum
 
 
 class Phase(Enum):
-    """What a room does now."""
+    """The phase of a room."""
 
     LOBBY = "lobby"  # waits for a question
     OPEN = "open"  # round 1
-    CLOSED = "closed"  # counted; only the teacher knows how it came out
+    CLOSED = "closed"  # answers are counted; only the teacher sees the result
     DISCUSS = "discuss"
     OPEN_AGAIN = "open again"  # round 2, the same question
     REVEALED = "revealed"
@@ -24,8 +24,8 @@ class Phase(Enum):
     THIRD_REVEALED = "third revealed"
 
 
-# What may follow what. A question that nearly all or hardly any answer right needs no discussion (Crouch & Mazur 2001),
-# and some questions have no third one.
+# The phases that may follow each phase. A question that nearly all or hardly any answer right needs no discussion
+# (Crouch & Mazur 2001), and some questions have no third one.
 NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.LOBBY: (Phase.OPEN,),
     Phase.OPEN: (Phase.CLOSED,),
@@ -36,15 +36,15 @@ NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.THIRD: (Phase.THIRD_REVEALED,),
     Phase.THIRD_REVEALED: (Phase.LOBBY,),
 }
-# The round that can be voted in; in every other phase none can.
+# The round that can be voted in; no other phase has one.
 ROUND: Mapping[Phase, int] = {Phase.OPEN: 1, Phase.OPEN_AGAIN: 2, Phase.THIRD: 3}
-# From here on everybody may see how these rounds came out, and which option was right.
+# The rounds whose results, and right option, everybody may see from this phase on.
 SHOWN: Mapping[Phase, tuple[int, ...]] = {
     Phase.REVEALED: (1, 2),
     Phase.THIRD: (1, 2),
     Phase.THIRD_REVEALED: (1, 2, 3),
 }
-# There is a question, and its answer is not shown yet.
+# The phases with a question whose answer is not shown yet.
 ASKS = frozenset(Phase) - {Phase.LOBBY, Phase.REVEALED, Phase.THIRD_REVEALED}
-# Between these shares of right answers a discussion is worth its time (Crouch & Mazur 2001).
+# The shares of right answers between which a discussion is worth its time (Crouch & Mazur 2001).
 WORTH_DISCUSSING = (0.35, 0.70)

@@ -1,4 +1,4 @@
-"""A number as somebody types it: with a comma or a point, a minus of any kind, as a percentage where it is a share."""
+"""A number as people type it: with a comma or a point, a minus of any kind, as a percentage if it is a share."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3}){2,}|(\.\d{3})+,
 
 
 class NotANumber(ValueError):
-    """Raised for what cannot be an answer; its sentence says what can."""
+    """Raised for a text that cannot be an answer; the message says what can be one."""
 
 
 def read_number(typed: str, bounds: Bounds) -> float:
-    """What somebody typed as a number within ``bounds``. Raises NotANumber.
+    """Read a typed number within ``bounds``. Raises NotANumber.
 
     >>> read_number("0,25", Bounds(0, 1, ""))
     0.25
@@ -43,19 +43,19 @@ def read_number(typed: str, bounds: Bounds) -> float:
 
 
 def is_share(bounds: Bounds) -> bool:
-    """Whether it is a part of a whole, which can be written as a percentage, too."""
+    """Return whether the number is a part of a whole, which can also be written as a percentage."""
     return bounds.low >= 0 and bounds.high == 1
 
 
 def wanted(bounds: Bounds) -> str:
-    """What can be typed, in a sentence."""
+    """A sentence that says what can be typed."""
     if is_share(bounds):
         return "Type a number from 0 to 1, as 0.25, or a percentage, as 25%."
     return "Type a number, as 12.5."
 
 
 def _readings(text: str) -> set[float]:
-    """The numbers that a text can stand for: one, or two where one mark may part decimals or thousands."""
+    """The numbers that a text can mean: one, or two if its mark may separate decimals or thousands."""
     found = set()
     if len(text) <= _LONGEST:
         if _WRITTEN.fullmatch(text):
@@ -66,6 +66,6 @@ def _readings(text: str) -> set[float]:
 
 
 def _grouped(text: str) -> float:
-    """With the mark that comes first for thousands."""
+    """The number in which the first of two marks separates thousands."""
     thousands, decimal = (",", ".") if "," in text.partition(".")[0] else (".", ",")
     return float(text.replace(thousands, "").replace(decimal, "."))

@@ -79,7 +79,7 @@ def _start(model_id: str) -> None:
 
 
 def _asked(model_id: str) -> str:
-    """The key under which a session notes that it wanted this download: only this session is told of a failure."""
+    """The key under which a session notes that it wanted this download: only this session hears of a failure."""
     return f"_asked.{model_id}"
 
 

@@ -46,8 +46,7 @@ class _Ready:
 def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
     """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
-    A figure given as the call that makes it can be downloaded as a notebook. The figure is kept with the run that it
-    shows.
+    A figure given as the call that makes it can be downloaded as a notebook. The figure is kept with its run.
     """
     return _draw(_made(figure, clickable), key, clickable, figure)
 

@@ -196,7 +196,7 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson; ``again`` are the questions from other lessons that are asked before and after it."""
+    """The page of a lesson; ``again`` makes its questions for before, after, and later lessons."""
 
     lesson: Lesson
     again: Returning
@@ -228,7 +228,7 @@ class LessonPage(OpenPage):
         return old_names(self.lesson)
 
     def offered(self, *, causal: bool) -> list[Step]:
-        """The steps that have a meaning for what is read now, by a model that reads from left to right or both ways."""
+        """The steps that suit the input, and a model that reads from left to right (``causal``) or both ways."""
         other, gone = "masked" if causal else "causal", self.gone()
         return [step for step in self.lesson.steps if step.models != other and step.name not in gone]
 

@@ -1,6 +1,6 @@
 """The kinds of URL parameters: each reads a link, says what it refuses, and draws the widget that keeps the URL.
 
-Parameters whose range is known only when the page has run its model are in :mod:`lab.ui.parameters_of_a_run`.
+Parameters whose range depends on a run of the model are in :mod:`lab.ui.parameters_of_a_run`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Parameter(ABC, Generic[T]):
     def _bring_into(self, offered: Sequence[T], first: T) -> None:
         """Replace a choice from another model or text that is not ``offered`` now by ``first``.
 
-        The session is changed, as the widget's default would not do: the browser would go on showing the old choice.
+        The session is changed, since a new default for the widget would not help: the browser would keep the choice.
         """
         if self.name in st.session_state and st.session_state[self.name] not in offered:
             self.set(first)

@@ -56,7 +56,7 @@ RAW, CORRECTED = "Raw", "Corrected"
 LEFT_OUT, KEPT = "Left out", "Kept"
 # The sentences that the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
-# The bench of flow: which heads, what counts as a link, what goes past the heads, which tokens take part.
+# The bench of flow: the heads, the measure of a link, the paths past the heads, and the tokens that take part.
 MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
 # The head with the largest weight between two sentences.
 STRONGEST = "Strongest head"
@@ -68,7 +68,7 @@ LAYERED, REPEATED = "Layer by layer", "One layer repeated"
 HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The neuron view: the pattern that the view takes apart, if none is chosen by name.
 OWN_PATTERN = "The clearest of this head"
-# The head view: between what the lines run.
+# The head view: whether its lines run between tokens or words.
 TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, and the words that top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"

@@ -21,8 +21,8 @@ _NONE: Mapping[str, str] = {}
 class Counted(Parameter[int]):
     """The number, from 1, of one of the parts of a model or a text: a layer, a head, a sentence.
 
-    The number of parts is known once the page has run the model; :func:`lab.ui.selection.fit` checks it then. Which
-    part is looked at before anybody chose depends on the run, too, so the URL and every link name the one on screen.
+    The number of parts is known once the page has run the model; :func:`lab.ui.selection.fit` checks it then. The
+    initial part depends on the run, too, so the URL and every link name the part on screen.
     """
 
     named: bool = field(default=True, kw_only=True)
@@ -99,7 +99,7 @@ class Listed(Name):
 
 @dataclass(frozen=True)
 class HiddenParameter(Name):
-    """The hidden tokens. Whoever sets them means the text of the next run, since a new text may come with them."""
+    """The hidden tokens. Setting them from code refers to the text of the next run, which may come with them."""
 
     def set(self, value: str) -> None:
         st.session_state.pop(TOKENS_SEEN, None)

@@ -47,13 +47,13 @@ class Screens(Generic[View]):
     places_sentence
         The steps, by id, without a sentence above them: they draw it later themselves, or are not about it.
     toy
-        The toy's run; it says which toy it is.
+        Runs the toy, and says which toy it is.
     toy_steps
-        The toy's own steps, before those of the lesson.
+        The toy's own steps, before the lesson's.
     toy_page
         The whole page of a toy that runs no model.
     clicks
-        By chart: the parameters that a click on it chooses, and the number of the cell that each takes.
+        By chart: the parameters that a click on it sets, each with the name of the cell's number that it takes.
     refusal
         The reason why a run has none of the steps, in a sentence; "" if it has them.
     ending
@@ -74,7 +74,7 @@ class Screens(Generic[View]):
 
 
 def at_one_head() -> Look[OneHead]:
-    """For steps that look at one head, query and key: until somebody chooses, those that an example is about."""
+    """For steps that look at one head, query and key: until somebody chooses, the text's example decides."""
 
     def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
         layer, head = page.head_controls(trace, look_head)

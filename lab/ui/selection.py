@@ -80,10 +80,10 @@ def what_runs(now: Selection) -> tuple[object, ...]:
 
 
 def start(models: tuple[str, ...]) -> None:
-    """On a session's first run, take over the choices in the URL, and note those that mean nothing.
+    """On a session's first run, take over the choices in the URL, and note the values that mean nothing.
 
-    Widgets bound to the URL ignore bad values silently; here the learner is told. The URL is mended and the script run
-    again, so that a widget that reads more generously ("3.0") does not find the bad value.
+    Widgets bound to the URL ignore bad values silently; here the learner gets a note. The URL is mended and the script
+    runs again, so that a widget that reads more generously ("3.0") does not find the bad value.
     """
     if "_started" in st.session_state:
         return
@@ -137,7 +137,7 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
     """The parameters that name what is looked at ``now``, defaults left out.
 
-    Only the parameters that ``page`` has; without ``page``, those of the page on screen.
+    Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None.
     """
     now, names = now or current(), names_of(page or here())
     return {

@@ -50,7 +50,7 @@ def _place(row: SentenceRow) -> str:
 
 
 def _hear(count: int, take: Take) -> None:
-    """Take what a browser reports, before the page is drawn again. Anybody may have written the report."""
+    """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
     match st.session_state[_NAME].get("choice"):
         case [str(), int(query), int(key)] if 0 <= query < count and -1 <= key < count:
             take(query, key)

@@ -24,8 +24,6 @@ class Column:
 
     Attributes
     ----------
-    Attributes
-    ----------
     name
         Of the column in the frame.
     width
@@ -61,23 +59,22 @@ def show_table(
     long_texts: bool = False,
     scrolls: bool = False,
 ) -> None:
-    """Draw a table as tall as its rows; one of more than :data:`ROWS` rows scrolls.
+    """Draw a table as tall as its rows; a table of more than :data:`ROWS` rows scrolls.
 
     Parameters
     ----------
     frame
         The values.
     columns
-        columns
-            The columns to draw, in their order; all of ``frame`` if none is named.
-        formats
-            How the numbers of a column are written, by its name, if ``columns`` do not say so.
-        numbered
-            Draw the index of ``frame``, too.
-        long_texts
-            Give each row two lines.
-        scrolls
-            Let a shorter table scroll, too, if other tables are beside it.
+        The columns to draw, in their order; all of ``frame`` if none is named.
+    formats
+        How the numbers of a column are written, by its name, if ``columns`` do not say so.
+    numbered
+        Draw the index of ``frame``, too.
+    long_texts
+        Give each row two lines.
+    scrolls
+        Let a shorter table scroll, too, if other tables are beside it.
     """
     written = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     st.dataframe(

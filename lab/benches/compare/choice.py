@@ -1,4 +1,4 @@
-"""What the bench of comparisons sets side by side: the controls, and the two runs they choose."""
+"""The runs that the bench of comparisons sets side by side, and the controls that choose them."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from lab.ui.sentence import show_sentence
 from lab.ui.sidebar import untouched
 from lab.ui.toys import toy_runs
 
-# Token 5 is the verb in both: hidden, it has to agree with what stands before it. In GPT-2 what follows it changes.
+# Token 5 is the verb in both: hidden, it has to agree with the noun before it. In GPT-2 the next token changes.
 EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")
 _VERB = 4  # from 0
-# Multiplications that nobody waits for: some two seconds of a core.
+# Multiplications that need no button: some two seconds of a core.
 _UNASKED = 1e10
-_LONGEST = 60  # characters of a text that its name keeps
+_LONGEST = 60  # characters of a text that are shown as its name
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The two runs and what each is, as Markdown."""
+    """The two runs and a description of each, as Markdown."""
 
     a: Trace
     b: Trace
@@ -59,7 +59,7 @@ class Pair:
 
 
 def with_example(page: BenchPage) -> BenchPage:
-    """Put our example in the place of A as long as the learner has typed no text, neither in the sidebar nor as B."""
+    """Show our example as A as long as the learner has typed no text, neither in the sidebar nor as B."""
     chosen = page.selection
     others = (chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR])
     if not untouched() or any(text.strip() for text in others) or chosen[parameters.MODE] == TOY:
@@ -71,8 +71,8 @@ def with_example(page: BenchPage) -> BenchPage:
 def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
     """Find the chosen query and key of A, from 0.
 
-    Before anybody chose, the query is the verb of the example; of another text the lab's own, if B has a word there,
-    else the last place at which both have one.
+    Until somebody chooses, the query is the verb of the example; in another text it is the lab's own if B has a word
+    there, else the last place at which both have one.
     """
     first = _VERB if a.text == EXAMPLE[0] else look_in(a, layer, head).query
     both = [i for i, special in enumerate(a.encoding.special) if not special]
@@ -82,13 +82,13 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 
 
 def first_of(page: OpenPage) -> FirstHead:
-    """Say how the head is found before anybody chose: in the example of an intervention it is one that matters."""
+    """The function that finds the first head: for our example of an intervention, it finds a head that matters."""
     example = page.selection[parameters.TEXT] == EXAMPLE[0] and page.selection[parameters.MODE] != TOY
     return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
 def _mattering(a: Trace) -> tuple[int, int]:
-    """Find the head without which the verb's probability moves most, if that is soon measured; else the softest."""
+    """Find the head without which the verb's probability changes most, if the runs are quick; else the softest head."""
     asked, word = hidden(a, _VERB), a.token_ids[_VERB]
     soon = multiplications(a.model.config, len(a)) <= _UNASKED
     without = each_head_off(asked, _VERB, word).probabilities if soon else None
@@ -100,7 +100,7 @@ def _mattering(a: Trace) -> tuple[int, int]:
 
 
 def choose_comparison() -> str:
-    """Ask what differs between A and B."""
+    """Ask for the difference between A and B."""
     return parameters.COMPARE.choose("Compare")
 
 
@@ -153,7 +153,7 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
 
 
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
-    """Pair A with the same model before it learned anything."""
+    """Pair A with the same model before its training."""
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:

@@ -1,7 +1,7 @@
-"""What two runs can be compared by: the numbers behind the main figures of the lessons, before they are drawn.
+"""The numbers by which two runs can be compared: those behind the main figures of the lessons, before drawing.
 
-:data:`COMPARABLE` has a function for each: ``(trace, at) -> Shown``. Layers, heads and tokens count from 0;
-one that a run does not have becomes its last.
+:data:`COMPARABLE` has a function for each figure: ``(trace, at) -> Shown``. Layers, heads and tokens count from 0;
+a number beyond the run's last layer, head or token becomes that last one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-# Two figures share the width of the page.
+# The most tokens on an axis, and cells on a side of a map: two figures share the width of the page.
 TOKENS = 48
 CELLS = 32
 DIMENSIONS = embeddings.DIMENSIONS
@@ -41,12 +41,12 @@ NEURONS_A_ROW = 64
 
 
 class NothingToShow(ValueError):
-    """A run has nothing of this kind; the message says why."""
+    """Raised if a run has nothing of this kind; the message says why."""
 
 
 @dataclass(frozen=True)
 class At:
-    """Which part of a run is compared. ``metric`` is an id, ``measure`` one of the sentences'."""
+    """The part of a run to compare. ``metric`` is a metric's id, ``measure`` a measure of the sentences' attention."""
 
     layer: int = 0
     head: int = 0
@@ -63,9 +63,9 @@ class At:
 
 
 def hidden(traced: Trace, token: int) -> Trace:
-    """What is asked about ``token``: the run in which it is hidden, or the run itself if it is or the model is causal.
+    """The run that predicts ``token``: with the token hidden; ``traced`` if it hides the token already or is causal.
 
-    Raises NothingToShow where there is no word to hide, or nothing to hide it with.
+    Raises NothingToShow if there is no word to hide, or the model has no mask.
     """
     if traced.model.weights.vocabulary_head is None:
         raise NothingToShow(f"{traced.model.id} has no vocabulary head, so it predicts no words.")
@@ -90,7 +90,7 @@ def _counted(title: str, count: int) -> Labels:
 
 
 def _embeddings(traced: Trace, at: At) -> ShownComparison:
-    """The vectors that layer 1 reads, a row each."""
+    """The vectors that layer 1 reads, one in each row."""
     found = parts(traced)
     what = "LayerNorm" if "LayerNorm" in found else "sum"
     values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
@@ -111,7 +111,7 @@ def _attention(traced: Trace, at: At) -> ShownComparison:
 
 
 def _all_heads(traced: Trace, at: At) -> ShownComparison:
-    """The weights of every head of a layer; of a long text, a cell is the largest of a block."""
+    """The weights of every head of a layer; for a long text, a cell is the largest weight of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
     cells = tuple(block_names(traced.labels, block))
     heads, tokens = (
@@ -139,7 +139,7 @@ def _head_names(traced: Trace, at: At) -> ShownComparison:
 
 
 def _specialization(traced: Trace, at: At) -> ShownComparison:
-    """The seven specialization metrics of a layer's heads, those that the text has tokens for.
+    """The seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
@@ -156,7 +156,7 @@ def _specialization(traced: Trace, at: At) -> ShownComparison:
 
 
 def _sublayers(traced: Trace, at: At) -> ShownComparison:
-    """How much each sublayer changes each token."""
+    """The change of each token by each sublayer."""
     values = sublayer_changes(traced).relative
     shown = window(at.token, len(traced), TOKENS)
     rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
@@ -181,7 +181,7 @@ def _neurons(traced: Trace, at: At) -> ShownComparison:
 
 
 def _predictions(traced: Trace, at: At) -> ShownComparison:
-    """How probable every word is at a token that is hidden, or after it in a causal model."""
+    """The probability of every word at a token that is hidden, or after the token in a causal model."""
     asked = hidden(traced, at.token)
     found = predictions.predictions(asked, [at.token], [None])[0]
     where = "after" if traced.model.config.causal else "at"
@@ -194,7 +194,7 @@ def _predictions(traced: Trace, at: At) -> ShownComparison:
 
 @once
 def _vocabulary(model: LoadedModel) -> str:
-    """What two models with the same words and ids have in common."""
+    """A hash that is equal for two models with the same words and ids."""
     return hashlib.sha256(repr(sorted(model.tokenizer.get_vocab().items())).encode()).hexdigest()
 
 
@@ -226,15 +226,15 @@ COMPARABLE: Mapping[str, Callable[[Trace, At], ShownComparison]] = {
     NEURONS: _neurons,
     SENTENCES: _sentences,
 }
-# What has one value a head, however long the text.
+# The figures with one value for each head, whatever the text's length.
 PER_HEAD = (METRIC, HEAD_NAMES)
-# What is about one token.
+# The figures about one token.
 OF_A_TOKEN = (NEURONS, PREDICTIONS)
 
 
 @once
 def shown(traced: Trace, figure: str, at: At) -> ShownComparison:
-    """What a figure of :data:`COMPARABLE` shows of a run.
+    """The data of a figure of :data:`COMPARABLE` for a run.
 
     Raises :class:`NothingToShow`, and for specialization :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """

@@ -11,24 +11,24 @@ from lab.models.trace import Trace
 
 
 def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """What ``figure`` shows of A, on the scale of both. Errors: those of :func:`shown`."""
+    """Draw ``figure`` for A, on the scale of both runs. Raises the errors of :func:`shown`."""
     return shown(a, figure, at).drawn("A", shown(b, figure, at))
 
 
 def figure_b(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """What ``figure`` shows of B, on the scale of both. Errors: those of :func:`shown`."""
+    """Draw ``figure`` for B, on the scale of both runs. Raises the errors of :func:`shown`."""
     return shown(b, figure, at).drawn("B", shown(a, figure, at))
 
 
 def difference(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """B minus A, colours around 0. Raises ValueError too where the two have no cells in common."""
+    """Draw B minus A, with colours around 0. Also raises ValueError if the two have no cells in common."""
     return shown(b, figure, at).less(shown(a, figure, at))
 
 
 def streams(a: Trace, b: Trace) -> Figure:
-    """How far the residual streams are apart after each layer, a mean over the places of equal tokens.
+    """Distance of the residual streams after each layer, as a mean over the places at which the tokens are equal.
 
-    Raises ValueError where the streams have different shapes, or no token is the same.
+    Raises ValueError if the streams have different shapes, or no tokens are equal.
     """
     found, same = apart(a, b), same_tokens(a, b)
     if not same.any():

@@ -1,4 +1,4 @@
-"""What a comparison means, in a sentence computed from the two runs."""
+"""The meaning of a comparison, in a sentence computed from the two runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from lab.models.trace import Trace
 
 
 def best_words(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) -> str:
-    """Say the word that each of two ``runs`` finds most probable; and that one token moved it, where that is all.
+    """Say each run's most probable word; if only one token differs between the runs, that this token changed the word.
 
-    Of two models, of other weights, or of a run with an intervention, no cause is named.
+    No cause is named for two models, other weights, or a run with an intervention.
     """
     one_run, other_run = runs
     (first, p), (second, q) = (_best(each) for each in (a, b))

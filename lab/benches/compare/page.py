@@ -1,4 +1,4 @@
-"""Compare: two runs side by side, and what is different."""
+"""Compare: two runs side by side, and their differences."""
 
 from lab.benches.compare.choice import choose_comparison, first_of, other_run, with_example
 from lab.benches.compare.view import asked, choose_figure, show

@@ -1,4 +1,4 @@
-"""What a figure shows of one run: drawn beside another run on one scale, and the difference of the two."""
+"""The data of a figure for one run: drawn beside another run on one scale, and the difference of the two."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _ALIKE = (Category("Another name", "≠"), Category("The same name", "=", rest=T
 
 @dataclass(frozen=True)
 class Labels:
-    """One side of a figure: its title, the names on it, and what there is ``count`` of (some may not be drawn).
+    """One side of a figure: its title, its names, and the noun (``what``) and ``count`` of its things, drawn or not.
 
-    ``first`` is the place (from 0) of the first name for what goes by its place, tokens; else None.
+    ``first`` is the place (from 0) of the first name if the things are counted by place, as tokens are; else None.
     """
 
     title: str
@@ -40,24 +40,24 @@ class Labels:
     first: int | None = None
 
     def drawn(self) -> list[str]:
-        """The names as the axis shows them: with their places where only a part is drawn."""
+        """The names as on the axis: with their places if only a part is drawn."""
         if self.first is None or len(self.names) == self.count:
             return list(self.names)
         return [f"{self.first + i} · {name}" for i, name in enumerate(self.names, start=1)]
 
     def axis(self) -> Axis:
-        """Them as one side of a matrix."""
+        """The labels as one side of a matrix."""
         return Axis(self.title, self.drawn())
 
     def name(self, index: int) -> str:
-        """One of them in a sentence: "key “cat” (3)", "head 2"; not escaped for Markdown."""
+        """A label in a sentence: "key “cat” (3)", "head 2"; not escaped for Markdown."""
         title, name = self.title[0].lower() + self.title[1:], self.names[index]
         if self.first is None:
             return f"{title} {name}"
         return f"{title} “\u2068{visible(name, None)}\u2069” ({self.first + index + 1})"
 
     def beside(self, other: Labels) -> Labels:
-        """Both names where they differ."""
+        """Labels with both names at places where the two differ."""
         both = zip(self.names, other.names, strict=True)
         return replace(self, names=tuple(one if one == two else f"{one} | {two}" for one, two in both))
 
@@ -73,20 +73,20 @@ class Largest:
 
 @dataclass(frozen=True, eq=False)
 class ShownComparison(ABC):
-    """The numbers of a figure and what they are called."""
+    """The numbers of a figure and their names."""
 
     title: str
 
     @abstractmethod
     def why_not(self, other: Self) -> str | None:
-        """Why this, A, and another, B, have no difference, in a few words; None where they have one."""
+        """The reason why this, A, and another, B, have no difference, in a few words; None if they have one."""
 
     @abstractmethod
     def drawn(self, name: str, other: Self) -> Figure:
         """The figure on the scale of both; ``name`` ("A") begins its title."""
 
     def difference(self, other: Self) -> Array:
-        """This, B, minus ``other``, A; 0 where one of the two has nothing. Raises ValueError as :meth:`less` does."""
+        """This, B, minus ``other``, A; 0 in cells that one of the two lacks. Raises ValueError as :meth:`less` does."""
         reason = other.why_not(self)
         if reason is not None:
             raise ValueError(f"there is no difference: {reason}.")
@@ -97,7 +97,7 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def less(self, other: Self) -> Figure:
-        """The figure of this, B, minus ``other``, A. Raises ValueError where :meth:`why_not` gives a reason."""
+        """The figure of this, B, minus ``other``, A. Raises ValueError if :meth:`why_not` gives a reason."""
 
     @abstractmethod
     def largest(self, other: Self) -> Largest:
@@ -136,7 +136,7 @@ class ComparedCells(ShownComparison):
         return self._cells(f"{name}: {self.title}", span(both, self.signed))
 
     def existing(self) -> Array:
-        """``values``, 0 where a causal model has none."""
+        """``values``, with 0 in cells that do not exist in a causal model."""
         return np.tril(self.values) if self.causal else self.values
 
     def _apart(self, other: Self) -> Array:
@@ -158,7 +158,7 @@ class ComparedCells(ShownComparison):
         return Largest(float(sizes.max()), where, float(sizes[exists].mean()))
 
     def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
-        """A cell in words."""
+        """Name a cell in words."""
         return f"{rows.name(row)}, {columns.name(column)}"
 
     def _cells(self, title: str, domain: tuple[float, float]) -> Figure:
@@ -171,7 +171,7 @@ class ComparedCells(ShownComparison):
 
 @dataclass(frozen=True, eq=False)
 class Folded(ComparedCells):
-    """One long vector, row after row; 0 behind its end."""
+    """One long vector, row after row; 0 after its end."""
 
     def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
         return f"neuron {row * len(columns.names) + column + 1:,}"
@@ -236,7 +236,7 @@ class Names(ShownComparison):
         return names_map(self.values, *self.chosen, f"{name}: {self.title}")
 
     def _apart(self, other: Self) -> Array:
-        """(layers, heads), 1 where the two have another name."""
+        """(layers, heads), 1 where the two runs have different names."""
         return (self.values != other.values).astype(np.float64)
 
     def less(self, other: Self) -> Figure:
@@ -251,7 +251,7 @@ class Names(ShownComparison):
 
 @dataclass(frozen=True, eq=False)
 class ComparedWords(ShownComparison):
-    """How probable every word of a vocabulary is: ``values`` (words,), called ``word(id)``.
+    """The probability of every word of a vocabulary: ``values`` (words,), called ``word(id)``.
 
     ``vocabulary`` tells vocabularies apart.
     """
@@ -269,7 +269,7 @@ class ComparedWords(ShownComparison):
         return frozenset(np.argsort(-self.values, kind="stable")[:TOP].tolist())
 
     def best(self, *others: Self) -> list[int]:
-        """Those of each, the most probable in any of them first."""
+        """The most probable words of each run, the most probable in any run first."""
         every = (self, *others)
         ids = frozenset[int]().union(*(each._top for each in every))
         return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))

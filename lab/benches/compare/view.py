@@ -46,7 +46,7 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
         figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
         chosen = selection.current()
-        # What is of a token stays at it when another head is chosen.
+        # A figure about one token keeps its token when another head is chosen.
         token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
         blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # there the token is chosen already
     if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
@@ -55,13 +55,13 @@ def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
 
 
 def _offered() -> tuple[str, ...]:
-    """List the figures there are: a toy has no vocabulary, so it predicts no words."""
+    """List the available figures: a toy has no vocabulary, so it predicts no words."""
     toy = MODE.chosen() == TOY
     return tuple(name for name in FIGURE.options if not (toy and name == comparable.PREDICTIONS))
 
 
 def _details(figure: str, at: At) -> At:
-    """Draw the controls that a figure has of its own."""
+    """Draw a figure's own controls."""
     if figure == comparable.METRIC:
         name = METRIC.choose("Metric", width=260)
         at = replace(at, metric=next(each.id for each in METRICS if each.name == name))
@@ -82,12 +82,12 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
     try:
         a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
     except NothingToShow:
-        return pair  # the figure says why
+        return pair  # the figure shows the reason
     return replace(pair, a=a, b=b)
 
 
 def show(pair: Pair, figure: str, at: At) -> None:
-    """Draw everything about two runs: the figure of each, what it means, and folded where they differ."""
+    """Draw everything about two runs: the figure of each, its meaning, and their differences, folded."""
     try:
         a, b = (comparable.shown(each, figure, at) for each in (pair.a, pair.b))
     except (NothingToShow, PipelineUnavailable) as error:
@@ -131,13 +131,13 @@ def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None
             f"{found.where}."
         )
     else:
-        # Of thousands of words nearly all have next to nothing: their mean says nothing.
+        # For thousands of words the mean says nothing, because nearly all have a probability near 0.
         mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
         st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
 
 
 def _elsewhere(pair: Pair, figure: str, at: At) -> str:
-    """Say what B's figure shows, where B lacks what was chosen in A."""
+    """Say what B's figure shows if B lacks the part that was chosen in A."""
     here = at.inside(pair.b)
     if figure in comparable.OF_A_TOKEN and (
         here.token != at.token or pair.a.tokens[at.token] != pair.b.tokens[here.token]
@@ -149,7 +149,7 @@ def _elsewhere(pair: Pair, figure: str, at: At) -> str:
 
 
 def _no_difference(figure: str) -> None:
-    """Say that there is no difference map, and offer what can be compared."""
+    """Say that there is no difference map, and offer the comparisons that exist."""
     if figure in comparable.PER_HEAD:
         st.info(
             "No difference map: the two models differ in the number of layers or heads.", icon=":material/difference:"
@@ -165,7 +165,7 @@ def _no_difference(figure: str) -> None:
 
 
 def _show_streams(pair: Pair) -> None:
-    """Draw how far apart the residual streams are, where they can be compared."""
+    """Draw how far apart the residual streams are, if they can be compared."""
     a, b = pair.a, pair.b
     if a.hidden_states.shape != b.hidden_states.shape:
         shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
@@ -187,7 +187,7 @@ def _show_streams(pair: Pair) -> None:
 
 
 def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> None:
-    """Say what has to be known to read the figures."""
+    """Draw the notes that are needed to read the figures."""
     axes = [axis for each in (a, b) if isinstance(each, ComparedCells) for axis in (each.rows, each.columns)]
     cut = isinstance(a, ComparedCells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
     if cut:
@@ -201,7 +201,7 @@ def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> N
 
 
 def _asked(traced: Trace, at: At) -> str:
-    """Say what a run's prediction is about."""
+    """Say which token a run's prediction is about."""
     token = at.inside(traced).token
     if traced.model.config.causal:
         return f"{quoted(traced.model.id)} is asked what comes after token {token + 1}; nothing is hidden from it."

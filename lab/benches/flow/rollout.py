@@ -1,4 +1,4 @@
-"""Rollout on screen: where a token's vector would come from if attention weights were all that counts."""
+"""Rollout on screen: the origin of a token's vector if attention weights were all that counts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show_rollout(view: FlowView) -> None:
 
 
 def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
-    """Say the chosen token's row in both, in numbers, and what rollout does not say."""
+    """State the chosen token's row in both matrices, in numbers, and the limits of rollout."""
     others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
     other = int(others.argmax())
     kept = f"{view.name(view.token)} keeps **{rolled[view.token]:.2f}** of itself"

@@ -41,7 +41,7 @@ def show_tree(view: FlowView) -> None:
 
 
 def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw the token after the chosen layer, what that layer reads, what the layer below reads, down to the input."""
+    """Draw the token after the chosen layer, the tokens it reads there, the tokens these read, down to the input."""
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_down(*asked_for)
@@ -101,7 +101,7 @@ def _say_alone(view: FlowView, what: str) -> None:
 
 
 def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
-    """Say what the strongest path is; folded, which layers were read, and what rollout gives."""
+    """Name the strongest path; folded, the layers that were read, and rollout's values."""
     assert tree.rolled is not None
     last = np.flatnonzero(tree.depth == tree.depth.max())
     best = int(last[tree.product[last].argmax()])
@@ -130,7 +130,7 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
 
 
 def _parked(view: FlowView, tree: Tree, best: int) -> str:
-    """Say that the strongest path runs through special tokens alone, where it is so."""
+    """If so, say that the strongest path runs only through special tokens."""
     inner = [int(tree.token[node]) for node in tree.path(best)][1:-1]
     if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
@@ -141,7 +141,7 @@ def _parked(view: FlowView, tree: Tree, best: int) -> str:
 
 
 def _say_repeated(view: FlowView, tree: Tree, weights: Weights) -> None:
-    """Say which matrix it is, and how much of the root's row one sees."""
+    """Say which matrix is repeated, and how much of the root's row is drawn."""
     first = tree.depth == 1
     row = weights[view.token]
     st.markdown(

@@ -1,4 +1,4 @@
-"""What the screens of the flow bench share, and the first of them: attention from layer to layer, a Sankey diagram."""
+"""The parts that the flow bench's screens share, and its first screen: attention by layer as a Sankey diagram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
 @dataclass(frozen=True)
 class FlowView:
-    """What is looked at. ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads."""
+    """The part looked at. ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads."""
 
     trace: Trace
     layer: int
@@ -35,12 +35,12 @@ class FlowView:
 
     @property
     def heads(self) -> str:
-        """Which heads, for titles."""
+        """The heads in words, for titles."""
         return flow.heads_in_words(self.head)
 
     @property
     def value(self) -> str:
-        """What a number is, for axes and tooltips."""
+        """The name of the drawn quantity, for axes and tooltips."""
         return flow.value_name(self.norms)
 
 
@@ -52,7 +52,7 @@ def choose_heads() -> bool:
 
 
 def choose_layer(trace: Trace) -> int:
-    """Draw in the sidebar the layer after which one looks, down to the input; from 0, the last one at first."""
+    """Draw in the sidebar the choice of the layer that the paths lead to, from 0; it begins with the last layer."""
     count = trace.model.config.layers
     st.session_state["_flow_layer"] = _layer_of_link(trace, count) or count
 
@@ -69,7 +69,7 @@ def choose_layer(trace: Trace) -> int:
 def _layer_of_link(trace: Trace, count: int) -> int:
     """Read the layer that a link asks for, from 1, or 0 for the last; says so if there is no such layer.
 
-    Links once named it ``layer``, which other pages still do: such a link is understood.
+    Links once named the layer ``layer``, which other pages still do; such a link works, too.
     """
     before = selection.asked(parameters.LAYER)
     if before is not None:
@@ -86,7 +86,7 @@ def _layer_of_link(trace: Trace, count: int) -> int:
 
 
 def choose_reading() -> bool:
-    """Draw in the sidebar, folded, the choice of weights or lengths of what is really added; True for the lengths."""
+    """Draw in the sidebar, folded, the choice of weights or norms of the added vectors; True for norms."""
     with sidebar.folded():
         chosen = parameters.FLOW_READING.choose(
             "Measured by",
@@ -97,13 +97,13 @@ def choose_reading() -> bool:
 
 
 def choose_residual() -> bool:
-    """Ask whether the residual connection is a path, too."""
+    """Ask whether the residual connection counts as a path."""
     help_ = "With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout."
     return parameters.FLOW_RESIDUAL.choose("Paths", help=help_) == WITH_RESIDUAL
 
 
 def choose_words() -> bool:
-    """Ask whether special tokens are left out of the figure; the weights stay what they are."""
+    """Ask whether special tokens are left out of the figure; the weights do not change."""
     chosen = parameters.FLOW_TOKENS.choose(
         "Tokens",
         help="Words only: without [CLS] and [SEP], or without the first token where a model has none. The weights "
@@ -133,7 +133,7 @@ def show_sankey(view: FlowView) -> None:
 
 
 def _controls() -> tuple[float, int, bool]:
-    """Threshold, number of links, and whether the residual connection is a path."""
+    """Draw the controls of the threshold, the number of links, and the residual connection as a path."""
     with st.container(horizontal=True):
         threshold = parameters.FLOW_THRESHOLD.choose(
             "Threshold", width=130, help="The least weight that a link may have."
@@ -156,7 +156,7 @@ def _choose_source(view: FlowView) -> int | None:
 
 
 def _say_none(view: FlowView, read: Reading, threshold: float, source: int | None) -> None:
-    """Say that there is no link, and which is the strongest, so that a threshold can be found."""
+    """Say that there is no link, and name the strongest one, so that the learner can find a threshold."""
     maps, keep = read.maps(view.trace), read.keep(view.trace)
     rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
     if source is not None and not rows[source]:
@@ -171,7 +171,7 @@ def _say_none(view: FlowView, read: Reading, threshold: float, source: int | Non
 
 
 def _say_links(view: FlowView, links: Links, threshold: float, source: int | None) -> None:
-    """Say where the widest band leads, and how much of all there is one sees."""
+    """Say where the widest band leads, and which share of the whole the drawn bands are."""
     top = int(links.weight.argmax())
     start, end = view.name(int(links.key[top])), view.name(int(links.query[top]))
     some = "All" if len(links) == links.reaching else f"{len(links)} of"

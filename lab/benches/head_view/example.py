@@ -1,4 +1,4 @@
-"""The article's own pair in the model on screen: how strongly two of its words are tied."""
+"""The article's own pair in the model on screen: the strongest link between two of its words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOUN, _VERB = "rabbit", "hopped"
 
 
 def tied(trace: Trace) -> str | None:
-    """Say the largest weight between *rabbit* and *hopped*, over all layers and heads; None for any other text."""
+    """State the largest weight between *rabbit* and *hopped*, over all layers and heads; None for any other text."""
     if (trace.text, trace.pair) != (PAIR.text, PAIR.pair):
         return None
     noun, verb = (_tokens(trace, word) for word in (_NOUN, _VERB))

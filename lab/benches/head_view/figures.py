@@ -13,9 +13,9 @@ from lab.models.trace import Trace
 def strongest_edges(
     traced: Trace, layer: int, heads: tuple[int, ...] = (), words: bool = False, most: int = 200
 ) -> pd.DataFrame:
-    """Who attends to whom, the ``most`` heaviest edges of ``heads`` (from 0; all if empty), the heaviest first.
+    """The ``most`` heaviest edges (from, to, weight) of ``heads`` (from 0; all if empty), the heaviest first.
 
-    ``words`` adds up the columns and takes the mean of the rows of a word's tokens.
+    With ``words``, edges run between words: the columns of a word's tokens are added up, and its rows averaged.
     """
     attention, labels = np.asarray(traced.layer(layer).attention), traced.labels
     if words:

@@ -37,16 +37,16 @@ def choose_units() -> str:
 
 
 def first_head(trace: Trace, layer: int) -> int | None:
-    """Find the head to begin with, from 0: the one that shows something in this layer, while no heads were chosen."""
+    """Find the head to begin with, from 0: one that shows something in this layer; None once heads were chosen."""
     found = look_head(trace)
     return found[1] if HEADS.name not in st.session_state and found[0] == layer else None
 
 
 def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None:
-    """Draw the figure, with the head ``first`` alone. What it shows is chosen in it, without a rerun."""
+    """Draw the figure, with the head ``first`` alone. The reader chooses other heads in it, without a rerun."""
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads if first is None else (first,))
-    if first is not None:  # most heads rest on special tokens, and their lines would hide what this one shows
+    if first is not None:  # most heads park on special tokens, and their lines would hide those of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
     st.markdown(
         "A line runs from a token (left) to one that it looks at (right): the darker, the more attention it gets."
@@ -70,7 +70,7 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
 
 
 def looks_most(trace: Trace, head: Head) -> str:
-    """Say where a head looks most from the token that this text is about. ``head``: layer and head from 0."""
+    """Name the token at which a head looks most from the text's key word. ``head``: layer and head from 0."""
     query, key = _favourite(trace, head)
     row = trace.layer(head[0]).attention[head[1], query]
     return (
@@ -80,13 +80,13 @@ def looks_most(trace: Trace, head: Head) -> str:
 
 
 def _favourite(trace: Trace, head: Head) -> tuple[int, int]:
-    """Find the token that this text is about, and the one that a head looks at most from there; both from 0."""
+    """Find the token that this text is about, and the token that a head looks at most from there; both from 0."""
     query = look_in(trace, *head).query
     return query, int(trace.layer(head[0]).attention[head[1], query].argmax())
 
 
 def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int, ...] = ()) -> HeadView:
-    """Make what is sent to the browser for layer ``layer`` (from 0), with ``heads`` (from 0) drawn first."""
+    """Make the data of layer ``layer`` (from 0) for the browser, with ``heads`` (from 0) drawn first."""
     attention, encoding = np.asarray(trace.layer(layer).attention), trace.encoding
     labels, special, in_pair = trace.labels, encoding.special, encoding.in_pair
     if units == WORDS:
@@ -98,7 +98,7 @@ def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int
 
 
 def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
-    """Read the heads that the link asks for, from 0; none for all. Says so if there are no such heads."""
+    """Read the heads that the link names, from 0; empty for all. Says so if there are no such heads."""
     asked = HEADS.chosen()
     if not asked:
         return ()

@@ -1,4 +1,4 @@
-"""Model view: what the frames of all heads show, and everything that is measured of each head as a table."""
+"""Model view: the values in the frames of all heads, and a table of everything that is measured of each head."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pattern_frames(traced: Trace, name: str) -> Frames:
 
 
 def head_numbers(traced: Trace, corrected: bool = False, threshold: float = 0.01) -> pd.DataFrame:
-    """One row a head: the six metrics, the scores of the six patterns, and the pattern it is named after.
+    """One row for each head: the six metrics, the scores of the six patterns, and the pattern that names the head.
 
     Layers and heads count from 1. A value that the text has no case for is nan.
     """

@@ -1,4 +1,4 @@
-"""The model view on the page: all heads of a run, and the one that is open, large, beside them."""
+"""The model view on the page: all heads of a run and, beside them, the opened head enlarged."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
-_FEW_HEADS = 8  # in a layer; more of them need more of the page
+_FEW_HEADS = 8  # in a layer; more heads need more of the page
 _METRICS = {metric.name for metric in METRICS}
 _PATTERNS = [pattern.name for pattern in PATTERNS]
 
 
 def take_opened(trace: Trace) -> None:
-    """A head opened in the figure becomes the chosen one, and the pair of tokens under the pointer the chosen pair.
+    """Choose a head that was opened in the figure, and the pair of tokens under the pointer.
 
-    Read before the selectors are drawn, because a widget's value cannot change after.
+    Call it before the selectors are drawn, because a widget's value cannot change afterwards.
     """
     reported = _reported()
     if reported is None or reported == st.session_state.get(_TAKEN):
@@ -53,7 +53,7 @@ def take_opened(trace: Trace) -> None:
 
 
 def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, int, int, int] | None:
-    """``"2.3.5.1.1760000000000"`` as layer 1, head 2, query 4, key 0; None for what cannot be meant.
+    """``"2.3.5.1.1760000000000"`` as layer 1, head 2, query 4, key 0; None for a report without meaning.
 
     The last part is the time of the click, which tells two clicks on one place apart.
     """
@@ -63,7 +63,7 @@ def opened_place(reported: str, layers: int, heads: int, n: int) -> tuple[int, i
 
 
 def choose_colour() -> str:
-    """Draw in the sidebar the choice of what frames the heads; for a metric, of its formula, too."""
+    """Draw in the sidebar the choice of the frames' colours and, for a metric, of its formula."""
     with sidebar.controls():
         chosen = COLOUR.choose(
             "Colour by", help="A frame around each head shows its metric, or its score for a pattern."
@@ -74,7 +74,7 @@ def choose_colour() -> str:
 
 
 def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str) -> None:
-    """Draw the figure, and beside it the head that is open (all from 0)."""
+    """Draw the figure, and beside it the opened head (all numbers from 0)."""
     corrected, tau = VERSION.chosen() == CORRECTED, threshold()
     config = trace.model.config
     left, right = st.columns([3, 2] if config.heads <= _FEW_HEADS else [2, 1])
@@ -99,7 +99,7 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
 
 
 def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames | None:
-    """Measure what ``colour`` names for every head; None for the weights alone."""
+    """Measure the metric or pattern named ``colour`` for every head; None for the weights alone."""
     if colour == WEIGHTS:
         return None
     if colour in _METRICS:
@@ -108,13 +108,13 @@ def frames_of(trace: Trace, colour: str, corrected: bool, tau: float) -> Frames 
 
 
 def view_of(trace: Trace, at: tuple[int, int] = (0, 0), frames: Frames | None = None, told: int = 0) -> ModelView:
-    """Make what is sent to the browser, with the layer and head ``at`` (from 0) marked as open."""
+    """Make the data for the browser, with the layer and head ``at`` (from 0) marked as open."""
     jobs = notable.told(runs.head_jobs(trace.model))
     return ModelView(thumbnails(trace), trace.labels, trace.model.id, is_causal(trace), frames, at, told, jobs)
 
 
 def _beside_chance(trace: Trace, colour: str) -> str:
-    """Say what to compare the scores of a pattern with, and how many heads are named after it."""
+    """State the values to compare a pattern's scores with, and how many heads are named after it."""
     place, chance = _PATTERNS.index(colour), trace_chance(trace)
     uniform, untrained = float(chance.uniform[place]), float(chance.untrained[place])
     if np.isnan(uniform):
@@ -143,17 +143,17 @@ def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> N
 
 
 def _reported() -> str | None:
-    """What the browser last said was opened."""
+    """The head that the browser last reported as opened."""
     state = st.session_state.get(_KEY)
     reported = state.get("opened") if state is not None else None
     return reported if isinstance(reported, str) else None
 
 
 def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:
-    """How often the browser was told which head is open, and which it was told last.
+    """The count of messages that told the browser which head is open, and the head in the last one.
 
-    Only where it does not know is it told once more: a click there does not change what is sent, so that
-    the thumbnails need not travel again.
+    A new message is sent only if the browser does not know the head: a click in the figure does not change the data, so
+    that the thumbnails need not travel again.
     """
     told, sent, shown = st.session_state.get(_MARK, (0, (-1, -1), None))
     if _reported() is None:

@@ -1,4 +1,4 @@
-"""The dimensions of a head: one query's row as numbers, and which dimensions make a pattern."""
+"""The dimensions of a head: one query's row as numbers, and the dimensions that make a pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lab.charts.marks.lines import lines
 from lab.figures.attention import place
 from lab.models.trace import Trace
 
-# More rows than this are no figure any more.
+# The most keys in one figure.
 KEYS = 40
 # Dimensions with a bar of their own.
 NAMED = 10
@@ -29,7 +29,7 @@ ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Needed for the name"
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
-    """The keys with a row: all of a short text; of a long one the heaviest, or those around the query."""
+    """The keys with a row: all of a short text; for a long text the heaviest, or those around the query."""
     n = len(row.keys)
     if n <= KEYS:
         return list(range(n))
@@ -38,13 +38,13 @@ def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
 
 
 def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> NeuronChart:
-    """Query, keys, products, scores, weights, values and what comes of them: one line a key that is drawn."""
+    """Query, keys, products, scores, weights, values and their sum: one line for each drawn key."""
     row, title = neuron_row(traced, layer, head, query), f"Dimensions of {place(layer, head)}"
     return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)
 
 
 def pattern_of(id: str) -> Pattern:
-    """The pattern of this id. Raises KeyError for one that does not exist."""
+    """The pattern of this id. Raises KeyError if there is no such pattern."""
     return {pattern.id: pattern for pattern in PATTERNS}[id]
 
 
@@ -56,9 +56,9 @@ def _decision(traced: Trace, layer: int, head: int, pattern: str) -> Decision:
 
 
 def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
-    """What each dimension adds to the pattern's keys over the others, the strongest first; the last bar is the rest.
+    """The score that each dimension adds to the pattern's keys over the others, the largest first; last, the rest.
 
-    Raises ValueError where no query of the text sees both kinds of key.
+    Raises ValueError if no query of the text sees both kinds of key.
     """
     found = _decision(traced, layer, head, pattern)
     values, rest = found.difference[found.order], max(0, len(found.order) - NAMED)
@@ -72,9 +72,9 @@ def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
 
 
 def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
-    """What every dimension adds to the scores, as a mean: of the pattern's keys, of the others, and the difference.
+    """The mean score that every dimension adds, for the pattern's keys, for other keys, and the difference.
 
-    Raises ValueError where no query of the text sees both kinds of key.
+    Raises ValueError if no query of the text sees both kinds of key.
     """
     found = _decision(traced, layer, head, pattern)
     vectors, names = [found.pattern, found.others, found.difference], ["its keys", "other keys", "difference"]
@@ -85,8 +85,8 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
 def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
     """The queries, from 0, at which the products with a neighbour are shown: tokens 2, 8 and 14, as Vig (2019) does.
 
-    In a shorter text, the first, the middle and the last one that is a word and has a word for its neighbour ``step``
-    places on.
+    In a shorter text, take the first, the middle and the last of the words whose neighbour ``step`` places on is a
+    word.
     """
     n, special = len(traced), traced.encoding.special
     able = [i for i in range(n) if not special[i] and 0 <= i + step < n and not special[i + step]]
@@ -97,7 +97,7 @@ def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
 
 
 def neighbour_products(traced: Trace, layer: int, head: int, step: int) -> Heatmap:
-    """The products q_d · k_d of a few queries with the token ``step`` places on, a row each.
+    """The products q_d · k_d of a few queries with the token ``step`` places on, one row for each query.
 
     Raises ValueError for a text without two words beside each other.
     """
@@ -113,12 +113,12 @@ def neighbour_products(traced: Trace, layer: int, head: int, step: int) -> Heatm
 def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figure:
     """The pattern's score with only the strongest dimensions, and without them; ``count`` is one of the points.
 
-    Raises ValueError where no query of the text sees both kinds of key.
+    Raises ValueError if no query of the text sees both kinds of key.
     """
     found = kept_of(traced, (layer, head), pattern, count)
     if found is None:
         raise ValueError(_NO_CASE.format(pattern))
-    uniform = found.at(0)[0]  # no dimension at all leaves a uniform head
+    uniform = found.at(0)[0]  # without any dimension, the head is uniform
     needed = uniform + CLEARLY * (1 - uniform)
     series: dict[str, ArrayLike] = {ONLY: found.only, WITHOUT: found.without, NEEDED: [needed] * len(found.counts)}
     places, scale = AxisPlaces("Strongest dimensions", found.counts.tolist()), Scale("Score", (0.0, 1.0))

@@ -1,6 +1,6 @@
-"""Two screens of the neuron view: one query's row to its end, and the dimensions that decide.
+"""Two screens of the neuron view: one query's row from start to end, and the dimensions that decide.
 
-A dimension of q and k is what Vig 2019 calls a neuron; in the lessons a neuron is one of the feed-forward network.
+Vig 2019 calls a dimension of q and k a neuron; in the lessons, a neuron is part of the feed-forward network.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HOW_TO_READ = (
 
 @dataclass(frozen=True)
 class NeuronView:
-    """What is looked at: one query of one head, all from 0."""
+    """One query of one head, all counted from 0."""
 
     trace: Trace
     layer: int
@@ -59,7 +59,7 @@ class NeuronView:
 
 
 def show_neurons(view: NeuronView) -> None:
-    """Draw the way from the query's and the keys' vectors to what the head adds."""
+    """Draw the way from the vectors of query and keys to the vector that the head adds."""
     show_sentence(view.trace, view.query, of=view.at)
     st.markdown(_HOW_TO_READ)
     around = len(view.trace) > figures.KEYS and _choose_keys()
@@ -82,7 +82,7 @@ def _choose_keys() -> bool:
 
 
 def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
-    """Say what the row leads to, and how much of it one sees."""
+    """Say which vector the row leads to, and which share of the row is drawn."""
     top, longest = int(row.weights.argmax()), int(row.lengths.argmax())
     text = f"{view.name(view.query)} gives its largest weight, **{row.weights[top]:.2f}**, to {view.name(top)}"
     if longest != top:
@@ -141,7 +141,7 @@ def _choose_count(view: NeuronView) -> int:
 
 
 def _own_pattern(view: NeuronView) -> Pattern:
-    """Find what the head on screen shows most clearly, and say it with its numbers."""
+    """Find the pattern that the head on screen shows most clearly, and state its numbers."""
     own = own_pattern(view.trace, *view.at)
     if own is None:
         st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
@@ -154,7 +154,7 @@ def _own_pattern(view: NeuronView) -> Pattern:
 
 
 def _say_best(view: NeuronView, pattern: Pattern) -> None:
-    """Offer the way to the head that shows the pattern best, from any other head."""
+    """Unless it is on screen, offer a way to the head that shows the pattern best."""
     found = walk(view.trace, pattern)
     if found is None or (found.best.layer, found.best.head) == view.at:
         return
@@ -192,7 +192,7 @@ def _say_decision(found: Decision, pattern: Pattern) -> None:
 
 
 def carried(found: Decision, count: int) -> str:
-    """Say how much of the difference so few dimensions carry."""
+    """State the share of the difference that the first ``count`` dimensions carry."""
     verb = "dimensions carry" if count > 1 else "dimensions carries"
     return f"**{count} of {len(found.order)}** {verb} {found.share(count):.0%} of the difference"
 

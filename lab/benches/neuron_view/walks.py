@@ -1,4 +1,4 @@
-"""Three patterns in the neuron view, each on the head that shows it best, and what makes it."""
+"""Three patterns in the neuron view, each on the head that shows it best, and the dimensions that make it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lab.course.words import escaped, signed
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 
-# A pattern of neighbours, and how many places on the neighbour is.
+# The patterns of neighbours, each with the step to the neighbour.
 _STEPS = {"next_token": 1, "previous_token": -1}
-_STRONGEST = 5  # dimensions that are named at a token
+_STRONGEST = 5  # dimensions named for each token
 
 
 def show_walks(view: NeuronView) -> None:
@@ -41,7 +41,7 @@ def show_walks(view: NeuronView) -> None:
 
 
 def _show_walk(view: NeuronView, walk: Walk) -> None:
-    """Draw a head's dimensions, the finding first; folded, what makes the pattern; and the ways to the head."""
+    """Draw a head's dimensions, the finding first; folded, the dimensions behind the pattern; and links to the head."""
     best = walk.best
     at, id, shows = (best.layer, best.head), best.pattern.id, best.score > best.uniform
     _say_walk(walk)
@@ -83,7 +83,7 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
 
 
 def _say_walk(walk: Walk) -> None:
-    """Say which head shows the pattern, and whether a uniform head does, too: then nothing is taken apart."""
+    """Name the head that shows the pattern, unless a uniform head does so, too: then nothing is taken apart."""
     best = walk.best
     where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
@@ -103,7 +103,7 @@ def _say_walk(walk: Walk) -> None:
 
 
 def _say_made(walk: Walk) -> None:
-    """Say which few dimensions carry half of a pattern, and what it is with and without them."""
+    """Name the few dimensions that carry half of a pattern, and its score with and without them."""
     found = walk.decision
     if found is None:
         st.markdown("No query sees the pattern’s keys and others besides, so no score can be taken apart.")

@@ -1,4 +1,4 @@
-"""A part of any tensor of a trace, its block in the paper's figure, and the Python that gives it."""
+"""A part of any tensor of a trace, its block in the paper's figure, and the Python that computes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.models.loading import load_model
 from lab.models.tensors import catalogue, entry_of, missing
 from lab.models.trace import Trace
 
-# More cells make a browser slow.
+# The most cells that are drawn: with more, a browser gets slow.
 MOST_ROWS, MOST_COLUMNS = 96, 128
 _TITLES = {"query": QUERY, "key": KEY}
 _TOKENS = ("token", "query", "key")
@@ -25,7 +25,7 @@ _ANSWERS = ("B follows A", "B is random")
 
 
 def names(traced: Trace, axis: str, places: range) -> list[str]:
-    """What the places of an axis are called: tokens and words by number and name, others by number from 1."""
+    """The names of an axis's places: number and name for tokens and words, else the number, from 1."""
     if axis in _TOKENS:
         return [f"{i + 1} · {traced.labels[i]}" for i in places]
     if axis == "word":
@@ -84,7 +84,7 @@ def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
 def snippet(traced: Trace, cut: Cut) -> str:
     """A few lines of Python, three for a model of the catalogue, that give the array of ``cut``.
 
-    Raises TypeError for a model that no line of Python can make again.
+    Raises TypeError for a model that Python code cannot make again.
     """
     model = traced.model
     if model.made is not None and model.made.func is load_model:
@@ -99,7 +99,7 @@ def snippet(traced: Trace, cut: Cut) -> str:
 
 
 def csv(traced: Trace, cut: Cut) -> bytes:
-    """The array of ``cut`` as a CSV file, under the names that its rows and columns have on screen."""
+    """The array of ``cut`` as a CSV file, with the names of its rows and columns on screen."""
     array, axes = values(traced, cut), cut.entry.axes
     rows = [cut.entry.name] if array.ndim == 1 else names(traced, axes[-2], cut.rows)
     return to_csv(table(array.reshape(len(rows), -1), rows, names(traced, axes[-1], cut.columns)))

@@ -1,4 +1,4 @@
-"""One head's attention without special tokens, rescaled, or between words; and what was taken away."""
+"""One head's attention without special tokens, rescaled, or between words; and the attention that was removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLES = {
     SOFTMAX_SCALE: "Softmax taken once more",
     REDUCED: "Between words",
 }
-# Without special tokens, the weights that are left may all be small.
+# Without special tokens, the remaining weights may all be small.
 _ANY_WEIGHT = replace(WEIGHT, domain=None)
 
 
@@ -43,7 +43,7 @@ def of_head(traced: Trace, layer: int, head: int, name: str, cut: str | None = N
 
 
 def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
-    """What the rows of a variant are called: tokens with their position in the text, or words with theirs."""
+    """The names of a variant's rows: tokens with their position in the text, or words with their number."""
     if name == REDUCED:
         return [f"{i} · {label}" for i, label in enumerate(words(traced, cut).labels, start=1)]
     kept = [i for i, special in enumerate(traced.encoding.special) if name == RAW or not special]
@@ -53,7 +53,7 @@ def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
 def variant_map(
     traced: Trace, layer: int, head: int, name: str, cut: str | None = None, highest: float = 1.0
 ) -> Figure:
-    """A variant as a heatmap, its first :data:`lab.figures.attention.MAP_TOKENS` rows and columns at most.
+    """A variant as a heatmap, at most its first :data:`lab.figures.attention.MAP_TOKENS` rows and columns.
 
     ``highest`` is the weight at the end of the colours, the same for maps that are compared.
     """
@@ -68,9 +68,9 @@ def variant_map(
 
 
 def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> SmallMaps:
-    """A variant of every head of a layer on one scale; ``head`` is framed. With each head, the mass that is left out.
+    """A variant of every head of a layer on one scale, with each head's removed mass; ``head`` is framed.
 
-    Of a long text, a cell is the largest weight of a block.
+    For a long text, a cell is the largest weight of a block.
     """
     found = [of_head(traced, layer, each, name, cut) for each in range(traced.model.config.heads)]
     maps, block = smaller(np.stack([each.matrix for each in found]), CELLS)
@@ -83,7 +83,7 @@ def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: s
 
 
 def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:
-    """What each row lost to special tokens: all rows of a short text, those that lost most of a long one."""
+    """The mass that each row lost to special tokens: all rows of a short text, the largest losses of a long one."""
     found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
     most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
     part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"

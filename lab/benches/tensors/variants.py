@@ -1,4 +1,4 @@
-"""Attention variants on screen: what is left without special tokens, rescaled, and between words."""
+"""Attention variants on screen: the attention without special tokens, rescaled, and between words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MEANING = {
 
 
 def show_variants(trace: Trace, layer: int, head: int) -> None:
-    """Draw the chosen head, as it is and in the chosen variant, on one colour scale; or every head of its layer."""
+    """Draw the chosen head, raw and in the chosen variant, on one colour scale; or every head of its layer."""
     chosen, maps = _controls()
     st.markdown(f"**{variant_figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
     cut = _choose_words(trace) if chosen == REDUCED else None
@@ -66,7 +66,7 @@ def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) 
 
 
 def _controls() -> tuple[str, str]:
-    """Ask for the variant, and for the chosen head, with raw beside it or without, or all heads."""
+    """Ask for the variant, and for its drawing: the chosen head with or without the raw one beside it, or all heads."""
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
@@ -78,7 +78,7 @@ def _controls() -> tuple[str, str]:
 
 
 def _choose_words(trace: Trace) -> str | None:
-    """A cut of the text by hand that fits it; None for the tokenizer's own words."""
+    """A cut of the text by hand that fits the text; None for the tokenizer's own words."""
     sign, own = separator(trace.encoding), default_cut(trace.encoding)
     with st.expander("Cut the words yourself", icon=":material/content_cut:"):
         typed = parameters.WORD_CUT.area(
@@ -107,7 +107,7 @@ def _warn(raw: Variant, found: Variant) -> None:
 
 
 def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str | None) -> None:
-    """What the rows lost to special tokens."""
+    """Draw the mass that the rows lost to special tokens."""
     if not any(trace.encoding.special):
         first = trace.layer(place[0]).attention[place[1]][:, 0].mean().item()
         even = sum(1 / (i if trace.model.config.causal else len(trace)) for i in range(1, len(trace) + 1)) / len(trace)

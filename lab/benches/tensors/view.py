@@ -41,14 +41,14 @@ _BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it
 
 @dataclass(frozen=True)
 class ShownTensor:
-    """What is on screen, and where the proof of it goes."""
+    """The cut on screen, and the place for its proof."""
 
     cut: Cut
     proof: DeltaGenerator
 
 
 def show_tensor(trace: Trace, layer: int, head: int) -> ShownTensor:
-    """Draw one tensor of the catalogue; the proof's part is filled in when the proof is made."""
+    """Draw one tensor of the catalogue; :func:`show_difference` fills in the proof's part later."""
     st.markdown("Choose a tensor: you see its numbers, its place in the model, and the Python that gets it.")
     entry = _choose([entry for entry in catalogue(trace) if not missing(trace, entry, layer)])
     figure = st.container()
@@ -94,7 +94,7 @@ def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
         st.session_state["_tensor"] = asked if asked in found else found[0]
         label = f"Tensor: {len(found)} of {len(entries)}" if len(found) < len(entries) else f"Tensor: {len(found)}"
         chosen = st.selectbox(label, found, key="_tensor", on_change=_take)
-    if chosen != asked:  # the search has led elsewhere
+    if chosen != asked:  # the search has led to another tensor
         _keep(chosen)
     with st.popover("All tensors", icon=":material/list:", type="tertiary", on_change="rerun", key="_index") as every:
         if every.open:
@@ -108,7 +108,7 @@ def _take() -> None:
 
 
 def _keep(name: str) -> None:
-    """Choose a tensor, and forget the rows and columns of the one before."""
+    """Choose a tensor, and forget the chosen rows and columns of the previous one."""
     TENSOR.set(name)
     for field in (TENSOR_ROWS, TENSOR_COLUMNS):
         field.set("")
@@ -173,7 +173,7 @@ def _describe(trace: Trace, entry: TensorEntry) -> None:
 
 
 def _say_drawn(trace: Trace, cut: Cut, head: int) -> None:
-    """Say what part is drawn, and which columns are the head's own."""
+    """Say which part is drawn, and which columns are the head's own."""
     drawn, said = cut.at_most(figures.MOST_ROWS, figures.MOST_COLUMNS), []
     if drawn.size < cut.size:
         said.append(
@@ -194,7 +194,7 @@ def _span(places: range) -> str:
 
 
 def _show_statistics(trace: Trace, cut: Cut) -> DeltaGenerator:
-    """Draw the selection summed up; returns the place for the proof."""
+    """Draw statistics of the selection; returns the place for the proof."""
     summed = statistics_of(trace, cut)
     if summed is None:
         st.markdown("Every score of the selection is masked (−∞).")
@@ -244,7 +244,7 @@ def _take_home(trace: Trace, cut: Cut) -> None:
 
 
 def show_difference(trace: Trace, shown: ShownTensor) -> None:
-    """Say how far this tensor is from Hugging Face's, by the number in the proof's table."""
+    """State the difference between this tensor and Hugging Face's, from the proof's table."""
     cut, entry = shown.cut, shown.cut.entry
     if entry.weight:
         said = "**Not compared with Hugging Face**: a weight is read from the checkpoint, not computed."

@@ -3,7 +3,7 @@
 Vega knows the colour of its page as its `background` signal, so one specification serves both themes:
 `DARK` is a parameter that every specification carries, and `themed(light, dark)` picks in the browser.
 The ramps take even steps of lightness (OKLCH) from the page's own colour to full strength: one hue for
-[0, 1], blue and orange on either side of zero, so they can be told apart in grey and with colour-blind eyes.
+[0, 1], blue and orange on either side of zero, which differ in grey and for colour-blind eyes, too.
 """
 
 DARK = {"name": "dark", "expr": "luminance(background) < 0.4"}

@@ -28,16 +28,16 @@ class Figure:
     Attributes
     ----------
     spec
-            Vega-Lite specification, plain JSON. Outlines and, if `domain` is given, new numbers leave the specification
-            unchanged, and Streamlit then mends the drawing in place instead of building a new one.
-        data
-            The numbers, one row for each mark; they travel as Arrow.
-        width
-            Pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
-        alt
-            The chart in a sentence, for readers who cannot see it.
-        table
-            Makes the table view when a reader opens it; `lab.charts.to_csv` turns the table into a file.
+        Vega-Lite specification, plain JSON. Outlines and, if `domain` is given, new numbers leave the specification
+        unchanged, and Streamlit then mends the drawing in place instead of building a new one.
+    data
+        The numbers, one row for each mark; they travel as Arrow.
+    width
+        Pixels, or "stretch". Pixels are a maximum: on a narrower page the chart shrinks.
+    alt
+        The chart in a sentence, for readers who cannot see it.
+    table
+        Makes the table view when a reader opens it; `lab.charts.to_csv` turns the table into a file.
     """
 
     spec: dict[str, Any]
@@ -127,7 +127,7 @@ def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np
     Raises
     ------
     ValueError
-        Other dimensions, nothing inside, NaN or infinity (and where the first one is).
+        Other dimensions, no values, or NaN or infinity; the message says where the first of these is.
     """
     array = np.asarray(values, dtype=np.float32)
     if array.ndim != len(shape) or array.size == 0:

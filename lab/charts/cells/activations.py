@@ -24,7 +24,7 @@ def activations(
 ) -> Heatmap:
     """Draw `values` (tokens, neurons) over the whole width.
 
-    `columns` says what a column is (a neuron, a dimension of a vector) and the number, from 1, of the first one.
+    `columns` is the noun for a column (a neuron, a dimension of a vector), and the first column's number, from 1.
 
     `highlight` and `clicked(event)` are (token, column), both from 0. Values beyond the scale's domain have full
     strength.

@@ -44,7 +44,7 @@ class Grid:
     axes: tuple[Axis, Axis]  # rows, columns
     scale: Scale
     limits: Domain
-    cell_height: float | None = None  # None: as high as wide, within what fits on a screen
+    cell_height: float | None = None  # None: square cells, as far as the grid fits on a screen
     causal: bool = False
     texts: Texts | None = None
     shift: int = 0  # of a masked grid: number of rows by which its first row is below its first column's diagonal

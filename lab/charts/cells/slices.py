@@ -46,8 +46,8 @@ def matrix_slice(
     axes
         The axis of the rows, then of the columns.
     scale
-            Its title and domain. Colours diverge around 0 if any number is below 0, and the numbers in the cells have
-            as many digits as fit.
+        Its title and domain. Colours diverge around 0 if any number is below 0, and the numbers in the cells have
+        as many digits as fit.
     hidden
         The cells that do not exist; they are not drawn.
 

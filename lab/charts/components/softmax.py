@@ -23,13 +23,13 @@ class Softmax:
     logits
         (k,), their logits, divided by the temperature.
     others
-            The number of words of the vocabulary that are not drawn.
-        rest
-            ln of the sum of e to the power of their logits; -inf if there are none.
-        chosen
-            The word whose logit moves, from 0.
-        temperature
-            The number by which the logits were divided; if it is not 1, the figure says so.
+        The number of words of the vocabulary that are not drawn.
+    rest
+        ln of the sum of e to the power of their logits; -inf if there are none.
+    chosen
+        The word whose logit moves, from 0.
+    temperature
+        The number by which the logits were divided; if it is not 1, the figure says so.
 
     Raises
     ------

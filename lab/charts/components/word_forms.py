@@ -35,18 +35,18 @@ class OnPage:
     Attributes
     ----------
     doors
-            The lesson behind each part, by the part's name: ``tokens``, ``vectors``, ``layer`` and ``words`` are
-            headings, ``link`` and ``dot`` are parts that are chosen. A part that is not here has no door.
-        lenses, lens
-            The lenses to choose from, and the lens in use.
-        fills
-            The CSS selector of an element of the page that shows the best word so far.
-        play
-            The figure plays once whenever this text differs from the one before; "" for never.
-        waits
-            Whether the figure stays before the first layer and gives no word away.
-        hint
-            The first thing to try, while nothing is cut; "" leaves the choice to the figure.
+        The lesson behind each part, by the part's name: ``tokens``, ``vectors``, ``layer`` and ``words`` are headings,
+        ``link`` and ``dot`` are parts that are chosen. A part that is not here has no door.
+    lenses, lens
+        The lenses to choose from, and the lens in use.
+    fills
+        The CSS selector of an element of the page that shows the best word so far.
+    play
+        The figure plays once whenever this text differs from the one before; "" for never.
+    waits
+        Whether the figure stays before the first layer and gives no word away.
+    hint
+        The first thing to try, while nothing is cut; "" leaves the choice to the figure.
     """
 
     doors: Mapping[str, str] = field(default_factory=dict)

@@ -45,9 +45,9 @@ def radar(
     axes
         A name for each axis, clockwise from the top; at least three make a shape.
     axis_title
-            The meaning of the distance from the middle.
-        table
-            The numbers behind the chart.
+        The meaning of the distance from the middle.
+    table
+        The numbers behind the chart.
 
     Raises
     ------

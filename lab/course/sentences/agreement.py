@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# What grammar asks for after a plural subject, and the form that would fit the nearer noun.
+# The form that grammar requires after a plural subject, and the form that would fit the nearer noun.
 FORMS = ("were", "was")
 
 
@@ -26,7 +26,7 @@ class Attraction:
 
     @property
     def name(self) -> str:
-        """The two nouns: enough to tell the sentence from the others."""
+        """The two nouns, which tell the sentence from the others."""
         return f"{self.subject} … {self.nearer}"
 
     def filled(self, form: str) -> str:
@@ -34,7 +34,7 @@ class Attraction:
         return self.text.replace("_", form)
 
 
-# Written down before any model was asked, and none was left out afterwards.
+# All were written down before any model read them, and none was left out afterwards.
 ATTRACTIONS = (
     Attraction("The keys to the cabinet _ on the table.", "keys", "cabinet"),
     Attraction("The dogs that chased the cat _ tired.", "dogs", "cat"),

@@ -1,10 +1,10 @@
-"""Sentences with a blank, what may stand there, and one word in each that decides."""
+"""Sentences with a blank, words to choose from, and one word in each that decides."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# How a blank is written: BERT's own token for a hidden word. It is replaced by the model's.
+# The blank in a text: BERT's own token for a hidden word. It is replaced by the model's token.
 BLANK = "[MASK]"
 
 
@@ -17,11 +17,11 @@ class Blank:
     text
         The sentence.
     offered
-        Four words to choose from. One is grammatical and likely, the others are each wrong or unlikely in another way.
+        Four words to choose from. One is grammatical and likely, the others are wrong or unlikely, each in its own way.
     change
-        A word of the sentence, and what it may be changed to, so that another answer belongs in the blank.
+        A word of the sentence, and a replacement that changes the answer.
     answers
-        What grammar asks for in the blank, in the past tense: before the change, and after it.
+        The form that grammar requires in the blank, in the past tense: before the change, and after it.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Blank:
         return (self.changed if changed else self.text).replace(BLANK, self.answers[changed])
 
 
-# The first that a model answers in two ways is the one it is shown.
+# A model is shown the first blank that it answers in two ways.
 BLANKS = (
     Blank("The boys [MASK] playing in the garden.", ("is", "was", "were", "seen"), ("boys", "boy")),
     Blank("The dogs [MASK] barking at the children.", ("is", "was", "were", "made"), ("dogs", "dog")),

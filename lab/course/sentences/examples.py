@@ -1,4 +1,4 @@
-"""Sentences worth a look, each with the reason it is there."""
+"""Sentences worth a look, each with the reason to look at it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence, or two, and what to look for in them.
+    """A sentence, or two, and the thing to look for in them.
 
     ``why`` is true of every model: it says where to look. ``about`` is the word of ``text`` whose row of attention
-    shows it, where there is one.
+    shows this, if there is one.
     """
 
     name: str
@@ -117,11 +117,11 @@ EXAMPLES = (
 
 
 def example_of(text: str, pair: str) -> Example | None:
-    """The example that these texts are, or None."""
+    """The example with these texts, or None."""
     return next((each for each in EXAMPLES if (each.text, each.pair) == (text, pair)), None)
 
 
-# Texts and what follows each of them; in the other order, each second text would hang in the air.
+# Texts, each with its continuation; in the other order, the second text would make no sense.
 FOLLOWING = (
     ("The children went to the park.", "They played there until it was dark."),
     ("He put the kettle on the stove.", "When the water boiled, he made tea."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# A line for the blank, as a learner types it.
+# The blank in a text: a line, as a learner types it.
 BLANK = "_"
 
 
@@ -17,7 +17,7 @@ class First:
     text
         The sentence.
     offered
-        Four words to guess from: the likely one, and three that are each wrong or unlikely in another way.
+        Four words to guess from: the likely one, and three that are wrong or unlikely, each in its own way.
     cut
         The word to cut off from the blank.
     """
@@ -28,11 +28,11 @@ class First:
 
     @property
     def short(self) -> str:
-        """Its beginning, as a button has it."""
+        """The beginning of the sentence, for a button."""
         return f"{' '.join(self.text.split()[:3])} …"
 
 
-# One has a detour: cutting "dogs" off from the blank changes little, cutting it off from every word changes the answer.
+# One sentence has a detour: cutting "dogs" off from the blank changes little, cutting it off from every word a lot.
 FIRST = (
     First(f"The capital of France is {BLANK}.", ("london", "paris", "french", "big"), "France"),
     First(f"The teacher told the students that {BLANK} had passed the exam.", ("he", "they", "she", "it"), "students"),

@@ -1,4 +1,4 @@
-"""Where a page looks first: at the word an example is about, else at the row that has most to weigh."""
+"""Where a page looks first: at the example's key word, otherwise at the row that ``first_look`` picks."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def look_in(trace: Trace, layer: int, head: int) -> Look:
 
 
 def look_head(trace: Trace) -> tuple[int, int]:
-    """Layer and head of that row, from 0."""
+    """The layer and head that a page begins with, from 0."""
     found = look(trace)
     return found.layer, found.head
 
 
 def _about(trace: Trace) -> int | None:
-    """The place, from 0, of the word that an example is about, if the text is one and the model has it whole."""
+    """The place, from 0, of the word that an example is about, if the text is an example and the word is one token."""
     example = example_of(trace.text, trace.pair or "")
     if example is None or not example.about:
         return None
     found = re.search(rf"(?<!\w){re.escape(example.about)}(?!\w)", trace.text)
     assert found is not None, f"{example.name}: no {example.about}"
-    # GPT-2 counts the space before a word to it.
+    # GPT-2 includes the space before a word in its token.
     begins = (found.start(), found.start() - 1)
     spans = zip(trace.encoding.in_pair, trace.offsets, strict=True)
     return next((i for i, (pair, (a, b)) in enumerate(spans) if not pair and a in begins and b == found.end()), None)

@@ -1,4 +1,4 @@
-"""Words with two meanings, a sentence for each: to see what the layers make of one token."""
+"""Words with two meanings, with a sentence for each meaning, to see how the layers change the word's vector."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TwoMeanings:
-    """A word in two sentences that tell its meanings apart; ``alike`` has it in the meaning of the first once more.
+    """A word in two sentences that tell its meanings apart; ``alike`` has the word once more in its first meaning.
 
-    ``alike`` is the yardstick: how far a change of sentence alone moves the word. Empty where nobody asks for it.
+    ``alike`` is the yardstick: it shows how far a change of sentence alone moves the word. Empty if it is not used.
     """
 
     word: str
@@ -18,7 +18,7 @@ class TwoMeanings:
     alike: str = ""
 
 
-# The first that a model has as one token, the same in both sentences, is the one it is shown.
+# A model is shown the first word that is one token in its vocabulary, and the same token in both sentences.
 TWO_MEANINGS = (
     TwoMeanings("March", "They met in March.", "They march to the town.", "The war ended in March."),
     TwoMeanings("fall", "They fall down.", "It was in the fall of that year.", "The stones fall into the sea."),

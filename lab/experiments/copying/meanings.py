@@ -120,7 +120,7 @@ def _by_position(found: CopyingTest) -> str:
 
 
 def _looks(found: CopyingTest) -> str:
-    """Say where the two heads look, and whether the claim says so."""
+    """Say where the two heads look, and whether this agrees with the claim."""
     best, source = found.best, found.source
     said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to the token that followed last time"
     if source is None:

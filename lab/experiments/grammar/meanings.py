@@ -158,7 +158,7 @@ def verdict_of(found: GrammarTest) -> str:
 
 
 def in_full(found: GrammarTest, model_id: str) -> str:
-    """Tell the sizes, the relations not reproduced, those left open, and the gain from choosing on the same data."""
+    """Tell the sizes, the relations not reproduced, the relations left open, and the selection bias."""
     testable = _testable(found)
     return " ".join([*_sizes(_held(found)), *_without(testable, model_id), *_open(testable), _bias(found.rows)])
 

@@ -134,7 +134,7 @@ def verdict_of(found: NeededTest) -> str:
 
 
 def in_full(found: NeededTest, model_id: str) -> str:
-    """Tell how often the model is right, in which direction heads change that, and which heads work together."""
+    """Tell how often the model is right, how single heads change that, and what a fifth of the heads do together."""
     right, wrong = int((found.plain > 0).sum()), float((found.twin > 0).mean())
     clear, mean = found.effect.clear, found.effect.mean
     falls, rises = (int((clear & side).sum()) for side in (mean < 0, mean > 0))

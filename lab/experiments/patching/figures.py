@@ -136,7 +136,7 @@ def _name(site: str, at: tuple[int, ...], tokens: Sequence[str]) -> str:
 
 
 def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
-    """Every cell of a part: on B with its interval, on A, and (if ``way`` is "suffices") the gradient's estimate."""
+    """Every cell of a part: on B with its interval, on A, and, for what suffices, the gradient's estimate."""
     site, means = _site(part), found.carried[DIRECTION[way]]
     values = {
         "carried": means.on_b,
@@ -207,7 +207,7 @@ def relay_frame(found: PatchingTest) -> pd.DataFrame:
 def best_frame(found: PatchingTest) -> pd.DataFrame:
     """The single site of each part that carries most on half A, and its share on half B.
 
-    For the residual stream, without the embeddings and the last layer, where one token has everything by construction.
+    The residual stream counts without embeddings and last layer, in which one token has everything by construction.
     """
     rows = []
     for way, direction in DIRECTION.items():

@@ -1,4 +1,4 @@
-"""The cards on screen: a picker, the facts, the card; and what can be had from the Hub."""
+"""The cards on screen: a picker, the facts, the card; and the models available from the Hub."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
 from lab.ui.tables import DECIMAL, show_table
 
-# What a learner asks first of a card, and what only who wants to make such a model does.
+# The sections that learners read first, and those folded for readers who want to make such a model.
 _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")
 
 
 def show_cards(page: OpenPage) -> None:
-    """Which parts there are, and one of them."""
+    """Draw the list of parts, and the card of the chosen one."""
     folders = {part.id: part.folder for part in parts()}
     model = page.selection[parameters.MODEL]
     chosen = _choose([*([] if model in folders else [model]), *folders], model)
@@ -40,7 +40,7 @@ def show_cards(page: OpenPage) -> None:
 
 
 def _choose(offered: Sequence[str], model: str) -> str:
-    """The picker. It starts at the sidebar's model and follows it when that changes."""
+    """Draw the picker. It starts at the sidebar's model and follows changes there."""
     asked, before = parameters.CARD.chosen(), st.session_state.get("_card.model")
     st.session_state["_card.model"] = model
     if before not in (None, model):
@@ -76,7 +76,7 @@ def _show_section(title: str, parts: Sequence[Part]) -> None:
 
 
 def _show_parts(parts: Sequence[Part]) -> None:
-    """What a card says, in its order."""
+    """Draw the parts of a card, in their order."""
     if any(isinstance(part, str) and "top-1" in part for part in parts):
         st.caption("**Top-1**: how often the first guess is right; **top-5**: how often one of the first five is.")
     for part in parts:
@@ -92,7 +92,7 @@ def _show_parts(parts: Sequence[Part]) -> None:
 
 
 def _show_jobs(found: Sequence[Notable]) -> None:
-    """Which head does what, the best first."""
+    """Draw the table of jobs with the head that does each best, the best first."""
     if not found:
         return
     st.header("What its heads do")
@@ -121,7 +121,7 @@ def _show_facts(known: dict[str, str]) -> None:
 
 
 def _show_hub(entry: ModelCard) -> None:
-    """What the catalogue knows of a model from the Hub, and whether it can be had."""
+    """Draw the catalogue's facts about a model from the Hub, and whether the model can be downloaded."""
     st.header(escaped(entry.title))
     st.markdown(
         f"{quoted(entry.id)} is {escaped(str(entry.repository))} on the Hugging Face Hub: about "
@@ -143,7 +143,7 @@ def _state(entry: ModelCard) -> str:
 
 
 def _show_local(name: str) -> None:
-    """A folder the operator offers, with its card if it has one."""
+    """Draw a folder that the operator offers, with its card if it has one."""
     folder = runs.local_models()[name]
     if (folder / CARD).is_file():
         _show_part(folder)
@@ -157,7 +157,7 @@ def _show_local(name: str) -> None:
 
 
 def _show_side_by_side() -> None:
-    """The sizes of the models that travel with the lab and of the papers' own, a column each."""
+    """Draw the sizes of the models that travel with the lab and of the papers' own, one in each column."""
     own = {part.id: specification(part.folder) for part in parts()}
     known = {name: each for name, each in own.items() if each is not None}
     known |= {each.id: sizes(each, each.parameters) for each in PUBLISHED}
@@ -171,13 +171,13 @@ def _show_side_by_side() -> None:
 
 
 def _millions(entry: ModelCard) -> float:
-    """Parameters in millions: counted where the configuration is known, else by the file, which has masks and heads."""
+    """Parameters in millions: counted if the configuration is known, else all numbers in the file, heads included."""
     counted = next((each.parameters / 1e6 for each in PUBLISHED if each.id == entry.id), None)
     return entry.megabytes / 4 if counted is None else counted
 
 
 def _show_catalogue() -> None:
-    """The models that do not travel with the lab."""
+    """List the models that do not travel with the lab."""
     entries = [entry for entry in CATALOGUE if entry.repository is not None]
     st.header("From the Hugging Face Hub")
     table = pd.DataFrame(

@@ -1,6 +1,6 @@
 """A model beside its twin with random weights: one head's map, all heads in one number, the best words at a place.
 
-Each figure is that of one trace; the same of the twin's trace stands beside it.
+Each function draws one trace; a page calls it for the model's trace and for its twin's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lab.charts.marks.bars import bars
 from lab.figures.axes import WEIGHT, layers_and_heads, queries_and_keys
 from lab.models.trace import Trace
 
-MAP_TOKENS = 48  # two maps share the width of the page
+MAP_TOKENS = 48  # tokens on a side, since two maps share the width of the page
 TOP = 5
 
 
@@ -29,7 +29,7 @@ def head_map(traced: Trace, layer: int, head: int, title: str, high: float = 1.0
 
 
 def head_spread(traced: Trace, name: str) -> Heatmap:
-    """How evenly each head spreads its attention: entropy ÷ its maximum, a mean over rows. ``name`` is for the title.
+    """The evenness of each head's attention: entropy ÷ its maximum, as a mean over rows. ``name`` is for the title.
 
     Raises ValueError for a single token, which has nothing to spread.
     """

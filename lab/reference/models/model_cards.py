@@ -1,4 +1,4 @@
-"""Model cards: the MODEL_CARD.md beside a trained part, which says how it was made and what it knows.
+"""Model cards: the MODEL_CARD.md beside a trained part, which says how the part was made and what it can do.
 
 Imports nothing heavy: a page may show a card without torch.
 """
@@ -25,7 +25,7 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture a card shows: a file beside it, and the words for those who do not see it."""
+    """A picture of a card: a file beside it, and a description for readers who cannot see the picture."""
 
     path: Path
     alt: str
@@ -33,14 +33,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines to be shown as they are."""
+    """Lines to be shown unchanged."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; its cells are Markdown. Every row has as many cells as the header."""
+    """A table; its cells are Markdown. Every row has the header's number of cells."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -65,8 +65,8 @@ class ModelCardText:
     def parts(self, demote: int = 0) -> tuple[Part, ...]:
         """The body in order: Markdown (str), and the pictures, code and tables between it.
 
-        ``demote`` adds as many # to each heading. A picture that is not a file beside the card leaves
-        only its words: nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
+        ``demote`` adds that number of # to each heading. If a picture is not a file beside the card, only its
+        description stays: nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
         """
         found: list[Part] = []
         for kind, group in groupby(self._kinds(), key=lambda each: each[0]):
@@ -82,7 +82,7 @@ class ModelCardText:
         return tuple(part for part in found if part)
 
     def sections(self, demote: int = 0) -> dict[str, tuple[Part, ...]]:
-        """:meth:`parts` by the heading above them, in the order of the card; what comes before the first under ""."""
+        """:meth:`parts` by their heading, in the card's order; parts before the first heading are under ""."""
         found: dict[str, list[Part]] = {"": []}
         title, marks = "", "#" * (demote + 2)
         for part in self.parts(demote):
@@ -102,7 +102,7 @@ class ModelCardText:
         return next((tuple(row[0] for row in table.rows) for table in tables if table.header[0] == name), ())
 
     def _kinds(self) -> Iterator[tuple[str, str]]:
-        """Each line with what it belongs to: text, code (fenced or indented), a table or a picture."""
+        """Each line with its kind: text, code (fenced or indented), table or picture."""
         fenced = in_list = False
         kind, before = "text", ""
         for line in self.body.splitlines():
@@ -120,7 +120,7 @@ class ModelCardText:
 
     def _picture(self, line: str) -> Picture | None:
         match = _PICTURE_LINE.fullmatch(line)
-        # A file's name only: a card does not reach outside its folder.
+        # Only a file's name is allowed: a card does not reach outside its folder.
         if match is None or Path(match[2]).name != match[2] or not (self.folder / match[2]).is_file():
             return None
         return Picture(self.folder / match[2], match[1])
@@ -154,7 +154,7 @@ def _is_fence(line: str) -> bool:
 
 
 def _plain(line: str, demote: int = 0) -> str:
-    """A line of text: headings demoted, no picture but its words, dollar signs to the letter."""
+    """A line of text with headings demoted, pictures replaced by their descriptions, and dollar signs escaped."""
     line = _PICTURE.sub(r"\1", line)
     line = _CODE_OR_DOLLAR.sub(lambda found: found[1] or r"\$", line)
     return "#" * demote + line if re.match("#+ ", line) else line

@@ -1,4 +1,4 @@
-"""Models: the cards of the trained parts, and what training changed in the selected model."""
+"""Models: the cards of the trained parts, and the changes that training made in the selected model."""
 
 from lab.reference.models import twin
 from lab.reference.models.cards import show_cards

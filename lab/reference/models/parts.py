@@ -1,4 +1,4 @@
-"""The trained parts that travel with the lab, and what each one is, in a few facts."""
+"""The trained parts that travel with the lab, and a few facts about each."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TEXT_PARTS = Path(__file__).parents[2] / "text" / "embedded"
 
 @dataclass(frozen=True)
 class TrainedPart:
-    """A trained part that ships: its name and where it lies."""
+    """A trained part that ships: its name and its folder."""
 
     id: str
     folder: Path
 
     def card(self) -> ModelCardText:
-        """What its makers say about it."""
+        """The model card that its makers wrote."""
         return read_model_card(self.folder)
 
 
@@ -43,10 +43,10 @@ def _with_card(room: Path) -> list[Path]:
 
 
 def facts(folder: Path, card: ModelCardText | None) -> dict[str, str]:
-    """What a learner asks first: architecture, parameters, size, licence, training texts.
+    """The facts that learners ask for first: architecture, parameters, size, licence, training texts.
 
-    Read off the files, and off the card what files do not say: ``library_name`` and ``license`` of its
-    metadata, and the names in its table of sources. What nobody says is left out.
+    Read from the files and, if these do not say it, from the card: ``library_name`` and ``license`` of its metadata,
+    and the names in its table of sources. Unknown facts are left out.
     """
     front: Mapping[str, Any] = card.front if card else {}
     count = parameters(folder)
@@ -63,10 +63,10 @@ def facts(folder: Path, card: ModelCardText | None) -> dict[str, str]:
 
 
 def architecture(folder: Path) -> str | None:
-    """A model's shape out of its config.json, a spaCy pipeline's steps out of its meta.json, or None."""
+    """A model's shape from its config.json, or a spaCy pipeline's steps from its meta.json, or None."""
     if (folder / "config.json").is_file():
         raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        # Brings torch, which the page that lists the parts has by then.
+        # Imports torch, which the page that lists the parts has loaded by then.
         from lab.models.families.registry import family_of
 
         family = family_of(raw)
@@ -82,7 +82,7 @@ def architecture(folder: Path) -> str | None:
 
 
 def specification(folder: Path) -> dict[str, int] | None:
-    """The sizes of a model that ships, off its config.json and its weights; None for a part that is no model."""
+    """The sizes of a model that ships, from its config.json and its weights; None if the part is not a model."""
     if not (folder / "config.json").is_file():
         return None
     from lab.models.families.registry import family_of
@@ -93,7 +93,7 @@ def specification(folder: Path) -> dict[str, int] | None:
 
 
 def sizes(of: ModelConfig | PublishedSize, count: int) -> dict[str, int]:
-    """The sizes of a model with ``count`` parameters, by what the page calls them."""
+    """The sizes of a model with ``count`` parameters, by their names on the page."""
     return {
         "Layers": of.layers,
         "Heads in a layer": of.heads,
@@ -107,7 +107,7 @@ def sizes(of: ModelConfig | PublishedSize, count: int) -> dict[str, int]:
 
 
 def parameters(folder: Path) -> int | None:
-    """How many numbers a checkpoint's safetensors hold; only their headers are read. None without any."""
+    """Count the numbers in a checkpoint's safetensors, reading only their headers. None without any."""
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         return None

@@ -1,4 +1,4 @@
-"""What the papers' own models are made of, from their published configurations."""
+"""The sizes of the papers' own models, from their published configurations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class PublishedSize:
 
     @property
     def parameters(self) -> int:
-        """How many numbers training has set, without a head for words: that one is the embeddings turned round.
+        """The number of trained values, without a head for words, which uses the embeddings transposed.
 
-        Of BERT with its pooler, a layer for [CLS]. Each matrix has a bias, each LayerNorm two vectors.
+        BERT has a pooler, that is, a layer for [CLS]. Each matrix has a bias, each LayerNorm two vectors.
         """
         d, norm = self.width, 2 * self.width
         embeddings = (self.vocabulary + self.max_tokens + (0 if self.causal else self.segments)) * d

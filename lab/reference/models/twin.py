@@ -30,7 +30,7 @@ from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 _ONE_TOKEN = "A single token has no other to attend to. Write a longer sentence in the sidebar."
 
-# What a step shows and the page then proves: the same tokens through the model, and through its twin.
+# The traces that a step shows and the page then proves: the same tokens through the model, and through its twin.
 Pair = tuple[Trace, Trace]
 
 
@@ -39,7 +39,7 @@ def _seed() -> int:
 
 
 def _pair(trace: Trace) -> tuple[Pair, str]:
-    """The header of each step; the two traces and what the random one is called."""
+    """Draw the header of each step; returns both traces, and the name of the random one."""
     st.header("What did training change?")
     st.markdown(
         f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, as "
@@ -50,12 +50,12 @@ def _pair(trace: Trace) -> tuple[Pair, str]:
 
 
 def _untrained(trace: Trace, seed: int) -> Trace:
-    """This text through the twin."""
+    """Run this text through the twin."""
     return runs.run(twin_id(trace.model.id, seed), trace.text, trace.pair or "", trace.interventions)
 
 
 def show_maps(page: OpenPage, trace: Trace) -> Pair:
-    """One head of both models, unlabelled until the learner has said which is which."""
+    """Draw one head of both models, unlabelled until the learner has said which is which."""
     layer, head = page.head_controls(trace)
     pair, twin = _pair(trace)
     maps = [attention_map(each.layer(layer), head) for each in pair]
@@ -64,7 +64,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
         return pair
     spreads = [float(layer_spread(each, layer)[head]) for each in pair]
     moved = attention_moved(maps[0], maps[1])
-    # 0 is the trained one; the order on screen is the seed's, and the same for everybody with this link.
+    # 0 is the trained model; the seed decides the order on screen, so it is the same for everybody with this link.
     order = [0, 1]
     random.Random(f"{pair[1].model.id} {layer} {head}").shuffle(order)
     question = _which(trace.model, (layer, head), twin, order, spreads) if moved >= MARGIN else None
@@ -75,7 +75,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
         with column:
             title = f"Map {letter}: {names[which]}" if known else f"Map {letter}"
             call = partial(figures.head_map, pair[which], layer, head, title, high)
-            # The lines of the notebook would tell whose map it is.
+            # The notebook's code would tell whose map it is.
             draw(call if known else call(), f"map-{letter}")
             if len(trace) > figures.MAP_TOKENS:
                 st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
@@ -89,7 +89,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
 
 
 def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[int], spreads: list[float]) -> Question:
-    """Which of the two maps is the trained one?"""
+    """Ask which of the two maps belongs to the trained model."""
     whose = [escaped(model.id), f"the twin with {twin}"]
     options = tuple(
         Option(
@@ -109,7 +109,7 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
 
 
 def show_heads(page: OpenPage, trace: Trace) -> Pair:
-    """Every head of both in one number: how evenly it spreads its attention."""
+    """Draw every head of both models as one number: how evenly it spreads its attention."""
     pair, twin = _pair(trace)
     if len(trace) < 2:
         st.info(_ONE_TOKEN, icon=":material/edit:")
@@ -134,7 +134,7 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
 
 
 def show_predictions(page: OpenPage, trace: Trace) -> Pair:
-    """What both expect at the same place."""
+    """Draw the words that both models expect at the same place."""
     pair, twin = _pair(trace)
     reason = cannot_predict(trace.model)
     if reason is not None:
@@ -166,7 +166,7 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
 
 
 def _show_truth(view: PredictionView, both: tuple[Prediction, Prediction], names: tuple[str, str]) -> None:
-    """Where the word of the text stands in each."""
+    """Draw the probability and the rank of the text's own word in each model."""
     if view.truth is None:
         return
     found = [predictions.candidate(each, view.truth.token_id, view.model.tokenizer) for each in both]

@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection that :func:`lab.rooms.database.open_database` gives, in its transaction."""
+"""Run the migrations on the connection that :func:`lab.rooms.database.open_database` gives, in its transaction."""
 
 from alembic import context
 

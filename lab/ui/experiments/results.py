@@ -10,7 +10,7 @@ from lab.evidence.verdicts import RULE
 
 
 def show_verdict(told: str) -> None:
-    """Draw the verdict, below what the figure means."""
+    """Draw the verdict, below the figure's meaning."""
     st.markdown(f":material/gavel: **Verdict.** {told}")
 
 
@@ -30,6 +30,6 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
 
 
 def show_rule(effect: str) -> None:
-    """Draw the rule of the verdicts, folded; ``effect`` says what it is applied to in this experiment."""
+    """Draw the rule of the verdicts, folded; ``effect`` names the quantity that it judges in this experiment."""
     with st.expander("The rule of the verdict", icon=":material/gavel:"):
         st.markdown(f"{effect}\n\n{RULE}")

@@ -21,8 +21,8 @@ _ASK = "Not compared yet. Open this, and Hugging Face's library runs the text, t
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
     """Draw the badge: a check if every step matches, or red with the first step that differs. It opens the table.
 
-    Until the comparison has run, the badge is an empty ring; opening it starts the run. ``name`` says whose badge
-    it is if there are several. A run changed ``on_purpose`` is not called broken.
+    Until the comparison has run, the badge is an empty ring; opening it starts the comparison. ``name`` says
+    whose badge it is if there are several. A run changed ``on_purpose`` is not called broken.
     """
     if st.session_state.pop(asked := f"{key}.asked", False):
         st.session_state[key] = True  # with other words on it, Streamlit would take it for another badge, and close it
@@ -61,7 +61,7 @@ def _face(proof: Proof | None, on_purpose: bool) -> tuple[str, str]:
 
 
 def _said(proof: Proof, on_purpose: bool) -> str:
-    """Say which runs were compared, with which result, and how far that result can be trusted."""
+    """Name the compared runs, the result of the comparison, and the limits of that result."""
     broken = proof.first_failure
     if broken is None:
         return (

@@ -20,7 +20,7 @@ _TRIED = "_tried"
 def meaning(text: str) -> None:
     """Say in one or two sentences what the figure above says: ``text`` is computed from the learner's numbers.
 
-    A step has one. Its claims are made by a function without a screen, so that a test can compute them again.
+    A step has one meaning. A function without a screen makes its claims, so that a test can compute them again.
     """
     with st.container(key=_MEANING):
         st.markdown(f"**What this means.** {text}")
@@ -29,8 +29,8 @@ def meaning(text: str) -> None:
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
 
-    A step has one. If all parameters have the button's values already, nothing is drawn. The change can
-    be taken back, by :func:`offer_back` and by the browser's Back.
+    A step has one such offer. If all parameters have the button's values already, nothing is drawn. The change can be
+    taken back, by :func:`offer_back` and by the browser's Back.
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return

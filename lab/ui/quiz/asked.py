@@ -1,4 +1,4 @@
-"""Checks as they were asked: kept with their sentence, so that they stay while the learner looks around."""
+"""The checks on screen: kept with their sentence, so that they stay while the learner looks around."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | N
 
 
 def _spots(lesson: Lesson) -> Iterator[Spot]:
-    """Run the examples through the lab's own model, without those that the lesson itself shows."""
+    """Run the examples through the lab's own model, without the examples in the lesson itself."""
     model = runs.that_ships()
     for example in EXAMPLES:
         if (

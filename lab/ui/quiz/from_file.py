@@ -17,7 +17,7 @@ _HTML = '<label>Upload progress<input type="file" accept=".json,application/json
 
 
 def offer_file() -> None:
-    """Draw the button that takes a file, and the result of the last one. A file taken redraws the page."""
+    """Draw the button for choosing a file, and the result of the last file. Reading a file redraws the page."""
     told = chosen_file()
     st.caption(
         f"A file downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on this computer. "

@@ -40,7 +40,7 @@ def kinds(question: Question) -> tuple[Kind, ...]:
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
     """Draw the buttons that ask the class, for a room's teacher, or a link to opening a room for one who has none.
 
-    ``link`` and ``of`` are the same as for a check.
+    ``link`` and ``of`` mean the same as in a check.
     """
     code = code_here()
     if not key_of(code):

@@ -87,7 +87,7 @@ def keep_in_browser(code: str) -> None:
 
 
 def _hear() -> None:
-    """Take what a browser reports, before the page is drawn again. Anybody may have written the report."""
+    """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
     match st.session_state[KEY].get("seat"):
         case [str(code), str(seat), str(key), by] if by == st.session_state.get(_BY):
             found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})

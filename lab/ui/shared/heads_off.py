@@ -56,7 +56,7 @@ class Scene:
 def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
     """Draw the controls of a step, and return their choices. ``first`` is True in the step where words are hidden.
 
-    ``asked`` is a blank that the step has drawn; without one, the model is asked about the learner's text.
+    ``asked`` is a blank that the step has drawn; without one, the blank is in the learner's text.
     """
     asked = asked or _ask(view, first=first)
     trace, layer, head = view.trace, view.layer.index, view.head
@@ -93,7 +93,7 @@ def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
 
 
 def _asking(trace: Trace, *, first: bool) -> str:
-    """Say what the model is asked, with a head and without it."""
+    """Describe the model's task, with a head and without it."""
     if trace.model.config.causal:
         return "The model says which token comes next, with the head and without it."
     hide = "Hide a word. The" if first else "The"

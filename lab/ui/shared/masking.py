@@ -36,7 +36,7 @@ def label(trace: Trace, place: int) -> str:
 
 
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places (from 0) the learner hides, brought into this text; the lab's own choice if there is none.
+    """The places (from 0) the learner hides, brought into this text; the lab's own choice if the learner made none.
 
     A hidden word stays hidden at its place in the text now: an edited sentence keeps its hidden words, and a sentence
     without them starts afresh.
@@ -102,7 +102,7 @@ def show_blanks(trace: Trace, blanks: Blanks) -> None:
 
 
 def _click(blanks: Blanks, place: int) -> None:
-    """Ask about the clicked word, hiding it first if it is visible; if it is asked about already, show it again."""
+    """Hide the clicked word and ask about it; if the question is about this word already, show the word again."""
     if place == blanks.asked and place in blanks.chosen:
         MASKED.set(written([each for each in blanks.chosen if each != place]))
         PLACE.set(0)
@@ -115,7 +115,7 @@ def _click(blanks: Blanks, place: int) -> None:
 
 
 def show_read(trace: Trace, place: int) -> None:
-    """Draw the sentence up to ``place``: this is all that a model reads when it is asked for the token that follows."""
+    """Draw the sentence up to ``place``: this is all that a model reads when it predicts the token that follows."""
     row = replace(sentence(trace, place), read=place + 1, hint=_READ)
     show_row(row, lambda place, _: PLACE.set(place + 1))
 

@@ -1,4 +1,4 @@
-"""A text with hidden words, or its beginning, and one place in it that the model is asked about."""
+"""A text with hidden words, or its beginning, and the place at which the model predicts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lab.ui.shared import masking
 
 @dataclass(frozen=True)
 class PredictionView:
-    """A text with hidden words (or its beginning), and the one place in it that the model is asked about.
+    """A text with hidden words (or its beginning), and the place at which the model predicts.
 
-    ``plain`` is the run with nothing hidden, ``trace`` the run that is asked; in a language model the two are the same.
+    ``plain`` is the run with nothing hidden, ``trace`` the run that predicts; in a language model the two are the same.
     Places count from 0.
     """
 

@@ -105,7 +105,7 @@ def _cuts(trace: Trace, watched: int) -> Cuts:
 
 
 def _act(key: str, trace: Trace, watched: int) -> None:
-    """Take what a browser reports, before the page is drawn again."""
+    """Read a browser's report, before the page is drawn again."""
     cuts, _ = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
     reported = st.session_state[key].get("act")
     match reported:

@@ -73,7 +73,7 @@ def _stages(plan: Plan) -> Generator[TrainingRun]:
 
 
 def _keep(where: OrderedDict[Plan, Kept], plan: Plan, what: Kept, most: int) -> None:
-    """Keep ``what`` for this plan; if there are more than ``most``, the oldest is forgotten."""
+    """Keep ``what`` for this plan; if there are more than ``most``, drop the oldest."""
     with _lock:
         where[plan] = what
         while len(where) > most:

@@ -96,7 +96,7 @@ def run_of(wanted: Plan) -> TrainingRun | None:
 
 
 def remember(run: TrainingRun) -> None:
-    """Keep a run for this session; if there are too many, the oldest is forgotten."""
+    """Keep a run for this session; if there are too many, drop the oldest."""
     trained: dict[Plan, TrainingRun] = st.session_state.setdefault(_RUNS, {})
     trained.pop(run.plan, None)
     trained[run.plan] = run
@@ -138,5 +138,5 @@ def choose_trained() -> None:
 
 
 def training_asked() -> bool:
-    """Return whether training was asked for since the last call."""
+    """Return whether the learner has asked for training since the last call."""
     return bool(st.session_state.pop(_ASKED, False))

@@ -38,7 +38,7 @@ _NAMES = {pattern.id: pattern.name.lower() for pattern in PATTERNS} | {INDUCTION
 
 
 def show_training(page: LessonPage) -> None:
-    """Show the task, a prediction, the training, and what the heads have learned."""
+    """Show the task, a prediction, the training, and the heads after it."""
     chosen = page.selection
     if chosen[TOY_WEIGHTS] != TRAINED:
         task = task_of(toy_runs.plan(chosen).task)

@@ -1,4 +1,4 @@
-"""Rooms, their questions, who is in them, and what they answer."""
+"""Add the tables of rooms, questions, participants and answers."""
 
 import sqlalchemy as sa
 from alembic import op

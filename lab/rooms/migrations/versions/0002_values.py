@@ -1,4 +1,4 @@
-"""An answer is one number: the place of an option, as before, or the number that was asked for."""
+"""Make an answer one number: the place of an option, as before, or a number that the learner typed."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""A room signs the seats of its people, knows when they came, and has a door."""
+"""Let a room sign the seats of its people, note when they came, and have a door."""
 
 import secrets
 from typing import Any
@@ -10,7 +10,7 @@ revision = "0003"
 down_revision = "0002"
 
 _DAY = 24 * 60 * 60
-# Of each new column of rooms: what it holds, and what the rooms of before begin with.
+# The new columns of rooms: the type of each, and the value that existing rooms get.
 _ROOMS: dict[str, tuple[sa.types.TypeEngine[Any], str]] = {
     "seal": (sa.String(22), ""),
     "created": (sa.BigInteger(), "0"),

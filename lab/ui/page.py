@@ -247,8 +247,10 @@ class LessonPage(OpenPage):
             return
         if (story := self._story) is not None:
             offer_after(self.lesson, self.again)
-            with st.container(border=True):
-                st.markdown("**What you found**\n\n" + "\n".join(f"- {each}" for each in story.recap))
+            # It holds the answers of some checks, so it waits for them behind a click.
+            done = progress().count(self.lesson.id)
+            with st.expander("What you found", expanded=0 < done.asked <= done.answered):
+                st.markdown("\n".join(f"- {each}" for each in story.recap))
                 st.markdown(f":material/bookmark: **Remember.** {story.remember}")
         for kind, pages in (("On the bench", BENCHES), ("The experiment", EXPERIMENTS)):
             for each in (page for page in pages if self.lesson.id in page.after):

@@ -14,7 +14,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
-from tests.pages.apptest import Offer, go, looks, reveal, sentence_of, steps_of, visit, walk, words
+from tests.pages.apptest import Offer, go, looks, reveal, sentence_of, steps_of, unfold, visit, walk, words
 
 PAGE = "2_Embeddings.py"
 STEPS = (
@@ -104,7 +104,7 @@ def test_a_chosen_token_is_the_one_of_every_step() -> None:
 
 
 def test_dimensions_out_of_range_are_clamped_and_said() -> None:
-    at = visit(PAGE, step="learned-or-computed", first_dimension="9000")
+    at = unfold(visit(PAGE, step="learned-or-computed", first_dimension="9000"), "_places")
     assert at.number_input(key="_first_dimension").value == 321
     assert "9000 became 321" in words(at)
     at.number_input(key="_first_dimension").set_value(100).run()

@@ -142,7 +142,7 @@ def test_the_sidebar_offers_the_models_this_copy_holds(
 def test_parts_that_are_not_in_this_copy_are_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rooms, "TEXT_PARTS", tmp_path)
     at = visit(PAGE, card="punkt")
-    assert "There is no card of" in words(at)
+    assert "There is no card for" in words(at)
     assert at.segmented_control(key="card").value == DEFAULT_MODEL
 
 
@@ -151,7 +151,7 @@ def test_bad_values_in_the_link() -> None:
         PAGE, card="<b>no</b>", twin_seed="-5", step="Nonsense", mode="Toy", model="../../etc/passwd", layer="99"
     )
     said = words(at)
-    assert "There is no card of" in said and "<b>" not in said
+    assert "There is no card for" in said and "<b>" not in said
     assert "twin_seed must be a number" in said
     assert "no model called" in said
     assert step_of(at) == "Cards"

@@ -1,8 +1,7 @@
 """Do heads know grammar? Table 1 of Clark et al. 2019 again, with heads chosen and measured on different sentences.
 
-The best of many heads is best by luck, too. So the head, its direction, the fixed offset and the untrained twin's
-head are chosen on half A of EWT. They are measured on half B, which has other documents, and once more on GUM, on which
-nothing was ever chosen.
+The best of many heads is best by luck, too. So head, direction, fixed offset and the twin's head are chosen on half A
+of EWT. They are measured on half B, other documents, and once more on GUM, on which nothing was ever chosen.
 """
 
 from __future__ import annotations

@@ -67,14 +67,17 @@ def goes_together(rho: float, band: float) -> Question | None:
     """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what shuffled numbers stay below."""
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
         return None
-    told = f"Their rank correlation is {signed(rho)}; of chance alone, up to {band:.2f} would be no surprise."
+    told = (
+        f"The two numbers go together with {signed(rho)}, on a scale from −1 to 1; numbers without any connection "
+        f"often reach {band:.2f}."
+    )
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),
         ("The more a head parks, the more changes without it", rho > band),
         ("Neither: parking does not tell it", abs(rho) < band),
     )
     options = tuple(Option(text, told, correct=right) for text, right in outcomes)
-    prompt = "Some heads park, and some do not. Which heads can the model do without? What do you expect?"
+    prompt = "Which heads can the model do without? What do you expect?"
     return Question("goes-together", prompt, options)
 
 

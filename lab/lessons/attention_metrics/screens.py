@@ -25,7 +25,7 @@ from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.parameters import HEAD, LAYER
+from lab.ui.parameters import HEAD, LAYER, TOKEN
 from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
@@ -50,10 +50,10 @@ def show_effective(view: OneHead) -> None:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
     st.markdown(
-        "The number is e to the power of the **entropy** of the row, which is 0 if one token gets everything. The step "
-        "**By hand** computes it."
+        "If all tokens got equal shares, the number would be the number of tokens; if one got everything, it would be "
+        "1. Under **More on this**, the step **By hand** computes it."
     )
-    _try_a_wide_head(view)
+    _try_another_word(view, keys)
     code(effective_keys)
 
 
@@ -62,14 +62,15 @@ def _seen(view: OneHead) -> int:
     return int((view.layer.attention[view.head, view.query] > 0).sum())
 
 
-def _try_a_wide_head(view: OneHead) -> None:
-    """The head of the layer whose rows are widest, or from there the narrowest."""
-    means = effective_keys(view.layer.attention).mean(axis=-1)
-    widest, narrowest = int(means.argmax()), int(means.argmin())
-    other, what = (narrowest, "fewest") if view.head == widest else (widest, "most")
-    if widest != narrowest:
-        why = f"head {other + 1} looks at the {what} tokens in this layer, {means[other]:.1f} on average. See its arcs."
-        try_this(why, f"Head {other + 1}", {HEAD: other + 1})
+def _try_another_word(view: OneHead, keys: Values) -> None:
+    """Offer the word that looks at the most tokens in this head, or from there the word that looks at the fewest."""
+    words = [at for at, special in enumerate(view.trace.encoding.special) if not special]
+    if len(words) < 2:
+        return
+    widest, narrowest = (int(find(words, key=lambda at: float(keys[at]))) for find in (max, min))
+    other, what = (narrowest, "fewest") if view.query == widest else (widest, "most")
+    why = f"{view.token(other)} looks at the {what} tokens in this head. See its arcs."
+    try_this(why, f"Look from {view.trace.labels[other]}", {TOKEN: other + 1})
 
 
 def show_two(view: OneHead) -> None:

@@ -56,11 +56,11 @@ def _numbered(places: NDArray[np.int64]) -> list[str]:
 
 
 def similarity_by_distance(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
-    """Draw the least, mean and largest cosine of learned vectors, if any, at each distance, beside sinusoids."""
+    """Draw the mean cosine of two places' vectors by their distance: learned ones, if any, and computed ones."""
     drawn = {}
     if traced.model.weights.embeddings.position is not None:
-        least, mean, most = learned_by_distance(traced, length)
-        drawn = {"learned: mean": mean, "learned: least": least, "learned: largest": most}
+        drawn = {"learned": learned_by_distance(traced, length)[1]}
     _, computed, _ = sinusoids_by_distance(length, width, base)
-    places = AxisPlaces("Distance |p − q|", range(len(computed)))
-    return settled(lines({**drawn, "sinusoids": computed}, places, Scale("Cosine"), title="Cosine by distance"))
+    places = AxisPlaces("How far apart two places are", range(len(computed)))
+    title = "How alike the vectors of two places are"
+    return settled(lines({**drawn, "computed": computed}, places, Scale("Cosine, mean"), title=title))

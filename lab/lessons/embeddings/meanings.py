@@ -196,15 +196,10 @@ def _by_distance(name: str, cosines: Values) -> str:
     near, rest = float(cosines[1]), cosines[2:]
     if not len(rest):
         return f"For {name}, the cosine of neighbours is {signed(near)} on average."
-    farther = f"{signed(float(rest.max()))} ({int(rest.argmax()) + 2} apart)"
+    farther = f"places farther apart have {signed(float(rest.max()))} at most"
     if near - rest.max() > MARGIN:
-        return (
-            f"For {name}, neighbours are the most similar: cosine {signed(near)} on average, elsewhere at most "
-            f"{farther}."
-        )
-    return (
-        f"For {name}, neighbours are hardly more similar: cosine {signed(near)} on average, elsewhere up to {farther}."
-    )
+        return f"For {name}, neighbours are the most alike: their cosine is {signed(near)}, and {farther}."
+    return f"For {name}, neighbours are hardly more alike: their cosine is {signed(near)}, and {farther}."
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:

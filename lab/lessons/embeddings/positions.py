@@ -31,33 +31,53 @@ def settings() -> tuple[int, int, float]:
 
 
 def show_tables(view: EmbeddingView) -> None:
-    """Learned rows beside computed ones."""
+    """How alike the vectors of two places are; behind clicks the vectors, and the formula of the computed ones."""
     length, width, base = settings()
     own = (
-        f"{view.model} has learned them, as BERT has. (Many newer models add none; see **Rotary**.)"
+        f"{view.model} has **learned** a vector for each place, as BERT has."
         if view.learned
-        else f"{view.model} adds no vector for the position. (The step **Rotary** shows what it does instead.)"
+        else f"{view.model} adds no vector for the place. (The step **Rotary** shows what it does instead.)"
     )
     st.markdown(
-        f"{own} The first transformer computed them from waves, the **sinusoids** (Vaswani et al. 2017, §3.5): the "
-        "first dimensions go up and down fast from place to place, the last ones slowly. So no two places have the "
-        "same numbers. Positions count from 0: token 1 is at position 0."
+        f"{own} The first transformer **computed** them: the numbers go up and down like waves, fast in the first "
+        "dimensions and slowly in the last (**sinusoids**, Vaswani et al. 2017). Are the vectors of two places more "
+        "alike if the places are near?"
     )
     _about_offset(view)
+    draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
+    meaning(meanings.positions(view.trace, length, width, base))
+    if length < PE_LENGTH.most:
+        why = "many more places. Are neighbours still more alike than places far apart?"
+        try_this(why, f"Take {PE_LENGTH.most} places", {PE_LENGTH: PE_LENGTH.most})
+    with st.expander(
+        "The vectors of the places", icon=":material/grid_on:", on_change="rerun", key="_places"
+    ) as places:
+        if places.open:
+            _show_vectors(view, length, width, base)
+    with st.expander("The formula of the waves", icon=":material/function:", on_change="rerun", key="_waves") as waves:
+        if waves.open:
+            _show_formula()
+    code(sinusoids, frequencies)
+
+
+def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
+    """The learned vectors beside the computed ones, a row for each place."""
+    st.markdown("A row is a place, a column a dimension. Positions count from 0 here: token 1 is at position 0.")
     first = choose_dimensions(view.width) if view.learned else 0
     with _beside(view, partial(figures.learned_table, view.trace, length, first), "learned-positions"):
         draw(partial(figures.sinusoid_table, length, width, base), "sinusoids")
     _cut_rows(view, length)
-    draw(partial(figures.similarity_by_distance, view.trace, length, width, base), "similarity-by-distance")
-    meaning(meanings.positions(view.trace, length, width, base))
-    if length < PE_LENGTH.most:
-        why = "many more positions. Are neighbours still more alike than places far apart?"
-        try_this(why, f"Take {PE_LENGTH.most} positions", {PE_LENGTH: PE_LENGTH.most})
+
+
+def _show_formula() -> None:
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "
         r"\omega_i) \\ \omega_i & = \text{base}^{-2i/d} \end{aligned}"
     )
-    code(sinusoids, frequencies)
+    st.caption(
+        "PE is the vector of position pos, 2i and 2i + 1 are two of its d dimensions, and ω says how fast their wave "
+        "goes. The base, 10,000 in the paper, sets how slow the slowest wave is."
+    )
 
 
 def _beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGenerator:

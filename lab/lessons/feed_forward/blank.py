@@ -54,7 +54,8 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     neuron = view.neuron if NEURON.chosen() else next(active, found[0]).neuron
     shown = (trace, place, view.layer.index, neuron)
     draw(partial(blank_figures.changes, *shown), "neurons-off")
-    st.caption("Each bar is one neuron that is taken away: its activation is 0 at every token.")
+    first = "" if NEURON.chosen() else f" Neuron {neuron + 1:,} fires here and changes the word."
+    st.caption(f"Each bar is one neuron that is taken away: its activation is 0 at every token.{first}")
     meaning(meanings.neuron_in_blank(*shown))
     _say_head(view, trace, place)
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", neuron + 1, view.config.ffn_width)

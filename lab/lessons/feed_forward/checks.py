@@ -106,7 +106,7 @@ def scaled_input(steps: NormSteps) -> Question | None:
     why = f"The mean and the spread grow ten times, too, and divide out: no number moves by {_above(moved)}."
     return Question(
         "scaled-input",
-        "Multiply the vector that goes into this LayerNorm by 10. What comes out?",
+        "Multiply all numbers of a vector by 10 before LayerNorm. What comes out?",
         (
             Option("The same as before", why, correct=True),
             Option("Ten times as much", f"You forgot the division: it takes the factor away. {why}"),

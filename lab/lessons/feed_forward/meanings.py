@@ -292,8 +292,8 @@ def one_scale(layer: int, where: str, steps: NormSteps) -> str:
     """Say how a LayerNorm changes the length of a vector, before γ and β."""
     first, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard))
     return (
-        f"In layer {layer + 1}, the LayerNorm {where} brings the numbers to one scale: a vector of length "
-        f"{first:.2f} goes in, and one of length {last:.2f} comes out, before a learned scale and shift."
+        f"In layer {layer + 1}, LayerNorm {where} turns a length of {first:.2f} into {last:.2f}, as it does for every "
+        "token; the learned scale comes after that."
     )
 
 

@@ -32,8 +32,8 @@ def show_residual(view: FeedForwardView) -> None:
     if n > TOKENS:
         st.caption(f"The map has tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
     st.markdown(
-        "A sum can get long. So **LayerNorm** takes the mean away from its numbers, and divides them by their spread, "
-        "the root of the variance."
+        "The sum can be short or long. **LayerNorm** brings it to one scale: it takes the mean away from its numbers "
+        "and divides them by their spread. After that, training has set a scale and a shift for each number."
     )
     where, steps = list(view.norms.items())[-1]
     if not predict(LESSON, checks.scaled_input(steps)):

@@ -16,14 +16,13 @@ from lab.text.tags.pipeline import PipelineUnavailable
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask which kind a head prefers, what the rim of the radar means, and what a score does not show."""
+    """Ask how a share differs from a preference, what the rim of the radar means, and what a score does not show."""
     layer = spot.layer
     try:
         tagged = specialization(spot.trace)
     except PipelineUnavailable:
         pass
     else:
-        yield checks.prefers((layer, spot.head), tagged.raw[layer, spot.head], tagged.even[layer])
         yield checks.share_or_preference(layer, tagged.raw[layer], tagged.even[layer])
     untagged = [None] * len(spot.trace)
     every = trace_specialization(spot.trace, untagged, untagged)

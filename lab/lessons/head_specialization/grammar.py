@@ -69,8 +69,8 @@ def show_grammar(view: OneHead) -> None:
         st.caption("Full colour: the best head for each relation. Pale, below it: the rule of one distance.")
         meaning(meanings.grammar(each, doing, own, shown))
         st.caption(
-            "The head was picked as the best of all on the same sentences, which flatters it. That it finds a word "
-            "does not say that the model needs it."
+            "The head was picked as the best of all on the same sentences, which flatters it. It also does other "
+            "things: in lesson 3 it looked from *he* at *brother*, and no grammar says so."
         )
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
         _try(view, each, own)
@@ -136,7 +136,7 @@ def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
     return (
         f"{told}Does a head **{_infinitive(each.job.does)}** in any sentence? The best candidate is "
         f"{head_name((doing.layer, doing.head))}. In sentences whose grammar people have marked, a rule that always "
-        f"takes the word at the same distance is right in {meanings.in_100(each.chance or 0.0)} cases."
+        f"takes one place, such as the word before, is right in {meanings.in_100(each.chance or 0.0)} cases."
     )
 
 

@@ -70,7 +70,7 @@ def _show_blank(trace: Trace, place: int, head: tuple[int, int]) -> None:
 def _question(trace: Trace, place: int, head: tuple[int, int], before: list[float]) -> str:
     """Say where the head looks, what grammar demands, and what the model says with all its heads."""
     row = attention_map(trace.layer(head[0]), head[1])[place]
-    sees = f"From there, {head_name(head)} looks most at {named(trace, int(row.argmax()))}."
+    sees = f"From the place of the verb, {head_name(head)} looks most at {named(trace, int(row.argmax()))}."
     first = ATTRACTIONS[0]
     right = sum(share > 0.5 for share in before)
     return (

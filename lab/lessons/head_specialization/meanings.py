@@ -44,10 +44,14 @@ def of_words(shares: Values) -> list[int]:
     return [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS and np.isfinite(shares[at])]
 
 
-def shares_given(head: Head, shares: Values) -> str:
-    """The share that a head gives to each kind of word. ``shares`` (7,)."""
+def shares_given(head: Head, shares: Values, words_only: bool = False) -> str:
+    """Say which share a head gives to each kind of word, (7,); ``words_only``: of its attention to words."""
     told = [f"{ABOUT[SPECIALIZATIONS[at].id]} **{shares[at]:.0%}**" for at in of_words(shares)]
-    return f"{begun(head_name(head))} gives {listed(told)} of its attention." if told else ""
+    return (
+        f"Of its attention to words, {head_name(head)} gives {listed(told)}."
+        if told and words_only
+        else (f"{begun(head_name(head))} gives {listed(told)} of its attention." if told else "")
+    )
 
 
 def kinds(head: Head, shares: Values, even: Values) -> str:

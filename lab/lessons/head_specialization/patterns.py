@@ -25,7 +25,7 @@ from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.values import Values
 from lab.course.heads import aside, head_name
 from lab.course.words import beside, escaped
-from lab.figures import specialization as figures
+from lab.figures import specialization
 from lab.lessons.head_specialization import checks, meanings
 from lab.lessons.head_specialization.view import choose_part, left_out
 from lab.ui.drawing import code, draw
@@ -49,12 +49,12 @@ def show_patterns(view: OneHead) -> None:
     at, only_words = (view.layer.index, view.head), left_out(view)
     scores = scores_of(trace_patterns(view.trace, only_words=only_words))
     chance = trace_chance(view.trace, only_words=only_words)
-    names = figures.names_of(view.trace, only_words)
+    names = specialization.names_of(view.trace, only_words)
     st.markdown(
         "A head gets a name here if it does one thing clearly more often than a uniform head and than any untrained "
         "head. Click a head to choose it, and see its arcs."
     )
-    draw(partial(figures.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
+    draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
     meaning(meanings.patterns(names, at))
     _say_few(view)
     choose_part(view)

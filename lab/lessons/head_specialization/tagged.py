@@ -41,7 +41,7 @@ def show_kinds(view: OneHead) -> None:
     st.markdown(_counted(kinds))
     at, every = (view.layer.index, view.head), specialization(view.trace, only_words=left_out(view))
     shares, even = every.raw[at], every.even[at[0]]
-    st.markdown(meanings.shares_given(at, shares))
+    st.markdown(meanings.shares_given(at, shares, left_out(view)))
     if not predict(LESSON, checks.prefers(at, shares, even)):
         return
     if meanings.of_words(shares):

@@ -199,11 +199,11 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
     thought = {
         "It rises": "You expected a sentence to look back more than ahead.",
-        "It hardly moves": "You took the words for all that counts. But each token has another place and other "
-        "neighbours.",
+        "It hardly moves": "You took the words for all that counts.",
         "It falls": "You expected a sentence to look ahead more than back.",
     }
-    told = f"It was {old:.3f} and becomes {new:.3f}."
+    moved = "the words stay, but each token has another place and other neighbours"
+    told = f"It was {old:.3f} and becomes {new:.3f}: {moved}."
     prompt = (
         f"Sentence 1 gives {percents(old)} of its attention to sentence 2. Let {turned} What happens to this share?"
     )

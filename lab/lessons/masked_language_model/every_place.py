@@ -92,10 +92,13 @@ def hidden_and_seen(trace: Trace) -> tuple[Candidate, Candidate] | None:
 
 
 def _cell(trace: Trace) -> tuple[int, int]:
-    """The place and the rank looked at, from 0, brought inside the text; at first where the model is least sure."""
+    """The place and the rank looked at, from 0, brought inside the text; at first the word that the step is about."""
     place, rank = st.session_state.get(_CELL, (-1, 0))
     if 0 <= place < len(trace) and rank < figures.ranks(trace):
         return place, rank
+    mask = mask_of(trace.model.tokenizer)
+    if not trace.model.config.causal and mask is not None and (start := place_to_start(trace.encoding, mask[1])):
+        return start[0], 0
     surest = likeliest(trace, figures.ranks(trace)).probabilities[:, 0]
     words = [i for i, special in enumerate(trace.encoding.special) if not special] or list(range(len(trace)))
     return min(words, key=lambda i: float(surest[i])), 0

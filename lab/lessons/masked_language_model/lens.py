@@ -93,8 +93,8 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "The fitted lens has a map for each layer. The map guesses the last vector from the vector after the "
-            f"layer, and the model’s own {through} turns the guess into a word."
+            f"The fitted lens guesses how later layers will change the vector, before the {through} turns it into a "
+            "word. The plain lens takes the vector as it is."
         )
     return f"The plain lens gives the vector after each layer, as it is, to the model’s own {through}."
 

@@ -15,7 +15,7 @@ from lab.course.words import quoted
 from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui import runs
+from lab.ui import runs, selection
 from lab.ui.frame.script import try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MASKED, MODE, PAIR, PLACE, STEP, TEXT, TOY
@@ -65,7 +65,9 @@ def own_sentence(first: str) -> None:
 
 def _take_own(first: str) -> None:
     text = clean(st.session_state[_OWN]).strip()
-    if text:
+    if not text:
+        selection.note("Write a sentence first, then ask about it.")
+    else:
         use_texts(text, "")
         MASKED.set("")
         PLACE.set(0)

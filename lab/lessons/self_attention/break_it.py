@@ -86,8 +86,7 @@ def _told(name: str, trace: Trace) -> str:
         _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all of a "
         "row goes to one word.",
         _MASK: mask,
-        _VALUES: f"$W_V$ is 0, so every value is {'the same vector $b_V$' if config.biases else '0'}, and all tokens "
-        "collect the same.",
+        _VALUES: "Every word passes on the same value, so all words collect the same.",
         _QUERIES: "Columns of the map add up to 1, not rows. So a word collects more than 1 in all, or less.",
     }[name]
 

@@ -35,7 +35,7 @@ def show_built(view: OneHead) -> None:
     mount("row_built", replace(row, means=tuple(map(unmarked, said))).payload(), "row-built")
     sharpest = meanings.sharpest_word(view.trace, view.layer.index, view.head)
     if sharpest not in (None, view.query):
-        why = f"of all words, {view.token(sharpest)} has the largest weight in its row. Build that row."
+        why = f"no word looks at one token more than {view.token(sharpest)} does. Build its row."
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     _show_projections(view)
     way_to("On the bench", bench_of("neuron-view"))

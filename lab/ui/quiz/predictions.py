@@ -160,5 +160,5 @@ def _compare(question: Question, choice: int | None) -> None:
     if choice is None:
         st.markdown(f":material/psychology_alt: {question.prompt} {right}. {truth.why}")
         return
-    verdict = "as you predicted" if choice == question.answer else f"you predicted {lettered(question, choice)}"
-    st.markdown(f":material/psychology_alt: {question.prompt} {right}, {verdict}. {truth.why}")
+    verdict = ", as you predicted." if choice == question.answer else f". You predicted {lettered(question, choice)}."
+    st.markdown(f":material/psychology_alt: {question.prompt} The answer is {right}{verdict} {truth.why}")

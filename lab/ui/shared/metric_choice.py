@@ -49,13 +49,14 @@ def choose_version() -> bool:
 
 def choose_metric() -> Metric:
     """Draw the choice of a step's metric, its τ if it has one, and below them the metric's description."""
-    name = METRIC.choose("Metric")
+    before = next((metric for metric in METRICS if metric.name == METRIC.chosen()), METRICS[0])
+    name = METRIC.choose("Metric", help=before.note)
     metric = next(metric for metric in METRICS if metric.name == name)
     tau = ""
     if metric.uses_threshold:
         TAU.choose("Threshold τ")
         tau = f" Here τ is {threshold():g}: a smaller weight counts as nothing."
-    st.markdown(f"{metric.reading} *{metric.use}* {metric.note}{tau}")
+    st.markdown(f"{metric.reading} *{metric.use}*{tau}")
     return metric
 
 

@@ -76,7 +76,7 @@ def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bo
 def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> EachHeadOff:
     """Every head of the model off, one at a time, in one batched pass.
 
-    The probability is that of ``word`` (a token id) at ``place``; both are None for a model that predicts no words.
+    Probabilities are for ``word`` (a token id) at ``place``; both are None for a model that predicts no words.
     """
     last = ablate_each_head(trace, to_mean)
     moves = moved(trace.hidden_states[-1], last).mean(axis=-1)

@@ -74,9 +74,9 @@ def heaviest_key(traced: Trace, layer: int, head: int, query: int) -> int:
 
 
 def _words(traced: Trace) -> Mask:
-    """A mask of the tokens that are whole words, without places that :func:`places_left_out` excludes; or of others.
+    """A mask of the tokens that are whole words and not among :func:`places_left_out`.
 
-    If there is no such word, the mask has all tokens that are not excluded; if all are excluded, it has all tokens.
+    If there are no such words, the mask has all tokens that are not left out; if all are left out, it has all tokens.
     """
     out, _ = places_left_out(traced)
     found = np.zeros(len(traced), dtype=np.bool_)

@@ -104,7 +104,7 @@ class Prediction:
         return -self.logits[self.order]
 
     def at(self, temperature: float) -> Prediction:
-        """These logits under another temperature; 1 is the model's own distribution.
+        """The prediction at another temperature; 1 is the model's own distribution.
 
         Raises ValueError unless the temperature is positive.
         """

@@ -191,7 +191,7 @@ def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[Me
     while queue:
         rank, start, middle, end = heappop(queue)
         if ends.get(start) != middle or ends.get(middle) != end:
-            continue  # One of the two has been merged with another neighbour since.
+            continue  # One of the two symbols has been merged with another neighbour since.
         yield MergeStep(rank, word[start:middle], word[middle:end], middle)
         ends[start], starts[end] = end, start
         del ends[middle], starts[middle]

@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: what is read off a trace. No screen in here."""
+"""Functions from arrays to arrays, computed from a trace. Nothing here draws on a screen."""

@@ -106,7 +106,7 @@ class TestFamily:
 
 
 def family_of(drawn: ArrayLike) -> TestFamily:
-    """The intervals and p-values of k effects, of which ``drawn`` has every draw, (times, k)."""
+    """The intervals and p-values of k effects, from all their draws ``drawn`` (times, k)."""
     low, high = spread(drawn)
     return TestFamily(low, high, holm(p_above(drawn)))
 

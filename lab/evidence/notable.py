@@ -161,7 +161,7 @@ def _above(score: float, chance: float | None) -> float:
 
 
 def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
-    """The best job of each head that has one, in words, by layer and head from 0."""
+    """The best job, in words, of each head with a job, by layer and head from 0."""
     places = {(doing.layer, doing.head) for each in found or () for doing in each.heads}
     best = {place: job_of(found or (), *place) for place in places}
     return {place: own[0].job.does for place, own in best.items() if own is not None}

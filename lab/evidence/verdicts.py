@@ -22,7 +22,7 @@ class Verdict(Enum):
     NOT_TESTABLE = "not testable here"
 
 
-# The verdicts in which a model has the effect, and its untrained twin has clearly less of it.
+# The verdicts by which a model has the effect, and clearly more of it than its untrained twin.
 HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 

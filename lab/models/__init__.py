@@ -1,1 +1,1 @@
-"""What a model is: loading, the forward pass, traces and proofs. No screen in here."""
+"""Models: loading, the forward pass, traces and proofs. Nothing here draws on a screen."""

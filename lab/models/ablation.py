@@ -1,5 +1,5 @@
-"""Every single-head ablation of a sentence, or of several, in one batched pass (Michel et al. 2019, §3), and some
-single neurons."""
+"""Ablate every single head for one or more sentences in one batched pass (Michel et al. 2019, §3), or single
+neurons."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from lab.models.weights import LayerWeights
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# Of (batch, H, n, n) and (batch, n, d_ff), of which a layer holds five times as much in all: 60 MB at once.
+# How many numbers of (batch, H, n, n) and (batch, n, d_ff) to hold at once; a layer holds five times as many: 60 MB.
 _NUMBERS_AT_ONCE = 3_000_000
-# The steps of layer l in k runs; which heads change in each is (k, 1, H) bool, the 1 for texts.
+# A function from layer l and the heads that change in each of k runs, (k, 1, H) bool, to the steps; the 1 is for texts.
 HeadChange = Callable[[int, Tensor], Steps]
 
 
 def _slices(count: int, x: Tensor, config: ModelConfig) -> list[slice]:
-    """``count`` runs of the texts x (..., b, n, d), a few at a time so memory stays bounded."""
+    """Split ``count`` runs of the texts x (..., b, n, d) into slices small enough for memory."""
     b, n = x.shape[-3:-1]
     size = max(1, _NUMBERS_AT_ONCE // (b * n * (2 * config.heads * n + config.ffn_width)))
     return [slice(start, start + size) for start in range(0, count, size)]
 
 
 def _each(chosen: Tensor) -> Tensor:
-    """(k, 1, H), in each run one of the k heads that are ``chosen`` (H,)."""
+    """Masks with one of the k ``chosen`` (H,) heads in each run, (k, 1, H)."""
     return torch.eye(len(chosen), dtype=torch.bool)[chosen][:, None]
 
 
 def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> Tensor:
-    """The layer's output of all ``runs`` (k, b, n, d)."""
+    """The layer's output for all ``runs`` (k, b, n, d)."""
     each = [forward.run_layer(runs[few], w, config, steps).output for few in _slices(len(runs), runs, config)]
     return torch.cat(each) if each else runs
 
@@ -48,7 +48,7 @@ def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> 
 def _changed_here(
     x: Tensor, w: LayerWeights, config: ModelConfig, heads: Tensor, change: Callable[[Tensor], Steps]
 ) -> Tensor:
-    """The layer's output with ``heads`` (k, 1, H) changed in k runs, (k, b, n, d): the texts x are projected once."""
+    """The layer's output with ``heads`` (k, 1, H) changed in k runs, (k, b, n, d); the texts x are projected once."""
     each = [forward.run_layer(x, w, config, change(heads[few])).output for few in _slices(len(heads), x, config)]
     return torch.cat(each) if each else torch.empty(0, *x.shape)
 
@@ -57,9 +57,9 @@ def _changed_here(
 def change_each_head(model: LoadedModel, stream: Tensor, change: HeadChange, others: Sequence[Steps] = ()) -> Tensor:
     """The last hidden states of b texts with head h of layer l changed, for every l and h: (L, H, b, n, d).
 
-    Layer l starts from the plain ``stream`` (L+1, b, n, d), so layers below a change are never computed twice: half
-    the work of running each change alone. ``others`` are the steps of each layer where nothing is changed, those
-    that ``stream`` was made with; without any, the paper's.
+    Layer l starts from the plain ``stream`` (L+1, b, n, d), so layers below a change are never computed twice; this
+    saves half the work of running each change alone. ``others`` are the steps of each unchanged layer, with which
+    ``stream`` was made; by default the paper's steps.
     """
     config = model.config
     every = torch.ones(config.layers, config.heads, dtype=torch.bool)
@@ -75,10 +75,10 @@ def change_heads_at(
     places: Tensor,
     others: Sequence[Steps] = (),
 ) -> Tensor:
-    """Change the k heads that are ``chosen`` (L, H), at one token of each text: (k, b, d), layer by layer.
+    """The last hidden states at one token of each text with each of k ``chosen`` (L, H) heads changed, (k, b, d).
 
-    ``places`` (b,) are those tokens, from 0. ``others`` may change each token on its own, as in
-    :func:`lab.models.one_token.layer_at`.
+    Heads are in the order of layers; ``places`` (b,) are the tokens, from 0. ``others`` may change each token only
+    separately, as in :func:`lab.models.one_token.layer_at`.
     """
     config, last = model.config, model.config.layers - 1
     runs, w = _through(model, stream, change, chosen, others, last), model.weights.layers[last]
@@ -93,7 +93,7 @@ def change_heads_at(
 def _through(
     model: LoadedModel, stream: Tensor, change: HeadChange, chosen: Tensor, others: Sequence[Steps], depth: int
 ) -> Tensor:
-    """The runs with each chosen head of the first ``depth`` layers changed, after those layers: (k, b, n, d)."""
+    """The runs after the first ``depth`` layers, with each chosen head of these layers changed, (k, b, n, d)."""
     runs = torch.empty(0, *stream.shape[1:])
     for number, w in enumerate(model.weights.layers[:depth]):
         fresh = _changed_here(stream[number], w, model.config, _each(chosen[number]), partial(change, number))
@@ -117,7 +117,7 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
 
 @torch.inference_mode()
 def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tensor:
-    """What the output heads read with one of ``neurons`` of ``layer`` set to 0 at every token: (k, n, d).
+    """The input of the output heads with one of ``neurons`` of ``layer`` set to 0 at every token, (k, n, d).
 
     Layers below are not computed again. Raises ValueError for a trace that already carries interventions.
     """

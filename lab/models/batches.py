@@ -1,4 +1,4 @@
-"""Several texts of one length in one forward pass: what the experiments run, over hundreds of sentences."""
+"""Run several texts of equal length in one forward pass, as the experiments do with hundreds of sentences."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from lab.models.trace import inputs, outputs
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# It is told the share that is done, in [0, 1], between two batches. What it raises ends the run.
+# A function that receives the share done, in [0, 1], between two batches. An exception it raises ends the run.
 Progress = Callable[[float], None]
 _NOTHING = Interventions()
 
 
 def unwatched(share: float) -> None:
-    """Nobody looks at the progress."""
+    """A progress function that does nothing."""
 
 
 def by_length(encodings: Sequence[Encoding], most: Callable[[int], int]) -> Iterator[list[int]]:
-    """The places of ``encodings`` in batches of equal length; ``most(n)`` texts of n tokens at once, at least one."""
+    """The places of ``encodings`` in batches of equal length; at most ``most(n)`` texts of n tokens, at least one."""
     groups: dict[int, list[int]] = defaultdict(list)
     for place, encoding in enumerate(encodings):
         groups[len(encoding)].append(place)
@@ -41,7 +41,7 @@ def by_length(encodings: Sequence[Encoding], most: Callable[[int], int]) -> Iter
 
 
 def numbers_a_run(config: ModelConfig, n: int) -> int:
-    """About how many numbers a plain run of n tokens holds at once: its residual stream and two layers' insides."""
+    """Estimate how many numbers a plain run of n tokens holds at once: the residual stream and two layers' insides."""
     one_layer = 4 * config.heads * n + 14 * config.width + 2 * config.ffn_width
     return n * ((config.layers + 1) * config.width + 2 * one_layer)
 
@@ -75,7 +75,7 @@ def layer_attentions(model: LoadedModel, encodings: Sequence[Encoding]) -> Itera
 def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions = _NOTHING) -> Tensor:
     """The residual streams of texts of equal length, (L+1, b, n, d), with the same ``changes`` made to all.
 
-    Raises ValueError for patches, which are of one text, and for a head or token that does not exist.
+    Raises ValueError for patches, which apply to a single text, and for a head or token that does not exist.
     """
     x, steps = _start(model, encodings, changes)
     return forward.run_model(x, model.weights, steps)
@@ -97,7 +97,7 @@ def run_batch_at(
     model: LoadedModel, encodings: Sequence[Encoding], places: Tensor, changes: Interventions = _NOTHING
 ) -> Tensor:
     """The last hidden states of :func:`run_batch` at one token of each text, ``places`` (b,) from 0: (b, d)."""
-    if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may take a layer's tokens together
+    if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may combine tokens of a layer
         return of_token(run_batch(model, encodings, changes)[-1], places)[:, 0]
     x, steps = _start(model, encodings, changes)
     return model_at(x, model.weights, places, steps)
@@ -105,10 +105,10 @@ def run_batch_at(
 
 @torch.inference_mode()
 def rerun_batch(model: LoadedModel, plain: Tensor, changes: Interventions, at: int) -> Tensor:
-    """What :func:`run_batch` with some heads changed gives at layer ``at``, (b, n, d), from the ``plain`` stream.
+    """The state of :func:`run_batch` with some heads changed at layer ``at``, (b, n, d), from the ``plain`` stream.
 
-    ``plain`` (L+1, b, n, d) is of the same texts without changes: up to the first changed layer the two are the same,
-    so only the layers from there to ``at`` are run. Raises ValueError for changes of anything but heads.
+    ``plain`` (L+1, b, n, d) is the stream of the same texts without changes. Both streams are equal up to the first
+    changed layer, so only the layers from there to ``at`` are run. Raises ValueError if anything but heads is changed.
     """
     heads = changes.zero_heads | changes.mean_heads | changes.uniform_heads
     if changes != Interventions(changes.zero_heads, changes.mean_heads, changes.uniform_heads):
@@ -124,13 +124,13 @@ def rerun_batch(model: LoadedModel, plain: Tensor, changes: Interventions, at: i
 
 @torch.inference_mode()
 def contexts(model: LoadedModel, stream: Tensor) -> Tensor:
-    """What each head mixes together in plain runs with this ``stream`` (L+1, b, n, d): (L, b, H, n, d_k)."""
+    """The context vectors of each head in plain runs with this ``stream`` (L+1, b, n, d), (L, b, H, n, d_k)."""
     layers = model.weights.layers
     return torch.stack([forward.run_layer(stream[i], w, model.config).attention.context for i, w in enumerate(layers)])
 
 
 def logits_of(model: LoadedModel, last: Tensor, words: Sequence[int]) -> Tensor:
-    """Logits of some words of the vocabulary only, (..., d) -> (..., k), from last hidden states.
+    """Logits of only the k ``words`` of the vocabulary, from last hidden states, (..., d) -> (..., k).
 
     Raises ValueError for a model without a vocabulary head.
     """

@@ -1,4 +1,4 @@
-"""Which models there are. Imports nothing heavy: a page may list them without torch."""
+"""The catalogue of models. It imports nothing heavy, so a page may list the models without torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ EMBEDDED = Path(__file__).parent / "embedded"
 class ModelCard:
     """One entry of the catalogue. ``repository`` is None for a model that ships with the lab.
 
-    ``megabytes`` is the size of its model.safetensors, 4 bytes a number; what the Hub has is asked before a download.
+    ``megabytes`` is the size of model.safetensors at 4 bytes for each number; the actual size on the Hub is checked
+    before a download.
     """
 
     id: str
@@ -65,25 +66,25 @@ _TWIN = re.compile(r"(.+), random weights \(seed ([0-9]{1,9})\)")
 
 
 class ModelUnavailable(RuntimeError):
-    """The model cannot be had right now; the message says why and what to do instead."""
+    """The model is not available right now; the message gives the reason and a way out."""
 
 
 def ships(entry: ModelCard) -> bool:
-    """Whether this copy of the lab holds the model itself, in ``embedded/``."""
+    """True if this copy of the lab contains the model, in ``embedded/``."""
     return entry.repository is None and (EMBEDDED / entry.id / "config.json").is_file()
 
 
 def twin_id(model_id: str, seed: int) -> str:
-    """What the twin of a model with random weights is called; see :mod:`lab.models.twin`."""
+    """The id of a model's twin with random weights; see :mod:`lab.models.twin`."""
     return f"{model_id}, random weights (seed {seed})"
 
 
 def twin_of(model_id: str) -> tuple[str, int] | None:
-    """The model and the seed that :func:`twin_id` was given, or None for any other id."""
+    """The model and the seed of a twin's id, as given to :func:`twin_id`; None for any other id."""
     found = _TWIN.fullmatch(model_id)
     return (found[1], int(found[2])) if found else None
 
 
 def card(model_id: str) -> ModelCard | None:
-    """The catalogue's entry of ``model_id``, or None."""
+    """The catalogue's entry for ``model_id``, or None."""
     return next((entry for entry in CATALOGUE if entry.id == model_id), None)

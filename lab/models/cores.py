@@ -1,4 +1,4 @@
-"""As many computations at once as there are cores; the others wait instead of slowing each other down."""
+"""Limit the number of simultaneous computations to the number of cores; others wait instead of slowing them down."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Found = TypeVar("Found")
 
 COUNT = os.cpu_count() or 1
 _CORES = threading.BoundedSemaphore(COUNT)
-# Long work has its own: a page never waits for a part of it, and the machine lets the page go first.
+# A separate semaphore for long work, so that a page never waits for it; the machine also lets the page go first.
 _BEHIND = threading.BoundedSemaphore(COUNT)
 _held = threading.local()
-# Seconds that a thread which waits needs to wake up; without them, whoever lets go takes the core again.
+# Seconds in which a waiting thread wakes up; without this pause, the thread that frees a core takes it again.
 _MOMENT = 0.001
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Hold a core for the block, waiting until one is free. Blocks may nest: a thread never takes a second one."""
+    """Wait for a free core and hold it for the block. Blocks may nest: a thread never takes a second core."""
     if getattr(_held, "here", False) or getattr(_held, "behind", False):
         yield
         return
@@ -40,9 +40,9 @@ def one_core() -> Iterator[None]:
 
 
 def give_way() -> None:
-    """Let go of the core that this thread holds, and wait for one again: for long work, between two short parts of it.
+    """Free the core that this thread holds, and wait for a core again; for use between short parts of long work.
 
-    Whoever waits goes first. A thread that holds none only waits for a moment.
+    Waiting threads go first. A thread without a core only waits for a moment.
     """
     with no_core():
         time.sleep(_MOMENT)
@@ -51,11 +51,11 @@ def give_way() -> None:
 def on_every_core(
     work: Callable[[Item], Found], items: Sequence[Item], tell: Callable[[int], None] = lambda done: None
 ) -> list[Found]:
-    """``work`` of each item, in their order, on all cores, behind whatever else this machine does.
+    """The results of ``work`` for each item, in order, computed on all cores with the lowest priority.
 
-    ``tell`` hears in this thread how many items are done. What it raises ends the work after the parts under way, as
-    does what a part raises; while it waits, no more than the parts under way are done. The core that this thread holds
-    is let go of meanwhile.
+    ``tell`` receives, in this thread, the number of items done. An exception that ``tell`` or a part raises ends the
+    work after the parts that are running. While ``tell`` waits, only the parts already started are finished. Meanwhile
+    this thread frees the core that it holds.
     """
 
     def part(item: Item) -> Found:
@@ -79,7 +79,7 @@ def on_every_core(
 
 @contextmanager
 def no_core() -> Iterator[None]:
-    """Let go of the core that this thread holds, if it holds one, for the block."""
+    """Free the core that this thread holds, if any, for the block."""
     if not getattr(_held, "here", False):
         yield
         return
@@ -93,9 +93,9 @@ def no_core() -> Iterator[None]:
 
 
 def step_back() -> None:
-    """Let every other thread of this machine go before this one, and before those that it starts, for good.
+    """Give this thread and all threads that it starts the lowest priority, permanently.
 
-    Only Linux gives each thread a priority of its own; elsewhere nothing changes.
+    Only Linux has a separate priority for each thread; elsewhere nothing changes.
     """
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

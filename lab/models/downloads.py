@@ -1,4 +1,4 @@
-"""Downloads that go on by themselves: one a model. What a :class:`lab.models.jobs.Job` counts is megabytes."""
+"""Downloads in the background, one for each model. Their :class:`lab.models.jobs.Job` counts megabytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lab.models.jobs import Job
 
 
 def start(entry: ModelCard) -> Job:
-    """Begin the download of ``entry``, or join it. Once stopped, what is here stays, and is not fetched again."""
+    """Begin the download of ``entry``, or join it. Parts of a stopped download are kept and not fetched again."""
 
     def fetch(job: Job) -> None:
         hub.download(entry, job.tell)
@@ -17,7 +17,7 @@ def start(entry: ModelCard) -> Job:
 
 
 def running(model_id: str) -> Job | None:
-    """The download of a model that is under way or has failed; None when there is none, or it is complete."""
+    """The running or failed download of a model; None if there is none, or if the download is complete."""
     return jobs.running(_key(model_id))
 
 

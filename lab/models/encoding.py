@@ -1,4 +1,4 @@
-"""From text to the ids a model reads: tokens, segments, positions, character offsets."""
+"""From text to the ids that a model reads: tokens, segments, positions, character offsets."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class TextError(ValueError):
 
 @dataclass(frozen=True)
 class Encoding:
-    """A text as the model reads it; every tuple has one entry a token.
+    """A text as the model reads it; every tuple has one entry for each token.
 
-    ``offsets`` are character positions in ``text``, or in ``pair`` where ``in_pair`` is true;
+    ``offsets`` are character positions in ``text``, or in ``pair`` if ``in_pair`` is true;
     special tokens have (0, 0). ``word_ids`` counts pre-tokens and is None for special tokens.
-    ``cut`` is how many tokens were dropped at the model's limit. The last ``padding`` tokens only fill up: the
-    attention mask hides them.
+    ``cut`` is the number of tokens dropped at the model's limit. The last ``padding`` tokens are padding, which the
+    attention mask hides.
     """
 
     text: str
@@ -42,16 +42,16 @@ class Encoding:
 
 
 def word_of(tokenizer: Tokenizer, token_id: int) -> str:
-    """A word of the vocabulary as a reader knows it; on screen every token outside lesson 1 is written so.
+    """A word of the vocabulary in a readable form, as used for every token on screen outside lesson 1.
 
-    WordPiece as it is spelt ("##ing"); byte-level BPE decoded, its space as ␣ ("␣cat" for "Ġcat"),
-    unless its bytes are no readable text by themselves.
+    WordPiece tokens are unchanged ("##ing"). Byte-level BPE tokens are decoded, with their space as ␣ ("␣cat" for
+    "Ġcat"), unless their bytes alone are not readable text.
     """
     from tokenizers import decoders
 
     name = tokenizer.id_to_token(token_id)
     if name is None:
-        return f"[no word: {token_id}]"  # a model's table may have more rows than its tokenizer has words
+        return f"[no word: {token_id}]"  # a model's table may be longer than its tokenizer's vocabulary
     if not isinstance(tokenizer.decoder, decoders.ByteLevel):
         return name
     text = tokenizer.decode([token_id], skip_special_tokens=False)
@@ -60,14 +60,14 @@ def word_of(tokenizer: Tokenizer, token_id: int) -> str:
 
 
 def clean(text: str) -> str:
-    """Join surrogate pairs; replace lone surrogates, which no tokenizer can hold, by U+FFFD."""
+    """Join surrogate pairs; replace lone surrogates, which no tokenizer accepts, by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
-    """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at its limit.
+    """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at the model's limit.
 
-    A pair is cut from the longer side first, as Hugging Face does. Raises :class:`TextError` when
+    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if
     nothing is left to read.
     """
     text, pair = clean(text), clean(pair) if pair and pair.strip() else None
@@ -81,7 +81,7 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
         kept = limited.encode(text, pair)
     else:
         kept = full
-    # type_ids follow the model's template (RoBERTa: all 0); sequence_ids say which text a token came from.
+    # type_ids follow the model's template (RoBERTa: all 0); sequence_ids give the text of each token.
     sequences = kept.sequence_ids
     if 0 not in sequences:
         raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
@@ -100,9 +100,9 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
 
 
 def padded(tokenizer: Tokenizer, config: ModelConfig, encoding: Encoding, count: int) -> Encoding | None:
-    """``encoding`` filled up with ``count`` padding tokens, as a shorter text of a batch is (Devlin et al. 2019).
+    """``encoding`` with ``count`` padding tokens at its end, like a shorter text of a batch (Devlin et al. 2019).
 
-    None for a tokenizer without a padding token, and where the model's limit leaves no room.
+    None for a tokenizer without a padding token, or if the model's limit leaves no room.
     """
     known = ((name, tokenizer.token_to_id(name)) for name in ("[PAD]", "<pad>"))
     token, token_id = next(((name, found) for name, found in known if found is not None), ("", None))

@@ -1,8 +1,8 @@
-"""A lens that was fitted: for each layer one affine map that guesses the last hidden state from the one after it.
+"""A fitted lens: for each layer one affine map that guesses the last hidden state from the state after this layer.
 
-Belrose et al. 2023, "Eliciting Latent Predictions from Transformers with the Tuned Lens"; theirs is trained by gradient
-descent, ours is a ridge regression (``training/lens.py``). The model's own head then reads the guess. The maps lie in a
-folder of their own, as they are no part of the model: its weights alone say which model it is.
+Belrose et al. 2023, "Eliciting Latent Predictions from Transformers with the Tuned Lens", train the maps by gradient
+descent; here they come from a ridge regression (``training/lens.py``). The model's own head then reads the guess. The
+maps have a separate folder, because they are not part of the model, which is identified by its weights alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER, MAPS, RECORD = "lens", "lens.safetensors", "lens.json"
 
 @dataclass(frozen=True, eq=False)
 class FittedLens:
-    """The maps from hidden state l = 0 … L−1 (0: the embeddings' output) to the last one, in float32.
+    """The maps from hidden state l = 0 … L−1 (0: the embeddings' output) to the last hidden state, in float32.
 
     w  (L, d, d), for ``x @ w + b``
     b  (L, d)
@@ -35,17 +35,17 @@ class FittedLens:
     b: Tensor
 
     def guess(self, states: Tensor, layer: int) -> Tensor:
-        """The last hidden states as guessed from those after ``layer``, (..., d) -> (..., d)."""
+        """The last hidden states as guessed from the hidden states after ``layer``, (..., d) -> (..., d)."""
         return states @ self.w[layer] + self.b[layer]
 
 
 @dataclass(frozen=True)
 class LensReading:
-    """How well one kind of lens reads: a value after the embeddings and after each layer.
+    """The quality of one kind of lens: a value after the embeddings and after each layer.
 
-    agreement    share of the places where the best word is the model's own
-    probability  mean probability of the word that is really there
-    divergence   mean KL from the model's own prediction to the lens's, in nats
+    agreement    share of the places at which the lens's best word is the model's own best word
+    probability  mean probability of the true word
+    divergence   mean KL divergence from the model's own prediction to the lens's, in nats
     """
 
     agreement: tuple[float, ...]
@@ -58,11 +58,11 @@ _MEASURED = ("agreement", "probability", "divergence")
 
 @dataclass(frozen=True)
 class MeasuredLens:
-    """How well each kind of lens reads ``places`` words of text that nothing was fitted on.
+    """The quality of each kind of lens on ``places`` words of text that were not used for fitting.
 
-    ``untrained`` is a lens from the states of the untrained twin to the trained model's last state: what a map can
-    guess without any of the model's layers. ``in_sight`` is the agreement of the plain and the fitted lens at words
-    of a BERT that are not hidden, where nothing was fitted; None for GPT-2, which is asked everywhere.
+    ``untrained`` is a lens from the states of the untrained twin to the trained model's last state, as a measure of
+    guessing without any of the model's layers. ``in_sight`` is the agreement of the plain and the fitted lens at words
+    of a BERT that are not hidden, where nothing was fitted; None for GPT-2, which predicts at every word.
     """
 
     places: int
@@ -73,18 +73,18 @@ class MeasuredLens:
 
 
 def fitted_lens(model: LoadedModel) -> FittedLens | None:
-    """The lens that was fitted for ``model``, read once; None for toys, twins and folders without one.
+    """The fitted lens of ``model``, read once; None for toys, twins and folders without a lens.
 
-    Raises :class:`CheckpointError` for a file that is damaged or of a model of another shape.
+    Raises :class:`CheckpointError` if the file is damaged or is for a model of another shape.
     """
     folder = _folder(model)
     return None if folder is None else _read(folder, model.config.layers, model.config.width)
 
 
 def measured(model: LoadedModel) -> MeasuredLens | None:
-    """What was measured of a model's fitted lens when it was made; None where it has none.
+    """The quality of a model's fitted lens, measured when the lens was made; None for a model without a lens.
 
-    Raises :class:`CheckpointError` for a record that cannot be read.
+    Raises :class:`CheckpointError` if the record cannot be read.
     """
     folder = _folder(model)
     return None if folder is None else _measured(folder)

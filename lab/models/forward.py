@@ -1,9 +1,10 @@
 """The forward pass of BERT, GPT-2 and ModernBERT, one short function per step of the papers.
 
-Read it top to bottom: embeddings, attention, feed-forward network, layer, model, output heads.
-It covers "Attention Is All You Need" (Vaswani et al. 2017) as BERT (Devlin et al. 2019), GPT-2 (Radford et al.
-2019) and ModernBERT (Warner et al. 2024) use it. Shapes: n tokens, d width, H heads, d_k = d / H, d_ff inner width of
-the feed-forward network, L layers. Any leading batch dimensions ride along.
+Read this file from top to bottom: embeddings, attention, feed-forward network, layer, model, output heads.
+
+It covers "Attention Is All You Need" (Vaswani et al. 2017) as used in BERT (Devlin et al. 2019), GPT-2 (Radford et al.
+2019) and ModernBERT (Warner et al. 2024). Shapes: n tokens, d width, H heads, d_k = d / H, d_ff inner width of
+the feed-forward network, L layers. All functions also accept leading batch dimensions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, R
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """The input of the first layer and its parts, each (n, e); a part the model lacks is None."""
+    """The input of the first layer and its parts, each (n, e); a part that the model lacks is None."""
 
     token: Tensor
     position: Tensor | None
@@ -36,8 +37,8 @@ class Embeddings:
 class Attention:
     """Self-attention in one layer, from queries to the output projection."""
 
-    query: Tensor  # (H, n, d_k), turned by its position where the layer turns
-    key: Tensor  # (H, n, d_k), too
+    query: Tensor  # (H, n, d_k), rotated by position if the layer uses rotary positions
+    key: Tensor  # (H, n, d_k), rotated like the query
     value: Tensor  # (H, n, d_k)
     scores: Tensor  # (H, n, n)
     scaled_scores: Tensor  # (H, n, n), -inf where masked
@@ -52,14 +53,14 @@ class FeedForward:
     """The position-wise feed-forward network in one layer."""
 
     hidden: Tensor  # (n, d_ff)
-    activation: Tensor  # (n, d_ff), times the gate where there is one
+    activation: Tensor  # (n, d_ff), times the gate if there is one
     output: Tensor  # (n, d)
     gate: Tensor | None = None  # (n, d_ff)
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One whole layer. ``attention_norm`` is of post-norm layers, ``input_norm`` and ``ffn_input_norm`` of pre-norm."""
+    """One whole layer. Post-norm layers have ``attention_norm``, pre-norm layers ``input_norm``, ``ffn_input_norm``."""
 
     input: Tensor  # (n, d)
     attention: Attention
@@ -78,17 +79,17 @@ def layer_norm(x: Tensor, norm: Norm, eps: float) -> Tensor:
 
 
 def linear(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
-    """x·W + b with W (in, out), as the papers write it; torch's fused kernel wants W transposed."""
+    """x·W + b with W (in, out), as in the papers; torch's fused kernel needs W transposed."""
     return functional.linear(x, w.T, b)
 
 
 def gelu(x: Tensor, tanh: bool = False) -> Tensor:
-    """x · Φ(x), Φ the normal distribution function; ``tanh`` is its approximation (Hendrycks & Gimpel 2016)."""
+    """x · Φ(x), with Φ the normal distribution function; ``tanh`` selects the tanh form (Hendrycks & Gimpel 2016)."""
     return functional.gelu(x, approximate="tanh" if tanh else "none")
 
 
 def activate(x: Tensor, name: str) -> Tensor:
-    """The non-linearity by the name the checkpoint gives it: ReLU, GELU or, under any other name, GELU's tanh form."""
+    """The non-linearity by its name in the checkpoint: ReLU, GELU or, for any other name, GELU's tanh form."""
     return torch.relu(x) if name == "relu" else gelu(x, tanh=name != "gelu")
 
 
@@ -100,7 +101,7 @@ def embed(token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: Embed
     token = total = w.token[token_ids]
     segment = None if w.segment is None else w.segment[segment_ids]
     position = None if w.position is None else w.position[position_ids]
-    # Hugging Face adds the position last; the same order keeps the sums identical to the bit.
+    # Hugging Face adds the position last; the same order keeps the sums identical bit by bit.
     for part in (segment, position):
         total = total if part is None else total + part
     norm = layer_norm(total, w.norm, eps) if w.norm is not None else None
@@ -111,12 +112,12 @@ def embed(token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: Embed
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
-    """(n, d) -> (H, n, d_k): head h takes columns h·d_k to (h+1)·d_k."""
+    """Split vectors into heads, (n, d) -> (H, n, d_k): head h takes columns h·d_k to (h+1)·d_k."""
     return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """(H, n, d_k) -> (n, d): the heads side by side again."""
+    """Concatenate the heads again, (H, n, d_k) -> (n, d)."""
     return x.transpose(-3, -2).flatten(-2)
 
 
@@ -130,10 +131,10 @@ def project_qkv(x: Tensor, w: LayerWeights, heads: int) -> tuple[Tensor, Tensor,
 
 
 def rotate(x: Tensor, base: float) -> Tensor:
-    """Turn queries or keys (H, n, d_k) by their positions (Su et al. 2021, §3.2.2 and 3.4.2).
+    """Rotate queries or keys (H, n, d_k) by their positions (Su et al. 2021, §3.2.2 and 3.4.2).
 
-    Dimensions m and m + d_k/2 are the two coordinates of a hand; the token at position p turns it by
-    p · base^(−2m/d_k). Of two hands the dot product keeps the angle between them: their distance alone.
+    Dimensions m and m + d_k/2 are the two coordinates of a clock hand; a token at position p turns the hand by
+    p · base^(−2m/d_k). The dot product of two hands depends on the angle between them, so only on the tokens' distance.
     """
     n, d_k = x.shape[-2:]
     angle = torch.arange(n)[:, None] * base ** (-torch.arange(0, d_k, 2) / d_k)
@@ -142,7 +143,7 @@ def rotate(x: Tensor, base: float) -> Tensor:
 
 
 def attention_scores(query: Tensor, key: Tensor) -> Tensor:
-    """Every query with every key: QKᵀ, (H, n, n)."""
+    """The dot products of every query with every key: QKᵀ, (H, n, n)."""
     return query @ key.transpose(-1, -2)
 
 
@@ -152,8 +153,8 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
 
 
 def mask(scaled_scores: Tensor, causal: bool, window: int | None = None) -> Tensor:
-    """What a query may not see becomes -inf: what comes after it in a causal model (§3.2.3), what is farther than
-    ``window`` tokens in a local layer (Beltagy et al. 2020, §3.1)."""
+    """Set the scores of keys that a query may not see to -inf: later keys in a causal model (§3.2.3), and keys more
+    than ``window`` tokens away in a local layer (Beltagy et al. 2020, §3.1)."""
     n = scaled_scores.shape[-1]
     if causal:
         scaled_scores = scaled_scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -torch.inf)
@@ -164,7 +165,7 @@ def mask(scaled_scores: Tensor, causal: bool, window: int | None = None) -> Tens
 
 
 def attend(scaled_scores: Tensor) -> Tensor:
-    """Softmax over the keys: each query spends exactly 1 (§3.2.1, equation 1)."""
+    """Softmax over the keys, so that each query's weights sum to 1 (§3.2.1, equation 1)."""
     return torch.softmax(scaled_scores, dim=-1)
 
 
@@ -174,7 +175,7 @@ def mix_values(attention: Tensor, value: Tensor) -> Tensor:
 
 
 def project_output(context_concat: Tensor, w: LayerWeights) -> Tensor:
-    """The heads, side by side, times W_O (§3.2.2)."""
+    """The concatenated heads times W_O (§3.2.2)."""
     return linear(context_concat, w.w_o, w.b_o)
 
 
@@ -185,9 +186,9 @@ def project_neurons(activation: Tensor, w: LayerWeights) -> Tensor:
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a layer that can be replaced from outside, to change or to break them.
+    """The steps of a layer that can be replaced from outside, to change or to break the layer.
 
-    What replaces them stands in :mod:`lab.models.interventions` and :mod:`lab.models.mistakes`.
+    The replacements are in :mod:`lab.models.interventions` and :mod:`lab.models.mistakes`.
     """
 
     project_qkv: Callable[[Tensor, LayerWeights, int], tuple[Tensor, Tensor, Tensor]] = project_qkv
@@ -219,7 +220,7 @@ def self_attention(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps
 
 
 def feed_forward(x: Tensor, w: LayerWeights, activation: str, steps: Steps = PAPER) -> FeedForward:
-    """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, each token on its own (§3.3).
+    """FFN(x) = activation(x·W_1 + b_1)·W_2 + b_2, for each token separately (§3.3).
 
     With a gate, each neuron's activation is multiplied by another projection of x (GeGLU, Shazeer 2020, §2).
     """
@@ -255,16 +256,16 @@ def pre_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps
 
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
-    """One layer, with LayerNorm before its sublayers or after them; x is (n, d)."""
+    """Run one layer, with LayerNorm before or after its sublayers; x is (n, d)."""
     return pre_norm_layer(x, w, config, steps) if config.pre_norm else post_norm_layer(x, w, config, steps)
 
 
 def run_model(
     x: Tensor, weights: Weights, steps: Sequence[Steps] = (), patch: Callable[[Tensor, int], Tensor] = lambda x, _: x
 ) -> Tensor:
-    """The residual stream through all layers, (L+1, n, d): the embeddings' output ``x``, then each layer's.
+    """The residual stream through all layers, (L+1, n, d): the embeddings' output ``x``, then each layer's output.
 
-    ``steps`` are those of each layer; without any, all are the paper's. ``patch`` changes the stream at a place.
+    ``steps`` has the steps of each layer; by default all are the paper's. ``patch`` may change any state of the stream.
     """
     config = weights.config
     stream = torch.empty(config.layers + 1, *x.shape)
@@ -276,7 +277,7 @@ def run_model(
 
 
 def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> Tensor:
-    """(k, d) -> (k, vocabulary): transform (BERT only), then compare with every word.
+    """Logits of all words, (k, d) -> (k, vocabulary): transform (BERT only), then compare with every word.
 
     Devlin et al. 2019, §3.1, task 1; GPT-2 compares the hidden state itself.
     """
@@ -287,10 +288,10 @@ def vocabulary_logits(x: Tensor, head: VocabularyHead, config: ModelConfig) -> T
 
 
 def pair_logits(cls: Tensor, head: PairHead) -> Tensor:
-    """(d,) of [CLS] -> 2 logits: B follows A, B is random (Devlin et al. 2019, §3.1 task 2)."""
+    """Two logits from the vector (d,) of [CLS]: B follows A, B is random (Devlin et al. 2019, §3.1 task 2)."""
     return linear(torch.tanh(linear(cls, head.w_pool, head.b_pool)), head.w, head.b)
 
 
 def replaced_logits(x: Tensor, head: ReplacedHead, activation: str) -> Tensor:
-    """(n, d) -> n logits: above 0, ELECTRA takes the token for a replacement (Clark et al. 2020, §2)."""
+    """n logits from (n, d); above 0, ELECTRA takes the token for a replacement (Clark et al. 2020, §2)."""
     return linear(activate(linear(x, head.w, head.b), activation), head.w_out, head.b_out)[..., 0]

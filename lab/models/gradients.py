@@ -1,4 +1,4 @@
-"""Gradients through the papers' formulas: how a number read from the output depends on each part of each layer."""
+"""Gradients, through the papers' formulas, of a number read from the output with respect to parts of each layer."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Second = TypeVar("Second", Tensor, LayerWeights)
 
 @dataclass(frozen=True, eq=False)
 class GradientParts:
-    """What the parts of all layers hand on for b texts of n tokens, or a gradient with respect to it.
+    """The outputs of the parts of all layers for b texts of n tokens, or a gradient with respect to these outputs.
 
     Attributes
     ----------
     residual
         (L+1, b, n, d), the residual stream; 0 is the embeddings' output.
     attention, ffn
-        (L, b, n, d), what the two sublayers add to it.
+        (L, b, n, d), the vectors that the two sublayers add to the residual stream.
     context
-        (L, b, H, n, d_k), what each head hands to W_O.
+        (L, b, H, n, d_k), each head's input to W_O.
     """
 
     residual: Tensor
@@ -59,12 +59,12 @@ def gradients(
 ) -> tuple[GradientParts, Tensor]:
     """The gradient of a number with respect to every part, and the residual stream (L+1, b, n, d) of the plain run.
 
-    ``read`` takes the last hidden states (b, n, d) and returns a number for each text, (b,). Each number depends on
-    its own text alone, so one backward pass of their sum finds all. The weights need no gradient.
+    ``read`` takes the last hidden states (b, n, d) and returns a number for each text, (b,). Each number depends only
+    on its own text, so one backward pass of the sum finds all gradients. The weights need no gradient.
     """
     config, batch, n = model.config, len(encodings), len(encodings[0])
     with torch.inference_mode(False), torch.enable_grad():
-        # Nothing is added to each part; how the number depends on what is added is how it depends on the part.
+        # Add zeros to each part; the gradient with respect to these zeros equals the gradient for the part.
         add = GradientParts(
             residual=_nothing(config.layers + 1, batch, n, config.width),
             attention=_nothing(config.layers, batch, n, config.width),
@@ -90,8 +90,8 @@ def word_gradients(
 ) -> tuple[Tensor, Tensor]:
     """The gradient of a number with respect to the vector that each token has in the look-up table.
 
-    ``vectors`` (b, n, e) stand in place of the tokens' own, b times; positions and segments are those of the text.
-    ``read`` takes the last hidden states (b, d) of the token at ``place``, from 0, and returns a number for each, (b,).
+    ``vectors`` (b, n, e) replace the tokens' own vectors in b runs; positions and segments come from the text.
+    ``read`` takes the last hidden states (b, d) of the token at ``place``, from 0, and returns a number for each run.
     Returns the gradients (b, n, e), and the numbers (b,).
     """
     config, weights = model.config, model.weights

@@ -1,4 +1,4 @@
-"""Models from the Hugging Face Hub: the size is asked before anything is downloaded."""
+"""Models from the Hugging Face Hub, whose size is checked before anything is downloaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 
 from lab.models.catalogue import ModelCard, ModelUnavailable
 
-# Nothing that could hold a pickle or code is ever asked for.
+# The files to request. None of them can contain a pickle or code.
 WANTED = (
     "config.json",
     "model.safetensors",
@@ -32,13 +32,13 @@ _VOCABULARIES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt
 _NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
 
 
-# Called with the megabytes that have arrived, and with all that there are.
+# A function that receives the megabytes that have arrived, and the megabytes in all.
 Seen = Callable[[float, int], None]
 
 
 @dataclass(frozen=True)
 class Download:
-    """What a download would bring: files and their total size."""
+    """A planned download: its files and their total size."""
 
     files: tuple[str, ...]
     megabytes: int
@@ -52,9 +52,9 @@ def _unavailable(entry: ModelCard, error: BaseException) -> ModelUnavailable:
 
 
 def cached(entry: ModelCard) -> Path | None:
-    """The folder of an earlier complete download, or None. Never touches the network.
+    """The folder of an earlier complete download, or None. Never uses the network.
 
-    The Hub's client also answers with the folder of a download that stopped half way.
+    The folder is checked, because the Hub's client also returns folders of incomplete downloads.
     """
     try:
         folder = Path(snapshot_download(str(entry.repository), allow_patterns=list(WANTED), local_files_only=True))
@@ -64,7 +64,7 @@ def cached(entry: ModelCard) -> Path | None:
 
 
 def _complete(folder: Path) -> bool:
-    """Whether all that is read is there: the configuration, every shard, a vocabulary."""
+    """True if all necessary files are there: the configuration, every shard, a vocabulary."""
     shards = {"model.safetensors"}
     index = folder / "model.safetensors.index.json"
     if index.is_file():
@@ -72,18 +72,18 @@ def _complete(folder: Path) -> bool:
             shards = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
-    # A link in the cache may point to a blob that never came; is_file() follows it.
+    # A link in the cache may point to a missing blob; is_file() follows links.
     vocabulary = any(all((folder / name).is_file() for name in names) for names in _VOCABULARIES)
     return vocabulary and all((folder / name).is_file() for name in ("config.json", *shards))
 
 
 def plan(entry: ModelCard) -> Download:
-    """Ask the Hub which files there are and how large. Raises :class:`ModelUnavailable`."""
+    """Ask the Hub for the model's files and their sizes. Raises :class:`ModelUnavailable`."""
     try:
         info = HfApi().model_info(str(entry.repository), files_metadata=True)
     except _NETWORK_ERRORS as error:
         raise _unavailable(entry, error) from error
-    # On whole paths, as the download matches them: onnx/config.json is not the config.json we want.
+    # Match whole paths, as the download does, so that onnx/config.json does not count as config.json.
     chosen = [s for s in info.siblings or [] if any(fnmatchcase(s.rfilename, pattern) for pattern in WANTED)]
     if not any(s.rfilename.endswith(".safetensors") for s in chosen):
         raise ModelUnavailable(f"{entry.repository} offers no safetensors, and this lab reads nothing else.")
@@ -93,7 +93,7 @@ def plan(entry: ModelCard) -> Download:
 def _counting(seen: Seen, planned: Download) -> Any:
     """A progress bar for the Hub's client that draws nothing and calls ``seen``.
 
-    The client has one bar for bytes that arrive and one for bytes written, and counts in either; the fuller one tells.
+    The client has one bar for bytes received and one for bytes written, and may count in either; the fuller bar counts.
     """
     counts: dict[int, float] = {}
     lock = threading.Lock()
@@ -115,10 +115,10 @@ def _counting(seen: Seen, planned: Download) -> Any:
 
 
 def download(entry: ModelCard, seen: Seen = lambda arrived, planned: None) -> Path:
-    """Return the folder of ``entry``'s checkpoint, downloading it if it is not here yet.
+    """Return the folder of ``entry``'s checkpoint; download the checkpoint if it is not here yet.
 
-    ``seen`` is called whenever bytes have arrived, by several threads; what it raises ends the download. Refuses a
-    download more than a quarter larger than the catalogue says. Raises :class:`ModelUnavailable`.
+    Several threads call ``seen`` whenever bytes have arrived; an exception it raises ends the download. Refuses a
+    download more than a quarter larger than in the catalogue. Raises :class:`ModelUnavailable`.
     """
     folder = cached(entry)
     if folder is not None:

@@ -1,7 +1,7 @@
-"""What a learner may change in a forward pass.
+"""Changes that a learner may make to a forward pass.
 
-:class:`Interventions` is what a page or a notebook states for the whole run. It replaces steps of the pass from
-outside (:class:`lab.models.forward.Steps`); without any change the pass takes the paper's own.
+A page or a notebook gives :class:`Interventions` for the whole run. They replace steps of the pass from
+outside (:class:`lab.models.forward.Steps`); without changes, the pass uses the paper's own steps.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
 from lab.models.weights import EmbeddingWeights
 
-# Layer and head, layer and neuron, each from 0.
+# A head as (layer, head) and a neuron as (layer, neuron), counted from 0.
 Head = tuple[int, int]
 Neuron = tuple[int, int]
-# Query and key, and where a query may not attend to a key: in every layer, in one layer, in one of its heads.
+# Blocked links as (query, key) in every layer, (layer, query, key) in one layer, (layer, head, query, key) in one head.
 Pair = tuple[int, int]
 Link = tuple[int, int, int]
 HeadLink = tuple[int, int, int, int]
@@ -32,7 +32,7 @@ HeadLink = tuple[int, int, int, int]
 class Patch:
     """Overwrite the residual stream at one place with ``vector`` (width,), from another run.
 
-    ``layer`` counts the hidden states: 0 is the embeddings' output, L the last layer's.
+    ``layer`` counts the hidden states: 0 is the embeddings' output, L the last layer's output.
     """
 
     layer: int
@@ -44,9 +44,9 @@ class Patch:
 class Interventions:
     """A changed forward pass. Layers, heads, neurons and tokens count from 0.
 
-    What is blocked is masked before the softmax, so the query spends its weight on the other keys: ``blocked`` are
+    Blocked links are masked before the softmax, so the query gives its weight to the other keys: ``blocked`` has
     (query, key) in every layer, ``blocked_links`` (layer, query, key), ``blocked_in_heads`` (layer, head, query, key).
-    The last seven are the classic mistakes of a first implementation, for the "break it" switches.
+    The last seven fields are classic mistakes of a first implementation, for the "break it" switches.
     """
 
     zero_heads: frozenset[Head] = frozenset()
@@ -91,7 +91,7 @@ class Interventions:
                 raise ValueError(f"patches: the vector must have shape ({config.width},).")
 
     def _check_blocked(self, config: ModelConfig, n: int) -> None:
-        """Raise ValueError for a link that is not there, and for a query that could attend to nothing."""
+        """Raise ValueError for a link that does not exist, and for a query that would have no key left."""
         hidden = defaultdict[tuple[int | None, int | None, int], set[int]](set)
         for layer, head, query, key in self._blocked_anywhere():
             if not (0 <= query < n and 0 <= key < n):
@@ -114,20 +114,20 @@ class Interventions:
                 raise ValueError(f"blocked: token {query} would have nothing left to attend to{where}.")
 
     def _blocked_anywhere(self) -> Iterator[tuple[int | None, int | None, int, int]]:
-        """All that is blocked: layer, head, query, key; None stands for every layer, and for every head."""
+        """All blocked links as layer, head, query, key; layer or head is None if all are meant."""
         yield from ((None, None, *pair) for pair in self.blocked)
         yield from ((layer, None, query, key) for layer, query, key in self.blocked_links)
         yield from self.blocked_in_heads
 
     def with_padding(self, n: int, padding: int) -> Interventions:
-        """These, and the mask that keeps all ``n`` tokens from reading the last ``padding`` of them."""
+        """These interventions, and a mask that keeps all ``n`` tokens from reading the last ``padding`` tokens."""
         if not padding or self.no_padding_mask:
             return self
         pairs = {(query, key) for query in range(n) for key in range(n - padding, n)}
         return replace(self, blocked=self.blocked | pairs)
 
     def steps(self, layer: int, config: ModelConfig, n: int) -> Steps:
-        """The steps that layer ``layer`` takes on ``n`` tokens."""
+        """The steps of layer ``layer`` for ``n`` tokens."""
         if self.changes_nothing:
             return PAPER
         steps = Steps(
@@ -151,7 +151,7 @@ class Interventions:
         return replace(steps, mix_values=heads_off(zero, mean))
 
     def _hidden(self, layer: int, heads: int, n: int) -> Tensor | None:
-        """The links that layer ``layer`` has to leave out, (H, n, n), or (1, n, n) where every head does; else None."""
+        """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads; None if none."""
         found = [each for each in self._blocked_anywhere() if each[0] in (None, layer)]
         if not found:
             return None
@@ -161,9 +161,9 @@ class Interventions:
         return mask
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
-        """The look-up tables that the run takes: without positions or segments, theirs hold zeros.
+        """The look-up tables for the run; a table of positions or segments that is switched off has only zeros.
 
-        Where positions turn queries and keys instead, it is :meth:`steps` that leaves them unturned.
+        Rotary positions have no table; :meth:`steps` switches them off.
         """
         if self.no_positions and w.position is not None:
             w = replace(w, position=torch.zeros_like(w.position))
@@ -172,7 +172,7 @@ class Interventions:
         return w
 
     def patch(self, x: Tensor, layer: int) -> Tensor:
-        """The stream (n, d) at ``layer`` with the vectors from other runs in their places."""
+        """The stream (n, d) at ``layer`` with the patches of this layer applied."""
         for patch in self.patches:
             if patch.layer == layer:
                 x = x.index_copy(0, torch.tensor([patch.token]), patch.vector[None])
@@ -200,8 +200,8 @@ def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Ten
 def contexts_become(where: Tensor, context: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
     """The step :func:`lab.models.forward.mix_values` with heads overwritten at the *input* of W_O.
 
-    where    bool, spreads to (..., H, n, d_k)
-    context  numbers from elsewhere, spread likewise
+    where    bool, broadcast to (..., H, n, d_k); true for numbers to overwrite
+    context  numbers from elsewhere, broadcast likewise
     """
     return lambda attention, value: torch.where(where, context, forward.mix_values(attention, value))
 
@@ -218,12 +218,12 @@ _Mask = Callable[[Tensor, bool, int | None], Tensor]
 
 
 def _hide(mask: _Mask, links: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
-    """Links (1 or H, n, n) masked out, too."""
+    """The step ``mask`` with ``links`` (1 or H, n, n) masked out, too."""
     return mask(scaled_scores, causal, window).masked_fill(links, -torch.inf)
 
 
 def heads_level(heads: Tensor, mask: _Mask = forward.mask) -> _Mask:
-    """The step ``mask`` with equal scores in some heads (..., H): they attend equally to all they may see."""
+    """The step ``mask`` with equal scores in ``heads`` (..., H), which then attend equally to all keys they may see."""
     return partial(_level, mask, heads)
 
 
@@ -234,7 +234,7 @@ def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, wind
 
 
 def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor | None:
-    """Which of a layer's ``count`` heads or neurons are among ``parts``, (count,); None where none is."""
+    """A mask of a layer's ``count`` heads or neurons that are among ``parts``, (count,); None if none is."""
     here = [part for at, part in parts if at == layer]
     if not here:
         return None

@@ -1,4 +1,4 @@
-"""Work that goes on by itself: one job for each thing, whoever asked for it, as long as somebody waits for it."""
+"""Work in the background: one job for each key, shared by all who ask for it, as long as somebody waits for it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 Work = Callable[["Job"], None]
-# Says whether somebody who waits for a job is still there. Two of the same person are equal.
+# A function that returns whether a person waiting for a job is still there. Two watchers of one person are equal.
 Watcher = Callable[[], bool]
-# Seconds that a job goes on alone: who reloads a page is gone for a moment.
+# Seconds that a job continues without a watcher, because reloading a page takes a moment.
 GRACE = 3.0
-# Jobs that rest keep their models and all that they have found in memory: so many of them, for so many seconds.
+# The most jobs at rest, and the most seconds of rest; jobs at rest keep their models and results in memory.
 RESTING, RESTS = 3, 1800.0
-_LOOK = 1.0  # seconds between two looks at who is there
+_LOOK = 1.0  # seconds between two checks for watchers
 
 
 class Stopped(RuntimeError):
-    """Raised in the work of a job that was told to end."""
+    """Raised in the work of a job that should end."""
 
 
 @dataclass(eq=False)
 class Job:
-    """Work under way, or work that failed: then ``error`` says why. ``done`` of ``planned``, 0 until that is known.
+    """Running work, or failed work with its ``error``. ``planned``, the amount of work, is 0 at first.
 
-    A job that somebody watches rests when all of them have gone. ``resting`` says so; ``waiting`` says that it has not
-    begun because others go first.
+    A watched job rests when all its watchers have gone: then ``resting`` is true. ``waiting`` is true if the job has
+    not begun because other jobs go first.
     """
 
     key: Hashable
@@ -41,26 +41,26 @@ class Job:
 
     @property
     def share(self) -> float:
-        """How much is done, 0 to 1."""
+        """The share done, 0 to 1."""
         return min(1.0, self.done / self.planned) if self.planned else 0.0
 
     @property
     def forsaken(self) -> bool:
-        """Whether everybody who watched it has been gone for :data:`GRACE` seconds. False if nobody ever did."""
+        """True if all watchers have been gone for :data:`GRACE` seconds. False if nobody ever watched the job."""
         watchers, now = tuple(self._watchers), time.monotonic()
         if not watchers or any(there() for there in watchers):
             self._seen = now
         return now - self._seen >= GRACE
 
     def watch(self, watcher: Watcher) -> None:
-        """Go on as long as ``watcher`` is there, too."""
+        """Continue also as long as ``watcher`` is there."""
         self._watchers.add(watcher)
 
     def rest(self) -> None:
-        """For the work: wait until somebody watches again. Raises :class:`Stopped` if it ends instead.
+        """Wait until somebody watches the job again; called by the work. Raises :class:`Stopped` if the job ends.
 
-        It ends when nothing is done yet, when nobody comes within :data:`RESTS` seconds, and when :data:`RESTING`
-        others have come to rest after it.
+        The job ends if nothing is done yet, if nobody comes within :data:`RESTS` seconds, or if :data:`RESTING`
+        other jobs have come to rest later.
         """
         until = time.monotonic() + RESTS if self.done else 0.0
         with _LOCK:
@@ -81,19 +81,19 @@ class Job:
                 _RESTING.remove(self)
 
     def stop(self) -> None:
-        """End it the next time that it tells how far it is; another may begin at once."""
+        """End the job at its next call of :meth:`tell`; another job with its key may begin at once."""
         with _LOCK:
             self._stopped.set()
             _forget(self)
 
     def tell(self, done: float, planned: float) -> None:
-        """For the work: how far it is. Raises :class:`Stopped` where it should end."""
+        """Record the progress; called by the work. Raises :class:`Stopped` if the job should end."""
         if self._stopped.is_set():
             raise Stopped
         self.done, self.planned = done, planned
 
     def run(self, work: Work, expected: type[Exception]) -> None:
-        """Do it in this thread. What is ``expected`` to go wrong is kept; anything else is raised."""
+        """Do the work in this thread. Exceptions of the type ``expected`` are kept in ``error``; others are raised."""
         try:
             work(self)
         except Stopped:
@@ -107,14 +107,14 @@ class Job:
 
 
 _RUNNING: dict[Hashable, Job] = {}
-_RESTING: list[Job] = []  # the one that has rested longest comes first
+_RESTING: list[Job] = []  # the job that has rested longest comes first
 _LOCK = threading.Lock()
 
 
 def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watcher: Watcher | None = None) -> Job:
-    """Begin ``work`` in a thread of its own; the job under way or at rest for ``key``, if there is one.
+    """Begin ``work`` in a new thread; if a job for ``key`` is already running or at rest, return that job.
 
-    With a ``watcher`` it goes on only while somebody is there.
+    With a ``watcher``, the job continues only while somebody is there.
     """
     with _LOCK:
         found = _RUNNING.get(key)
@@ -129,11 +129,11 @@ def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watche
 
 
 def running(key: Hashable) -> Job | None:
-    """The job for ``key`` that is under way, at rest or failed; None when there is none, or it is complete."""
+    """The job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
     return _RUNNING.get(key)
 
 
 def _forget(gone: Job) -> None:
-    """The lock is held."""
+    """Remove a job from the running ones; the caller must hold the lock."""
     if _RUNNING.get(gone.key) is gone:
         del _RUNNING[gone.key]

@@ -21,12 +21,12 @@ class LayerTrace:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the steps; the weights are the model's."""
+        """Bytes of the steps, without the weights, which belong to the model."""
         return size_of(self.steps)
 
     @property
     def input(self) -> Tensor:
-        """(n, d), the residual stream before the layer."""
+        """The residual stream before the layer, (n, d)."""
         return self.steps.input
 
     @property
@@ -46,67 +46,67 @@ class LayerTrace:
 
     @property
     def scores(self) -> Tensor:
-        """(H, n, n), QKᵀ."""
+        """The dot products QKᵀ, (H, n, n)."""
         return self.steps.attention.scores
 
     @property
     def scaled_scores(self) -> Tensor:
-        """(H, n, n), QKᵀ/√d_k, -inf where masked."""
+        """The scaled scores QKᵀ/√d_k, (H, n, n), -inf where masked."""
         return self.steps.attention.scaled_scores
 
     @property
     def attention(self) -> Tensor:
-        """(H, n, n): rows are queries, columns keys, rows sum to 1."""
+        """The attention weights, (H, n, n): rows are queries, columns keys, rows sum to 1."""
         return self.steps.attention.attention
 
     @property
     def context(self) -> Tensor:
-        """(H, n, d_k), attention · V."""
+        """The context vectors attention · V, (H, n, d_k)."""
         return self.steps.attention.context
 
     @property
     def context_concat(self) -> Tensor:
-        """(n, d), the heads side by side."""
+        """The context vectors of all heads, concatenated, (n, d)."""
         return self.steps.attention.context_concat
 
     @property
     def attention_output(self) -> Tensor:
-        """(n, d), the heads through W_O."""
+        """The concatenated heads after W_O, (n, d)."""
         return self.steps.attention.output
 
     @property
     def attention_residual(self) -> Tensor:
-        """(n, d), input plus attention output."""
+        """The input plus the attention output, (n, d)."""
         return self.steps.attention_residual
 
     @property
     def attention_norm(self) -> Tensor | None:
-        """(n, d), LayerNorm of that sum; None in GPT-2."""
+        """LayerNorm of ``attention_residual``, (n, d); None in GPT-2."""
         return self.steps.attention_norm
 
     @property
     def input_norm(self) -> Tensor | None:
-        """(n, d), LayerNorm of the input before attention; None in BERT, and in ModernBERT's first layer."""
+        """LayerNorm of the input before attention, (n, d); None in BERT, and in ModernBERT's first layer."""
         return self.steps.input_norm
 
     @property
     def ffn_input_norm(self) -> Tensor | None:
-        """(n, d), LayerNorm before the feed-forward network; None in BERT."""
+        """LayerNorm before the feed-forward network, (n, d); None in BERT."""
         return self.steps.ffn_input_norm
 
     @property
     def ffn_hidden(self) -> Tensor:
-        """(n, d_ff), before the activation."""
+        """The hidden values of the neurons before the activation, (n, d_ff)."""
         return self.steps.feed_forward.hidden
 
     @property
     def ffn_gate(self) -> Tensor | None:
-        """(n, d_ff), what the activations are multiplied by in ModernBERT; None elsewhere."""
+        """The factors of the activations in ModernBERT, (n, d_ff); None in other models."""
         return self.steps.feed_forward.gate
 
     @property
     def ffn_activation(self) -> Tensor:
-        """(n, d_ff), after the activation, and times the gate where there is one."""
+        """The neurons after the activation, times the gate if there is one, (n, d_ff)."""
         return self.steps.feed_forward.activation
 
     @property
@@ -116,20 +116,20 @@ class LayerTrace:
 
     @property
     def ffn_residual(self) -> Tensor:
-        """(n, d), the feed-forward network's input (BERT) or the stream (GPT-2) plus its output."""
+        """The feed-forward network's output plus its input (BERT) or plus the stream (GPT-2), (n, d)."""
         return self.steps.ffn_residual
 
     @property
     def output(self) -> Tensor:
-        """(n, d), what the next layer receives."""
+        """The input of the next layer, (n, d)."""
         return self.steps.output
 
     @property
     def head_contribution(self) -> Tensor:
-        """(H, n, n), ‖α·f(x)‖ with f(x) = (x·W_V + b_V)·W_O (Kobayashi et al. 2020, §3).
+        """The lengths ‖α·f(x)‖ with f(x) = (x·W_V + b_V)·W_O, (H, n, n) (Kobayashi et al. 2020, §3).
 
-        What token j really adds to token i through a head: its weight times the length of the
-        vector that is weighted.
+        This is the length of the vector that token j adds to token i through a head: the attention weight times
+        the length of the weighted vector.
         """
         w_o = self.weights.w_o.unflatten(0, (self.value.shape[0], -1))  # (H, d_k, d)
         return self.attention * (self.value @ w_o).norm(dim=-1)[:, None, :]

@@ -1,4 +1,4 @@
-"""How a model is loaded: from the repository, the Hub or a folder."""
+"""Load a model from the repository, the Hub or a folder."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from lab.models.weights import VocabularyHead, Weights
 if TYPE_CHECKING:
     from torch import Tensor
 
-# WordPiece's file, or byte-level BPE's two.
+# The vocabulary's files: one for WordPiece, two for byte-level BPE.
 VOCABULARIES = (("vocab.txt",), ("vocab.json", "merges.txt"))
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What a checkpoint folder holds, in memory: a ``config.json`` and named tensors."""
+    """The content of a checkpoint folder in memory: a ``config.json`` and named tensors."""
 
     config: dict[str, Any]
     tensors: dict[str, Tensor]
@@ -36,8 +36,8 @@ class Checkpoint:
 class LoadedModel:
     """A model ready to run. ``source`` is its checkpoint: a folder, or tensors made in memory (toys).
 
-    ``made`` is the call that makes it again, for notebooks; of a folder it knows the name only, as where
-    a server keeps its folders is nobody's business.
+    ``made`` is the call that makes the model again, for notebooks; it names only the last part of a folder's path,
+    because the folders of a server are private.
     """
 
     id: str
@@ -52,7 +52,7 @@ class LoadedModel:
 
     @property
     def vocabulary_head(self) -> VocabularyHead:
-        """What turns a vector into words. Raises ValueError when the checkpoint came without it."""
+        """The head that turns a vector into words. Raises ValueError if the checkpoint has none."""
         head = self.weights.vocabulary_head
         if head is None:
             raise ValueError(f"{self.id} came without a language-modelling head, so it predicts no words.")
@@ -71,9 +71,9 @@ class LoadedModel:
 def load_model(name: str | Path) -> LoadedModel:
     """Load a model by its catalogue id (``"lab-bert"``, ``"bert-base-uncased"``) or a folder.
 
-    Only safetensors are read and no code from a checkpoint is ever run. Raises
-    :class:`ModelUnavailable` when it cannot be had (unknown, no network) and
-    :class:`CheckpointError` when what was found cannot be read.
+    Only safetensors are read, and no code from a checkpoint is ever run. Raises
+    :class:`ModelUnavailable` if the model is unknown or the network is missing, and
+    :class:`CheckpointError` if the checkpoint cannot be read.
     """
     entry = card(str(name))
     if entry is None:
@@ -101,7 +101,7 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
 
 
 def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> None:
-    """Refuse a tokenizer that cannot be this model's; a vocabulary padded to a round number is no reason to."""
+    """Refuse a tokenizer that cannot belong to this model; accept vocabularies padded to a round number."""
     size, known = tokenizer.get_vocab_size(with_added_tokens=True), config.vocabulary
     if size > known or size < known / 2:
         few = "only " if size > known else ""
@@ -117,7 +117,7 @@ def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> No
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object, or say which file is missing or broken."""
+    """Read a JSON object. Raises :class:`CheckpointError` with the name of a missing or broken file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -140,10 +140,10 @@ def _shards(folder: Path) -> list[str]:
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """All tensors of ``model.safetensors``, or of the shards its index names."""
+    """All tensors of ``model.safetensors``, or of the shards in its index."""
     tensors: dict[str, Tensor] = {}
     for name in _shards(folder):
-        # A shard stands beside its index; a name with a path in it is not one of ours to follow.
+        # Shards are in the same folder as their index, so ignore the path in a name.
         path = folder / Path(name).name
         if not path.exists():
             raise CheckpointError(f"{folder.name} has no {path.name}. This lab reads safetensors only.")
@@ -161,10 +161,10 @@ def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
-    """The fast tokenizer: from ``tokenizer.json``, else built by Hugging Face from the vocabulary files."""
+    """The fast tokenizer, from ``tokenizer.json``, or built by Hugging Face from the vocabulary files."""
     path = folder / "tokenizer.json"
     if path.exists():
-        # The library raises a bare Exception on JSON that is no tokenizer, so look at the JSON first.
+        # Check the JSON first, because the library raises a bare Exception for JSON that is not a tokenizer.
         described = read_json(path).get("model")
         if not isinstance(described, dict) or not described.get("vocab"):
             raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")
@@ -177,7 +177,7 @@ def read_tokenizer(folder: Path) -> Tokenizer:
         raise CheckpointError(
             f"{folder.name} has neither tokenizer.json nor a vocabulary: vocab.txt, or vocab.json with merges.txt."
         )
-    # Whoever saved it may have left padding and truncation on; this lab shows what is there.
+    # Switch off padding and truncation, which may have been saved as on, so that the lab shows the whole text.
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

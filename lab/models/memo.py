@@ -1,7 +1,8 @@
-"""What is read off a run, computed once for all who look at it.
+"""Results computed from a run once and shared by all visitors.
 
-A page draws the same run again at every click, and a class looks at one sentence: :func:`once` keeps what a function
-found for a trace (or a model) for as long as that lives and there is room. What was used longest ago goes first.
+A page draws the same run again at every click, and a whole class looks at one sentence. So :func:`once` keeps a
+function's result for a trace (or a model) as long as the trace exists and there is room. The least recently used result
+is dropped first.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from lab.models.cores import one_core
 
-# Bytes. A changed run of 32 tokens through a model that ships takes 0.3 MB, of which a class needs some 40 at once; the
-# layer maps, thumbnails and cells of eight texts take 20 MB there, surveys 10 MB. bert-base on 512 tokens needs 20 MB
-# for a changed run and 170 MB for its maps of all kinds. Layers of runs are kept elsewhere: lab/models/trace.py.
+# The most bytes to keep. In a shipped model, a changed run of 32 tokens takes 0.3 MB, and a class needs about 40 such
+# runs at once; layer maps, thumbnails and cells of eight texts take 20 MB, surveys 10 MB. In bert-base on 512 tokens, a
+# changed run takes 20 MB and maps of all kinds 170 MB. Layers of runs are kept separately, in lab/models/trace.py.
 ROOM = 200_000_000
 Subject = TypeVar("Subject")
 Rest = ParamSpec("Rest")
@@ -30,10 +31,10 @@ _Key = tuple[int, Hashable]
 
 
 def size_of(value: object, held: object = None) -> int:
-    """Bytes that ``value`` keeps in memory: its arrays to the byte, everything else roughly.
+    """Bytes that ``value`` keeps in memory: exact for arrays, rough for everything else.
 
-    What knows better says so by ``nbytes``, or by ``bytes_beside(held)`` where it holds something that may be ``held``
-    anyway: a run holds its model.
+    An object may give its own size by ``nbytes``, or by ``bytes_beside(held)`` if part of it may be ``held``
+    anyway, as a run's model may be.
     """
     if hasattr(type(value), "bytes_beside"):
         return int(cast("Any", value).bytes_beside(held))
@@ -58,13 +59,13 @@ class _Kept:
 
 
 class Memo:
-    """Results by the object they were computed from and what was asked: at most ``room`` bytes of them.
+    """Results by their subject (the object they were computed from) and their key: at most ``room`` bytes.
 
-    The last ``at_least`` of them stay however large they are.
+    The last ``at_least`` results are kept even if they are larger.
 
-    Threads that ask for the same result at the same time wait for the first. If that one fails, or its visitor
-    leaves, the next one computes: an error reaches whoever caused it, and is not kept. A result must not hold its
-    subject, or the subject lives until the result has to make room.
+    Threads that need the same result at the same time wait for the first thread. If the first fails, or its visitor
+    leaves, the next thread computes the result; an error reaches only the thread that caused it, and is not kept. A
+    result must not hold its subject, because the subject would then be kept in memory until the result is dropped.
     """
 
     def __init__(self, room: int, at_least: int = 0) -> None:
@@ -72,17 +73,17 @@ class Memo:
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._making: dict[_Key, Future[Any]] = {}
-        # Subjects that are gone. An address may be given to another object, so what was kept for it goes first.
+        # Addresses of deleted subjects. Their results are dropped before any look-up, as an address may be used again.
         self._gone: deque[int] = deque()
         self._known: set[int] = set()
 
     def get(self, subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
-        """What ``make()`` returned the first time this was asked of ``subject``."""
+        """The result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
         key = (id(subject), asked)
         while True:
             found = self._look(key, subject)
             if found is None:
-                # Whoever makes a result holds a core before others begin to wait for it, so nobody waits for ever.
+                # A thread must hold a core before others wait for its result; otherwise all might wait forever.
                 with one_core():
                     found = self._look(key, subject, begin=True)
                     if found is None:
@@ -90,11 +91,11 @@ class Memo:
             try:
                 value: Result = found.result()
             except CancelledError:
-                continue  # whoever made it was stopped, or failed: the next one finds out for itself
+                continue  # the thread that made it was stopped, or failed, so try again
             return value
 
     def _look(self, key: _Key, subject: object, begin: bool = False) -> Future[Any] | None:
-        """The result, there or to come; None if nobody has begun, and then with ``begin`` the caller has."""
+        """The finished or coming result; None if nobody has begun it: with ``begin``, the caller then must make it."""
         with self._lock:
             self._forget_gone()
             kept = self._kept.get(key)
@@ -144,15 +145,15 @@ _MEMO = Memo(ROOM)
 
 
 def kept(subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
-    """What ``make()`` returned when ``asked`` was first asked of ``subject``: for what :func:`once` cannot wrap."""
+    """The result of ``make()`` for ``subject`` and ``asked``, computed once; for code that :func:`once` cannot wrap."""
     return _MEMO.get(subject, asked, make)
 
 
 def once(function: Callable[Concatenate[Subject, Rest], Result]) -> Callable[Concatenate[Subject, Rest], Result]:
     """Compute ``function(trace, …)`` once for each trace and each set of further arguments.
 
-    The first argument is a trace or a model; the others must be hashable. The result is shared by all callers, so
-    nobody may change it. One core is held while it is computed.
+    The first argument is a trace or a model; the others must be hashable. All callers share the result, so
+    they must not change it. One core is held during the computation.
 
     >>> from lab.models.memo import once
     >>> @once

@@ -1,6 +1,6 @@
-"""A layer of which one token is read, or a few: the last layer of a run that is asked for one word.
+"""Compute a layer's output at one token or a few, as in the last layer of a run that predicts one word.
 
-Of the other tokens it needs keys and values alone. That is a quarter of its work.
+For the other tokens, only keys and values are needed, a quarter of the layer's work.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from lab.models.weights import LayerWeights, Weights
 
 
 def of_token(x: Tensor, places: Tensor) -> Tensor:
-    """(..., b, n, d) -> (..., b, 1, d): of each text the token at its place, from 0; ``places`` is (b,), or (1,)."""
+    """The token of each text at its place, from 0, (..., b, n, d) -> (..., b, 1, d); ``places`` is (b,), or (1,)."""
     return x[..., torch.arange(x.shape[-3]), places, :].unsqueeze(-2)
 
 
 def read_by_heads(x: Tensor, w: LayerWeights, config: ModelConfig) -> Tensor:
-    """What self-attention takes of a layer's input: after LayerNorm where that stands before it."""
+    """The input of self-attention: the layer's input, after LayerNorm if the layer has one before attention."""
     return x if not config.pre_norm or w.norm_1 is None else forward.layer_norm(x, w.norm_1, config.norm_eps)
 
 
 def from_contexts(x: Tensor, context: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Tensor:
-    """What a layer makes of single tokens x (..., 1, d) whose heads mix ``context`` (..., H, 1, d_k): (..., 1, d)."""
+    """A layer's output for single tokens x (..., 1, d) with the heads' ``context`` (..., H, 1, d_k), (..., 1, d)."""
     return forward.run_layer(x, w, config, replace(steps, mix_values=lambda *_: context)).output
 
 
 def layer_at(x: Tensor, places: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Tensor:
     """One layer's output at one token of each text, (..., b, n, d) -> (..., b, d).
 
-    ``steps`` may change what heads and neurons hand on, each token on its own; a step that takes several tokens
-    together would see one. Raises ValueError for another mask.
+    ``steps`` may change the outputs of heads and neurons, for each token separately; a step that combines tokens would
+    see only one token. Raises ValueError for a changed mask.
     """
     if steps.mask is not forward.mask:
         raise ValueError("layer_at masks as the paper does; run the whole layer with another mask.")
@@ -63,9 +63,9 @@ def model_at(x: Tensor, weights: Weights, places: Tensor, steps: Sequence[Steps]
 
 
 def layer_rows(x: Tensor, rows: Sequence[int], w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
-    """One layer at q of a text's tokens alone, x (n, d): every step is (q, …), and attention (H, q, n).
+    """One layer at only q of a text's n tokens, x (n, d): every step is (q, …), and attention is (H, q, n).
 
-    A step that takes several tokens together would see these; scores are masked, but no mask may change them.
+    A step that combines tokens would see only these q tokens. A mask may hide scores, but must not change them.
     """
     whole, at, n = read_by_heads(x, w, config), list(rows), len(x)
 

@@ -1,7 +1,7 @@
-"""The proof: every step of a trace beside Hugging Face's own module, max |difference|.
+"""The proof: compare every step of a trace with Hugging Face's own module, by max |difference|.
 
 Hugging Face loads the same checkpoint with its own code and runs once with hooks that read each
-submodule's input or output. Nothing of ours takes part in the reference but the comparison.
+submodule's input or output. The lab's code takes no part in the reference, only in the comparison.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-4
 RELATIVE_TOLERANCE = 1e-5
-# Places of which the scores of all words are compared at a time.
+# How many places are compared at once, with the scores of all words.
 _PLACES = 64
-# How many numbers of any other step are compared at a time: 2 MB.
+# The most numbers of any other step to compare at once: 2 MB.
 _NUMBERS = 2**19
 
-# The order in which a run takes its steps; the first that differs is the one that broke.
+# The order of a run's steps; the first step that differs is the broken one.
 _ORDER = (
     "input_norm",
     "query",
@@ -60,8 +60,8 @@ _ORDER = (
 class ProofRow:
     """One step. ``difference`` is max |ours − theirs|, ``largest`` is max |theirs|.
 
-    A step passes up to 1e-4, or a hundred-thousandth of its largest value where that is more:
-    float32 carries seven digits, and GPT-2's residual stream reaches the thousands.
+    A step passes if the difference is at most 1e-4 or a hundred-thousandth of its largest value:
+    float32 has seven digits, and GPT-2's residual stream reaches the thousands.
     """
 
     step: str
@@ -72,13 +72,13 @@ class ProofRow:
 
     @property
     def passed(self) -> bool:
-        # No looser: the two GELUs are 5e-4 apart, and a proof must tell them from each other.
+        # The tolerance must not be looser, because the two forms of GELU differ by only 5e-4.
         return self.difference <= max(TOLERANCE, RELATIVE_TOLERANCE * self.largest)
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Every step of a trace against Hugging Face, in the order they are computed."""
+    """Every step of a trace compared with Hugging Face, in the order of computation."""
 
     rows: tuple[ProofRow, ...]
 
@@ -88,7 +88,7 @@ class Proof:
 
     @property
     def first_failure(self) -> ProofRow | None:
-        """The first step that differs: where a broken formula was applied."""
+        """The first step that differs, at which a broken formula was applied."""
         return next((row for row in self.rows if not row.passed), None)
 
     @property
@@ -96,7 +96,7 @@ class Proof:
         return max(row.difference for row in self.rows)
 
     def frame(self) -> pd.DataFrame:
-        """The table the badge shows; layers count from 0."""
+        """The table of the proof's badge; layers count from 0."""
         import pandas as pd
 
         return pd.DataFrame([{**vars(row), "passed": row.passed} for row in self.rows])
@@ -104,29 +104,29 @@ class Proof:
 
 @once
 def proof_of(trace: Trace) -> Proof:
-    """:func:`prove` of a trace and its own model, once for all who look at it."""
+    """:func:`prove` of a trace and its own model, computed once for all visitors."""
     return prove(trace.model, trace)
 
 
 def _row(step: str, layer: int | None, shape: tuple[int, ...], pairs: Iterable[tuple[Tensor, Tensor]]) -> ProofRow:
-    """The row of a step that comes in parts, ours beside theirs."""
+    """The row of a step that comes in parts, as pairs of our part and theirs."""
     apart, largest = [], [0.0]
     for mine, other in pairs:
         if mine.shape != other.shape:
             raise ValueError(f"{step}: our shape {tuple(mine.shape)}, theirs {tuple(other.shape)}.")
         difference, size = _largest(mine - other), _largest(other)
         if not math.isfinite(difference + size):
-            # Masked scores are -inf on both sides; there inf - inf is no difference.
+            # Masked scores are -inf on both sides; count inf - inf as 0.
             difference = _largest((mine - other).where(mine != other, 0.0))
             size = _largest(other.where(other.isfinite(), 0.0))
         apart.append(difference)
         largest.append(size)
-    # PyTorch's maximum, unlike Python's, is nan as soon as one of them is.
+    # Use PyTorch's maximum, which, unlike Python's, is nan as soon as one number is nan.
     return ProofRow(step, layer, shape, torch.tensor(apart, dtype=torch.float64).max().item(), max(largest))
 
 
 def _largest(values: Tensor) -> float:
-    """The largest absolute value, nan if one of them is."""
+    """The largest absolute value; nan if one value is nan."""
     least, most = values.aminmax()
     return max(-least.item(), most.item())
 
@@ -134,13 +134,13 @@ def _largest(values: Tensor) -> float:
 def _compare(step: str, layer: int | None, ours: Tensor, theirs: Tensor) -> ProofRow:
     if ours.shape != theirs.shape:
         raise ValueError(f"{step}: our shape {tuple(ours.shape)}, theirs {tuple(theirs.shape)}.")
-    # A few rows or heads at a time: whole, the comparison of a long text would take more memory than the run.
+    # Compare a few rows or heads at a time; comparing a long text at once would take more memory than the run.
     at_once = max(1, _NUMBERS // ours[0].numel())
     return _row(step, layer, tuple(ours.shape), zip(ours.split(at_once), theirs.split(at_once), strict=True))
 
 
 def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-    """Scores and scaled scores from Hugging Face's queries and keys; its module keeps neither."""
+    """Scores and scaled scores from Hugging Face's queries and keys, because its module keeps no scores."""
     config, n = trace.model.config, len(trace)
     scores = torch.einsum("hid,hjd->hij", query, key)
     scaled = scores * (config.head_width**-0.5 if config.scaled_scores else 1.0)
@@ -156,7 +156,7 @@ def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -
 
 
 def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str, Tensor]) -> list[ProofRow]:
-    """The rows of a layer that has just run; ``theirs`` are its steps as the hooks read them."""
+    """The rows of a layer that has just run; ``theirs`` has its steps as read by the hooks."""
     config, w = trace.model.config, trace.model.weights.layers[layer]
     for i, step in enumerate(("query", "key", "value")):
         packed = theirs[step]
@@ -165,7 +165,7 @@ def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str,
     theirs["query"], theirs["key"] = FAMILIES[config.family].turned(base, layer, theirs["query"], theirs["key"])
     if w.norm_1 is None:
         del theirs["input_norm"]  # an identity
-    if w.w_gate is not None:  # in one piece with what it gates
+    if w.w_gate is not None:  # the gate is in one tensor with the hidden values
         theirs["ffn_hidden"], theirs["ffn_gate"] = theirs["ffn_hidden"].split(config.ffn_width, dim=-1)
     theirs["scores"], theirs["scaled_scores"] = _reference_attention(trace, layer, theirs["query"], theirs["key"])
     ours = trace.layer(layer)
@@ -173,9 +173,9 @@ def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str,
 
 
 def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], ReferenceRun]:
-    """The rows of the embeddings and of all layers, and what the reference returned.
+    """The rows of the embeddings and of all layers, and the reference's run.
 
-    Each layer is compared as soon as it has run, so that no two of them lie in memory.
+    Each layer is compared as soon as it has run, so that only one layer is in memory at a time.
     """
     config, family = trace.model.config, FAMILIES[trace.model.config.family]
     embeddings = dict(family.embedding_places)
@@ -195,7 +195,7 @@ def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], Re
         rows.extend(_compared_layer(trace, layer, base, steps))
 
     every = {*embeddings.values(), *(place for layer in inside for place in layer.values())}
-    # The core first: whoever listens would else wait for one that somebody holds who waits to listen.
+    # Take the core before listening; otherwise a listening thread and a thread that holds the core could deadlock.
     with one_core(), listening(base, every) as read, after_each_layer(base, paths, compare):
         run = reference_run(trace, attentions=False)
     ours, n = trace.embeddings, len(trace)
@@ -211,7 +211,7 @@ def prove(model: LoadedModel, trace: Trace) -> Proof:
     """Compare every step of ``trace`` with Hugging Face's run of ``model`` on the same ids.
 
     A trace with interventions is compared with the *plain* reference, so the proof names the
-    first step the intervention changed.
+    first step that the intervention changed.
     """
     if model is not trace.model:
         raise ValueError(f"this trace was made by {trace.model!r}, not by {model!r}.")
@@ -227,7 +227,7 @@ def prove(model: LoadedModel, trace: Trace) -> Proof:
 
 
 def _compared_logits(trace: Trace, theirs: Tensor) -> ProofRow:
-    """The scores of all words at all places, some places at a time: a vocabulary is long."""
+    """Compare the scores of all words at all places, some places at a time, because a vocabulary is long."""
     if len(theirs) != len(trace):
         raise ValueError(f"logits: {len(trace)} tokens, theirs {len(theirs)}.")
     parts = (range(start, min(start + _PLACES, len(trace))) for start in range(0, len(trace), _PLACES))

@@ -1,4 +1,4 @@
-"""Hugging Face's own module of a checkpoint: loaded by its code, run by its code, read by hooks."""
+"""Hugging Face's own module of a checkpoint, loaded and run by Hugging Face's code and read by hooks."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
     from lab.models.weights import Weights
 
-# The reference module is shared by all sessions and hooks see every run, so runs take turns; whoever listens runs, too.
+# All sessions share the reference module, and hooks see every run, so only one thread may run or listen at a time.
 _ONE_AT_A_TIME = threading.RLock()
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceRun:
-    """What one run of the Hugging Face module returned; no ``attentions`` where nobody asked for them."""
+    """The output of one run of the Hugging Face module; ``attentions`` is empty if not requested."""
 
     attentions: tuple[Tensor, ...]
     hidden_states: tuple[Tensor, ...]
@@ -40,9 +40,9 @@ _LOADED: WeakKeyDictionary[LoadedModel, nn.Module] = WeakKeyDictionary()
 
 
 def reference(model: LoadedModel) -> nn.Module:
-    """Hugging Face's own module of ``model``'s checkpoint, with just the heads that it has; loaded once, by their code.
+    """Hugging Face's own module of ``model``'s checkpoint, with exactly the checkpoint's heads, loaded by their code.
 
-    It shares the lab's weights, bit for bit the same, and stays for as long as the model does.
+    The module is loaded once. It shares the lab's weights if they are equal bit by bit, and lives as long as the model.
     """
     with _ONE_AT_A_TIME:
         if model not in _LOADED:
@@ -50,7 +50,7 @@ def reference(model: LoadedModel) -> nn.Module:
         return _LOADED[model]
 
 
-@torch.inference_mode(False)  # a parameter made in that mode takes no other data
+@torch.inference_mode(False)  # a parameter made in inference mode does not accept other data
 def _load(model: LoadedModel) -> nn.Module:
     import transformers
 
@@ -62,7 +62,7 @@ def _load(model: LoadedModel) -> nn.Module:
             model.source, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
         )
     else:
-        # Not load_state_dict: Hugging Face also knows a base model's names, and the old ones of LayerNorm.
+        # Not load_state_dict, because from_pretrained also knows a base model's names and LayerNorm's old names.
         module = kind.from_pretrained(
             None,
             config=kind.config_class(**model.source.config),
@@ -75,10 +75,10 @@ def _load(model: LoadedModel) -> nn.Module:
 
 
 def _keep_once(module: nn.Module, weights: Weights) -> None:
-    """Let a parameter that Hugging Face read as we did, bit for bit, lie in memory once."""
+    """Keep only one copy in memory of each parameter that equals one of the lab's tensors bit by bit."""
     ours: dict[torch.Size, list[Tensor]] = defaultdict(list)
     for tensor in _tensors(weights):
-        if tensor.is_inference():  # a toy's: no parameter takes it
+        if tensor.is_inference():  # a toy's tensor, which a parameter does not accept
             continue
         for way in (tensor, tensor.T) if tensor.ndim == 2 else (tensor,):
             ours[way.shape].append(way)
@@ -109,16 +109,16 @@ def base_of(model: LoadedModel) -> nn.Module:
 
 @contextmanager
 def listening(base: nn.Module, places: Iterable[Place]) -> Iterator[dict[Place, Tensor]]:
-    """Read these places of ``base`` while the block runs: (n, d) each, weights of attention (H, n, n).
+    """Read these places of ``base`` while the block runs: (n, d) each, attention weights (H, n, n).
 
-    A run within the block raises RuntimeError where the module returns no weights of attention.
+    A run within the block raises RuntimeError if the module returns no attention weights.
     """
     read: dict[Place, Tensor] = {}
 
     def reader(place: Place) -> Callable[..., None]:
         def hook(_module: nn.Module, inputs: tuple[Tensor, ...], output: Any = None) -> None:
             if place[1] == "weights":
-                # Any implementation of attention but eager returns None without a word.
+                # All implementations of attention except eager return None without a warning.
                 if output[1] is None:
                     raise RuntimeError(
                         "the reference returned no attentions; it must be loaded with the eager implementation."
@@ -142,7 +142,7 @@ def listening(base: nn.Module, places: Iterable[Place]) -> Iterator[dict[Place, 
 
 @contextmanager
 def after_each_layer(base: nn.Module, paths: Iterable[str], then: Callable[[int], None]) -> Iterator[None]:
-    """Call ``then(number)`` when a layer at one of ``paths`` has run; begin this block inside :func:`listening`."""
+    """Call ``then(number)`` after each layer at one of ``paths``; begin this block inside :func:`listening`."""
 
     def teller(number: int) -> Callable[..., None]:
         return lambda *_: then(number)
@@ -166,7 +166,10 @@ def _handles() -> Iterator[list[Any]]:
 
 @torch.inference_mode()
 def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
-    """Run the Hugging Face module once on the trace's ids. Raises RuntimeError if asked attentions do not come."""
+    """Run the Hugging Face module once on the trace's ids.
+
+    Raises RuntimeError if attentions were requested but not returned.
+    """
     module = reference(trace.model)
     inputs = {"input_ids": torch.tensor([trace.token_ids])}
     if trace.model.config.segments:
@@ -175,7 +178,7 @@ def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
         inputs["attention_mask"] = read_tokens(trace)[None].long()
     with _ONE_AT_A_TIME:
         out = module(**inputs, output_attentions=attentions, output_hidden_states=True)
-    # Under any implementation but eager, Transformers 5 returns an empty tuple without a word.
+    # With any implementation except eager, Transformers 5 returns an empty tuple without a warning.
     returned = out.attentions if attentions else ()
     if attentions and len(returned) != trace.model.config.layers:
         raise RuntimeError("the reference returned no attentions; it must be loaded with the eager implementation.")
@@ -190,5 +193,5 @@ def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
 
 
 def read_tokens(trace: Trace) -> Tensor:
-    """(n,) bool, the tokens that are no padding: what Hugging Face calls the attention mask."""
+    """A mask of the tokens that are not padding, (n,) bool: Hugging Face's attention mask."""
     return torch.arange(len(trace)) < len(trace) - trace.encoding.padding

@@ -1,4 +1,4 @@
-"""What the index of a trace says of each tensor: other names, axes, formula, paper, place in the figure."""
+"""The entries of a trace's index: each tensor's other names, axes, formula, paper, and place in the figure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """One tensor of a trace. ``shape`` is this trace's; a layer's tensor is listed once, per layer.
+    """One tensor of a trace. ``shape`` is its shape in this trace; a tensor of all layers has one entry, for one layer.
 
-    ``name`` is its Python path from a trace, where ``layer`` stands for ``trace.layer(i)``; ``alias``
-    bertscope's name. ``axes`` names the dimensions of ``shape``. ``place`` is the block of the paper's
-    figure whose result or parameter it is. ``words`` are what checkpoints and other tools call it.
+    ``name`` is the tensor's Python path from a trace, in which ``layer`` means ``trace.layer(i)``; ``alias``
+    is bertscope's name. ``axes`` names the dimensions of ``shape``. ``place`` is the block of the paper's
+    figure to which the tensor belongs as a result or parameter. ``words`` are its names in checkpoints and other tools.
     """
 
     name: str
@@ -26,18 +26,18 @@ class TensorEntry:
 
     @property
     def weight(self) -> bool:
-        """Whether it was read from the checkpoint, not computed from the text."""
+        """True if the tensor was read from the checkpoint, not computed from the text."""
         return ".weights." in self.name
 
     @property
     def of_layer(self) -> bool:
-        """Whether each layer has one."""
+        """True if each layer has such a tensor."""
         return self.name.startswith("layer.")
 
 
 @dataclass(frozen=True)
 class Described:
-    """An entry before a trace gives it its shape."""
+    """A tensor's entry without a shape, which a trace supplies."""
 
     name: str
     alias: str | None
@@ -234,7 +234,7 @@ _OUTPUTS = (
               "discriminator_predictions.dense_prediction.bias"),
 )  # fmt: skip
 
-# Group by group, so that a list of them reads as the paper does.
+# Sorted by group, so that the entries have the order of the paper.
 DESCRIBED: tuple[Described, ...] = tuple(
     sorted((*_EMBEDDINGS, *_LAYER, *_OUTPUTS), key=lambda entry: GROUPS.index(entry.group))
 )

@@ -1,7 +1,7 @@
 """The index of a :class:`Trace`: every tensor with its formula, and bertscope's 45 names.
 
-TransEasy's bertscope named 45 intermediates of BERT; whoever knows those names finds the same
-arrays here, in the same shapes, computed from this trace.
+TransEasy's bertscope named 45 intermediate results of BERT. Each of these names gives the same
+array here, in the same shape, computed from this trace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 
-# What is no attribute of a trace: a tuple of numbers, and what is computed for the positions asked for.
+# Python expressions for tensors that are not attributes of a trace: token_ids is a tuple, logits need positions.
 _EXPRESSIONS = {"token_ids": 'lab.tensor(trace, "sym_token_ids")', "logits": "trace.logits(range(len(trace)))"}
 _GPT = "Radford et al. 2018, eq. 2"
 _BIAS, _BIAS_ADDED = re.compile(r"\.(b(_\w+)?|beta)$"), re.compile(r" \+ b_\w+")
@@ -30,13 +30,13 @@ _BIAS, _BIAS_ADDED = re.compile(r"\.(b(_\w+)?|beta)$"), re.compile(r" \+ b_\w+")
 
 @once
 def catalogue(trace: Trace) -> tuple[TensorEntry, ...]:
-    """List every tensor of ``trace``, the weights among them. What the model does not have is left out."""
+    """List every tensor of ``trace``, including weights. Tensors that the model lacks are left out."""
     entries = (_entry(trace, described) for described in DESCRIBED)
     return tuple(entry for entry in entries if entry is not None)
 
 
 def entry_of(trace: Trace, name: str) -> TensorEntry:
-    """One entry of :func:`catalogue`. Raises KeyError for a name that is not in it."""
+    """One entry of :func:`catalogue`. Raises KeyError for a name that the catalogue lacks."""
     described = next((described for described in DESCRIBED if described.name == name), None)
     entry = None if described is None else _entry(trace, described)
     if entry is None:
@@ -45,20 +45,20 @@ def entry_of(trace: Trace, name: str) -> TensorEntry:
 
 
 def missing(trace: Trace, entry: TensorEntry, layer: int) -> bool:
-    """Whether ``layer`` (from 0) lacks a tensor that other layers have: ModernBERT's first has no LayerNorm 1."""
+    """True if ``layer`` (from 0) lacks a tensor that others have: ModernBERT's first layer lacks LayerNorm 1."""
     return entry.of_layer and _shape(trace, entry.name, layer) is None
 
 
 def _entry(trace: Trace, described: Described) -> TensorEntry | None:
     if not trace.model.config.biases and _BIAS.search(described.name):
-        return None  # zeros of ours, there is none
-    # A layer further on has all that layers have.
+        return None  # the model has no biases; the lab's are zeros
+    # Use the last layer, because the first may lack a tensor that the others have.
     shape = _shape(trace, described.name, trace.model.config.layers - 1)
     return None if shape is None else _as_in(trace, described).of_shape(shape)
 
 
 def _as_in(trace: Trace, described: Described) -> Described:
-    """The entry in the words of one family."""
+    """The entry with formula and source for the trace's family."""
     config, tables, last = trace.model.config, trace.model.weights.embeddings, trace.model.weights.layers[-1]
     name, formula, source = described.name, described.formula, described.source
     if name == "embeddings.sum":
@@ -77,7 +77,7 @@ def _as_in(trace: Trace, described: Described) -> Described:
 
 
 def _shape(trace: Trace, name: str, layer: int) -> tuple[int, ...] | None:
-    """The shape of a tensor, None where there is no such; what is large or made by an output head is not computed."""
+    """The shape of a tensor, or None if it is missing; large tensors and output heads' results are not computed."""
     config, weights, n = trace.model.config, trace.model.weights, len(trace)
     computed: dict[str, tuple[object, tuple[int, ...]]] = {
         "token_ids": (trace, (n,)),
@@ -94,14 +94,14 @@ def _shape(trace: Trace, name: str, layer: int) -> tuple[int, ...] | None:
 
 
 def expression(name: str, layer: int) -> str:
-    """The Python that gives a tensor of the catalogue out of ``trace``; layers count from 0."""
+    """The Python expression that gives a tensor of the catalogue from ``trace``; layers count from 0."""
     path = f"layer({layer}).{name.removeprefix('layer.')}" if name.startswith("layer.") else name
     return _EXPRESSIONS.get(name, f"trace.{path}")
 
 
 @torch.inference_mode()
 def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
-    """The tensor that :func:`catalogue` lists under ``name``, of ``layer`` (from 0) if layers have it.
+    """The tensor that :func:`catalogue` lists under ``name``, from ``layer`` (from 0) if it is a tensor of layers.
 
     Raises KeyError for a name that is not in this trace's catalogue, or not in this layer.
     """
@@ -112,12 +112,12 @@ def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
     if name == "logits":
         return trace.logits(range(len(trace)))
     found = _follow(trace, name, layer)
-    assert found is not None  # its shape was read off it
+    assert found is not None  # entry_of has found its shape
     return found
 
 
 def _follow(trace: Trace, name: str, layer: int) -> Tensor | None:
-    """Walk a path of attributes from ``trace``; None where something on it is missing."""
+    """Follow a path of attributes from ``trace``; None if a part of the path is missing."""
     found: Any = trace.layer(layer) if name.startswith("layer.") else trace
     for part in name.removeprefix("layer.").split("."):
         attribute, _, index = part.rstrip("]").partition("[")
@@ -156,7 +156,7 @@ def _embedding(name: str) -> Callable[[Trace], Tensor]:
 
 
 def _per_head(name: str) -> Callable[[Trace], Tensor]:
-    """bertscope slices rows of torch's (out, in) matrices: (L, H, d_k, d) and (L, H, d_k)."""
+    """Split weights by head like bertscope, as rows of torch's (out, in) matrices: (L, H, d_k, d) and (L, H, d_k)."""
 
     def read(trace: Trace) -> Tensor:
         heads = trace.model.config.heads
@@ -218,7 +218,7 @@ TRANSEASY_NAMES = tuple(_BY_NAME)
 
 @torch.inference_mode()
 def tensor(trace: Trace, name: str) -> object:
-    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError that lists them for any other."""
+    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError with these names for any other name."""
     if name not in _BY_NAME:
         raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
     if name.endswith("_bias") and not trace.model.config.biases:

@@ -1,8 +1,8 @@
-"""A :class:`Trace`: one text through one model, every intermediate step at hand.
+"""A :class:`Trace`: one text through one model, with every intermediate step available.
 
-It keeps the residual stream only. Whatever happens inside a layer is recomputed from the layer's
-input when somebody looks. All traces share a room for the layers that were looked at last: a trace
-of 512 tokens through bert-base holds 20 MB instead of 600.
+A trace keeps only the residual stream. The steps inside a layer are recomputed from the layer's
+input when they are needed. All traces share a memory for the layers used last: a trace
+of 512 tokens through bert-base holds 20 MB instead of 600 MB.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 _NOTHING = Interventions()
-# Bytes. A layer of 12 heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence; a figure may compare two.
+# Layers used last, at most this many bytes, but at least two layers, because a figure may compare two. A layer with 12
+# heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence.
 _LAYERS = Memo(64_000_000, at_least=2)
 
 
@@ -52,7 +53,7 @@ class Trace:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The tokens as the screen shows them: "␣cat" where the vocabulary has "Ġcat"."""
+        """The tokens as written on screen, such as "␣cat" for the vocabulary's "Ġcat"."""
         return tuple(word_of(self.model.tokenizer, each) for each in self.token_ids)
 
     @property
@@ -81,9 +82,9 @@ class Trace:
         return embed(self.model, self.encoding, self.interventions)
 
     def layer(self, index: int) -> LayerTrace:
-        """Everything inside layer ``index`` (from 0), recomputed from its input.
+        """All steps inside layer ``index`` (from 0), recomputed from the layer's input.
 
-        Raises IndexError for a layer the model does not have.
+        Raises IndexError for a layer that the model does not have.
         """
         layers = self.model.config.layers
         if not 0 <= index < layers:
@@ -99,29 +100,29 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the residual stream: what a run keeps, its model not counted."""
+        """Bytes of the residual stream, which is all that a run keeps besides its model."""
         return int(self.hidden_states.nbytes)
 
     def bytes_beside(self, held: object) -> int:
-        """Bytes that a run keeps, with its model unless that is ``held`` anyway."""
+        """Bytes that a run keeps, including its model unless the model is ``held`` anyway."""
         return self.nbytes + (0 if self.model is held else self.model.nbytes)
 
     @property
     def attention(self) -> Tensor:
-        """(L, H, n, n), all heads stacked: for notebooks and short texts; it grows with n²."""
+        """The attention of all heads, (L, H, n, n); for notebooks and short texts, as its size grows with n²."""
         return torch.stack([self.layer(i).attention for i in range(self.model.config.layers)])
 
     @property
     @torch.inference_mode()
     def output(self) -> Tensor:
-        """(n, d), what the output heads read: the last hidden state, after GPT-2's final LayerNorm."""
+        """The input of the output heads, (n, d): the last hidden state, after GPT-2's final LayerNorm."""
         return outputs(self.model, self.hidden_states[-1])
 
     @torch.inference_mode()
     def logits(self, positions: int | Sequence[int]) -> Tensor:
-        """(k, vocabulary), scores of every word at the ``positions`` asked for, and only there.
+        """The scores of every word at the k ``positions`` only, (k, vocabulary).
 
-        Raises ValueError when the checkpoint came without a vocabulary head.
+        Raises ValueError if the checkpoint has no vocabulary head.
         """
         head = self.model.vocabulary_head
         chosen = [positions] if isinstance(positions, int) else list(positions)
@@ -130,7 +131,7 @@ class Trace:
     @property
     @torch.inference_mode()
     def pair_logits(self) -> Tensor:
-        """(2,), next-sentence scores read from [CLS]: [B follows A, B is random]."""
+        """The next-sentence scores from [CLS], (2,): [B follows A, B is random]."""
         head = self.model.weights.pair_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a next-sentence head.")
@@ -139,7 +140,7 @@ class Trace:
     @property
     @torch.inference_mode()
     def replaced_logits(self) -> Tensor:
-        """(n,), ELECTRA's score that each token is a replacement. Raises ValueError for a model without that head."""
+        """ELECTRA's score that each token is a replacement, (n,). Raises ValueError for a model without that head."""
         head = self.model.weights.replaced_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")
@@ -147,7 +148,7 @@ class Trace:
 
 
 def outputs(model: LoadedModel, last: Tensor) -> Tensor:
-    """What the output heads read, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
+    """The input of the output heads, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
     norm = model.weights.final_norm
     return last if norm is None else forward.layer_norm(last, norm, model.config.norm_eps)
 
@@ -157,7 +158,7 @@ def inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tens
     ids = torch.tensor(encoding.token_ids)
     positions = torch.arange(len(encoding))
     if model.config.position_offset:
-        # RoBERTa numbers only real tokens, from its padding id + 1; a typed <pad> stays at the padding id.
+        # RoBERTa numbers only real tokens, from its padding id + 1; a typed <pad> gets the padding id as its position.
         pad = model.config.position_offset - 1
         real = (ids != pad).long()
         positions = real.cumsum(0) * real + pad
@@ -193,8 +194,8 @@ def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> for
 
 @once
 def changed(trace: Trace, changes: Interventions) -> Trace:
-    """A run of the tokens of ``trace`` with ``changes`` in place of its own, kept beside it.
+    """A run of the tokens of ``trace`` with ``changes`` instead of its own interventions, kept as long as ``trace``.
 
-    Raises ValueError for what its model lacks.
+    Raises ValueError for changes to a layer, head or token that does not exist.
     """
     return trace_encoding(trace.model, trace.encoding, changes)

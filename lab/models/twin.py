@@ -1,4 +1,4 @@
-"""An architecture with nothing learned: what a model was before its first training step."""
+"""An architecture that has learned nothing: a model as it was before its first training step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lab.models.catalogue import twin_id
 from lab.models.families.registry import family_of
 from lab.models.loading import Checkpoint, LoadedModel, read_json, read_tensors
 
-# A twin is as large as its model and drawn in a moment: it stays for as long as somebody runs it.
+# Twins that are in use. A twin is as large as its model but drawn in a moment, so an unused twin is dropped.
 _DRAWN: WeakValueDictionary[tuple[LoadedModel, int], LoadedModel] = WeakValueDictionary()
 _DRAWING = threading.Lock()
 
 
 def twin(model: LoadedModel, seed: int) -> LoadedModel:
-    """:func:`random_twin`, drawn once for all who run it at the same time."""
+    """:func:`random_twin`, drawn once for all who use it at the same time."""
     with _DRAWING:
         found = _DRAWN.get((model, seed))
         if found is None:
@@ -32,21 +32,21 @@ def twin(model: LoadedModel, seed: int) -> LoadedModel:
 
 @torch.inference_mode(False)  # so that Hugging Face's module can share its weights
 def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
-    """``model``'s configuration and tokenizer with weights drawn anew; the same seed gives the same weights.
+    """A model with ``model``'s configuration and tokenizer and random weights; a seed always gives the same weights.
 
-    Drawn as Hugging Face draws them before training: matrices and embeddings normal with mean 0 and the
+    Weights are drawn as in Hugging Face before training: matrices and embeddings normal with mean 0 and the
     configuration's ``initializer_range`` as standard deviation, the padding token's embedding 0, biases
     0, LayerNorm γ 1 and β 0 (Devlin et al. 2019 trained from 0.02). GPT-2 and ModernBERT divide the deviation by
     √(2 · layers) in the two matrices of a layer that write to the residual stream (Radford et al. 2019, §2.3);
-    ModernBERT draws again what lies beyond two deviations. A tied decoder stays tied. The numbers are not Hugging
-    Face's, only their distribution is.
+    ModernBERT redraws numbers beyond two deviations. A tied decoder stays tied. Only the distribution is Hugging
+    Face's, not the numbers.
     """
     folder = model.source
     config = read_json(folder / "config.json") if isinstance(folder, Path) else folder.config
     trained = read_tensors(folder) if isinstance(folder, Path) else folder.tensors
     generator = torch.Generator().manual_seed(seed)
     family = family_of(config)
-    # Tied to the token embeddings, the decoder is no matrix of its own.
+    # A decoder tied to the token embeddings is not a separate matrix.
     tied = family.decoder if config.get("tie_word_embeddings", True) else None
 
     def draw(shape: torch.Size, name: str) -> Tensor:
@@ -61,19 +61,19 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
         if _is_weight(trained[name]) and name != tied
     }
     weights = family.read_weights(config, tensors)
-    # The call, not the model: a twin must not keep the trained weights in memory.
+    # Keep the call, not the model, so that a twin does not keep the trained weights in memory.
     made: Any = model.made and partial(cast("Any", random_twin), model.made, seed)
     return LoadedModel(twin_id(model.id, seed), weights, model.tokenizer, Checkpoint(config, tensors), made)
 
 
 def _is_weight(tensor: Tensor) -> bool:
-    """False for the position numbers and causal masks that older checkpoints hold beside the weights."""
+    """True for weights, false for the position numbers and causal masks in older checkpoints."""
     return tensor.is_floating_point() and tensor.ndim <= 2
 
 
 def _untrained(name: str, shape: torch.Size, draw: Callable[[torch.Size, str], Tensor], padding: int | None) -> Tensor:
-    """A tensor as it was before training; its row ``padding`` is 0."""
-    if len(shape) < 2:  # a LayerNorm's gain (γ was called "gamma" once), or something added
+    """A tensor as it was before training; its row ``padding``, if not None, is 0."""
+    if len(shape) < 2:  # a LayerNorm's gain γ (called "gamma" in old checkpoints), or a bias
         return torch.ones(shape) if name.endswith(("weight", "gamma")) else torch.zeros(shape)
     drawn = draw(shape, name)
     if padding is not None:

@@ -1,7 +1,7 @@
-"""What a forward pass needs of a model: its matrices, in the names of Vaswani et al. (2017).
+"""The matrices of a model for the forward pass, with the names of Vaswani et al. (2017).
 
 Checkpoints differ in how they name, pack and transpose the same matrices. :mod:`lab.models.families`
-settles that, so that ``forward.py`` can be read as the paper.
+removes these differences, so that ``forward.py`` reads like the paper.
 
 Every matrix is stored for ``x @ w + b``: inputs are rows, ``w`` is (in, out).
 """
@@ -27,7 +27,7 @@ class Norm:
 class EmbeddingWeights:
     """Look-up tables. ``segment`` is None without segments, ``norm`` None in GPT-2.
 
-    ``position`` is None where queries and keys are turned by their positions instead (ModernBERT).
+    ``position`` is None if queries and keys are rotated by their positions instead (ModernBERT).
 
     ``project`` is ELECTRA's (embedding, width) matrix and bias when the two widths differ.
     """
@@ -41,12 +41,12 @@ class EmbeddingWeights:
 
 @dataclass(frozen=True, eq=False)
 class LayerWeights:
-    """One layer. Head h owns columns h·d_k … (h+1)·d_k of w_q, w_k, w_v and those rows of w_o.
+    """One layer. Head h owns columns h·d_k … (h+1)·d_k of w_q, w_k, w_v and the same rows of w_o.
 
-    ``norm_1`` and ``norm_2`` stand after the two residual sums (BERT) or before the two sublayers (GPT-2).
-    ModernBERT's first layer has no ``norm_1``: the embeddings have just been through one. Its layers turn queries and
-    keys (``rotary``, the base of the wavelengths), let most of them see ``window`` tokens to either side, and multiply
-    the neurons by a gate.
+    ``norm_1`` and ``norm_2`` come after the two residual sums (BERT) or before the two sublayers (GPT-2).
+    ModernBERT's first layer has no ``norm_1``, because the embeddings end with a LayerNorm. ModernBERT's layers rotate
+    queries and keys (``rotary`` is the base of the wavelengths) and multiply the neurons by a gate; in most of them, a
+    token sees only ``window`` tokens to either side.
     """
 
     w_q: Tensor  # (width, width)
@@ -107,7 +107,7 @@ class ReplacedHead:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Everything a forward pass needs. ``final_norm`` is GPT-2's LayerNorm after the last layer."""
+    """Everything that a forward pass needs. ``final_norm`` is GPT-2's LayerNorm after the last layer."""
 
     config: ModelConfig
     embeddings: EmbeddingWeights

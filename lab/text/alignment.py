@@ -1,4 +1,4 @@
-"""From tokens to words and to the characters on screen, by word ids and character offsets only."""
+"""From tokens to words and to characters on screen, using only word ids and character offsets."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from lab.text.tokenizers.pieces import Span
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A run of the text that the same tokens cover.
+    """A run of characters of the text that are covered by the same tokens.
 
     Attributes
     ----------
     text
         The characters.
     span
-        Where they stand in the whole text.
+        Their range in the whole text.
     tokens
-        Positions of the tokens that cover them, ascending. None for a space between words, one as a rule, several where
-        byte-level tokens share one character.
+        Positions of the tokens that cover the characters, ascending: no token for a space between words, usually one,
+        several if byte-level tokens share one character.
     """
 
     text: str
@@ -35,12 +35,12 @@ def word_pieces(word_ids: Sequence[int | None]) -> tuple[tuple[int, ...], ...]:
     Parameters
     ----------
     word_ids
-        For each of n tokens its word, or None for a special token, as the library's ``Encoding.word_ids`` gives them.
-        In a pair the ids start again at 0 for the second text, so only neighbours are taken together.
+        The word of each of n tokens, or None for a special token, as in the library's ``Encoding.word_ids``.
+        In a pair the ids start again at 0 for the second text, so only neighbouring tokens are grouped.
 
     Returns
     -------
-    For each word in order, the positions of its tokens. Special tokens are in none.
+    For each word in order, the positions of its tokens. Special tokens belong to no word.
     """
     runs = groupby(enumerate(word_ids), key=lambda entry: entry[1])
     return tuple(tuple(position for position, _ in run) for word, run in runs if word is not None)
@@ -54,8 +54,8 @@ def chips(text: str, offsets: Sequence[Span]) -> tuple[Chip, ...]:
     text
         The text that the offsets point into.
     offsets
-        For each of n tokens the characters ``(start, end)`` it stands for. They may overlap and repeat. A token with an
-        empty span, such as a special token's (0, 0), stands for no character and is on no chip.
+        The characters ``(start, end)`` of each of n tokens. The spans may overlap and repeat. A token with an
+        empty span, such as a special token's (0, 0), has no characters and is on no chip.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def chips(text: str, offsets: Sequence[Span]) -> tuple[Chip, ...]:
     Raises
     ------
     ValueError
-        If a span lies outside the text: the offsets belong to another text.
+        If a span is outside the text, because the offsets belong to another text.
     """
     starting: dict[int, list[int]] = {}
     ending: dict[int, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Two hundred short English sentences that travel with the lab, to look at a model over more than one text."""
+"""Two hundred short English sentences that ship with the lab, for studying a model on more than one text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ SENTENCES = Path(__file__).parent / "embedded" / "sentences" / "english.txt"
 
 
 class TextsMissing(RuntimeError):
-    """Raised where this copy of the lab came without its sentences; the message says so in a sentence."""
+    """Raised if this copy of the lab lacks its sentences; the message is a sentence for readers."""
 
 
 @cache
 def bundled_sentences() -> tuple[str, ...]:
     """The 200 texts, in the order of the file: questions, names, dates, numbers, negation, quotations.
 
-    A line is one text; the last fourteen hold two neighbouring sentences. Comments in the file name the
+    Each line is one text; the last fourteen texts have two neighbouring sentences. Comments in the file name the
     sources and their licences (CC0 or public domain). The embedded models were trained on texts from the
-    same sources, perhaps on these: they show what a model does, not how well it does it on new text.
+    same sources, perhaps on these texts, so the texts cannot tell how good a model is on new text.
     """
     try:
         lines = SENTENCES.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""Toy mode: sentences of letters, and models of one or two layers that are small enough to read whole.
+"""Toy mode: sentences of letters, and models of one or two layers that are small enough to read completely.
 
-No screen in here.
+Nothing here draws on a screen.
 """

@@ -1,4 +1,4 @@
-"""Sentences of letters such as "c e b", the table that validates them and the one that sums them up.
+"""Sentences of letters such as "c e b", a table that validates them and a table that sums them up.
 
 A word of a toy is a number in the data and a letter in its text: 1 is "a", 2 is "b".
 """
@@ -19,16 +19,16 @@ from lab.toy.settings import check_settings
 if TYPE_CHECKING:
     import pandas as pd
 
-# The attention of one token is the number 1: there is no sentence to read in it.
+# The least length of a sentence, because the attention of a single token is always 1 and shows nothing.
 SHORTEST = 2
 
 
 @dataclass(frozen=True)
 class ToyData:
-    """``sentences`` of token ids, and what was asked for when they were made.
+    """``sentences`` of token ids, and the settings with which they were made.
 
-    Words are ``vocabulary`` numbers from ``first`` on; a word's token id is the number itself. A toy's begin at 1, a
-    trained model's at 0. Data made by hand may break every promise: :func:`validate` finds out which.
+    Words are ``vocabulary`` numbers from ``first`` on; a word's token id is the number itself. The words of a toy begin
+    at 1, the words of a trained model at 0. Data made by hand may violate the settings; :func:`validate` checks them.
     """
 
     sentences: tuple[tuple[int, ...], ...]
@@ -40,21 +40,21 @@ class ToyData:
 
     @property
     def last(self) -> int:
-        """The largest number that is a word."""
+        """The largest word."""
         return self.first + self.vocabulary - 1
 
 
 class NotASentence(ValueError):
-    """What was typed cannot be read by a toy; the message is written for the learner."""
+    """A toy cannot read the typed text; the message is written for the learner."""
 
 
 def typed(text: str, vocabulary: int, max_length: int) -> tuple[int, ...]:
-    """The sentence of letters that somebody typed, with or without spaces between them.
+    """The sentence of letters in a typed text, with or without spaces between the letters.
 
     Raises
     ------
     NotASentence
-        For a letter outside the vocabulary, and for too few or too many letters.
+        If a letter is outside the vocabulary, or if there are too few or too many letters.
     """
     letters = [each for each in text if not each.isspace()]
     known = ascii_letters[:vocabulary]
@@ -70,11 +70,11 @@ def typed(text: str, vocabulary: int, max_length: int) -> tuple[int, ...]:
 def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData:
     """Draw ``count`` sentences: lengths uniform from 2 to ``max_length``, words uniform and independent.
 
-    The same seed gives the same sentences, and a larger ``count`` only adds to them. Raises
+    A seed always gives the same sentences, and a larger ``count`` only adds more sentences. Raises
     :class:`lab.toy.settings.SettingError` for a setting out of bounds.
     """
     check_settings(vocabulary=vocabulary, max_length=max_length, count=count, seed=seed)
-    # Named, not default_rng: numpy may change its default, and a shared link must keep its sentences.
+    # PCG64 is named, because numpy may change the generator of default_rng, and a shared link must keep its sentences.
     generator = np.random.Generator(np.random.PCG64(seed))
 
     def sentence() -> tuple[int, ...]:
@@ -85,12 +85,12 @@ def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData
 
 
 def as_text(sentence: tuple[int, ...]) -> str:
-    """The sentence as a learner reads it: ``(3, 5, 2)`` is ``"c e b"``."""
+    """The sentence in letters: ``(3, 5, 2)`` is ``"c e b"``."""
     return " ".join(letter(word) for word in sentence)
 
 
 def letter(word: int) -> str:
-    """The letter of a word: 1 is ``"a"``, 26 ``"z"``, 27 ``"A"``. A token and its place are then told apart."""
+    """The letter of a word: 1 is ``"a"``, 26 ``"z"``, 27 ``"A"``. So tokens are not mistaken for places."""
     return ascii_letters[word - 1]
 
 
@@ -99,7 +99,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _is_integer(value: object) -> bool:
-    # True and False are integers to Python, and no token ids.
+    # True and False are integers in Python, but not token ids.
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
@@ -108,11 +108,11 @@ def _ids(data: ToyData) -> list[object]:
 
 
 def _words(data: ToyData) -> list[int]:
-    """The values that are words of the vocabulary; whatever else stands in faulty data is left out."""
+    """The values that are words of the vocabulary; other values in faulty data are left out."""
     return [int(v) for s in data.sentences for v in s if _is_integer(v) and data.first <= v <= data.last]
 
 
-# A check gives what it expected, what it found and whether that is as expected.
+# The result of a check: the expectation, the finding, and true if they agree.
 _Result = tuple[str, str, bool]
 
 
@@ -163,8 +163,8 @@ _CHECKS: dict[str, Callable[[ToyData], _Result]] = {
 def validate(data: ToyData) -> pd.DataFrame:
     """Check ``data`` against its own settings: columns check, expected, found (text) and passed (bool).
 
-    ``every word occurs`` can fail for sound data: a few short sentences cannot hold a large
-    vocabulary. All others hold for whatever :func:`generate` made.
+    ``every word occurs`` can fail for correct data, because a few short sentences cannot contain a large
+    vocabulary. All other checks pass for data made by :func:`generate`.
     """
     import pandas as pd
 
@@ -175,17 +175,17 @@ def validate(data: ToyData) -> pd.DataFrame:
 def _entropy(counts: list[int]) -> float:
     """Shannon entropy in nats of the distribution that ``counts`` describe."""
     shares = np.array([count for count in counts if count]) / sum(counts)
-    # From 0, not negated: a single word has entropy 0, and not -0.
+    # Subtract from 0 instead of negating, so that a single word has entropy 0 and not -0.
     return float(0.0 - (shares * np.log(shares)).sum())
 
 
 def summarise(data: ToyData) -> pd.DataFrame:
     """Sum up ``data``: columns statistic (text), value (float) and unit (text).
 
-    The standard deviation is that of these sentences (divided by their number). Values that are no
+    The standard deviation describes these sentences (divided by their number). Values that are not
     words of the vocabulary are not counted; of equally frequent words the smallest is named; a word
-    that never occurs is a least common one. Few tokens keep the entropy below its maximum even
-    though words are drawn uniformly. Raises ValueError when there is no word at all.
+    that never occurs counts as a least common word. With few tokens, the entropy is below its maximum even
+    though words are drawn uniformly. Raises ValueError if there are no words.
     """
     import pandas as pd
 

@@ -1,6 +1,6 @@
-"""A vocabulary learned from a small corpus of made-up words, one merge at a time.
+"""Learn a vocabulary from a small corpus of made-up words, one merge at a time.
 
-Byte-pair encoding (Sennrich et al. 2016, §3.2), on letters and without their sign for the end of a word.
+Byte-pair encoding (Sennrich et al. 2016, §3.2), on letters and without the paper's sign for the end of a word.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Pieces = tuple[str, ...]
 
 BPE, WORDPIECE = "BPE", "WordPiece"
 UNKNOWN = "[UNK]"
-# So many merges are learned: every stem and ending can be found, and the first whole words.
+# The number of merges to learn, enough to find every stem and ending and the first whole words.
 MERGES = 16
 _CONSONANTS, _VOWELS = "bdfgklmnprst", "aeiou"
 _STEMS, _ENDINGS, _UNSEEN = 4, 3, 3
@@ -30,9 +30,9 @@ _STEMS, _ENDINGS, _UNSEEN = 4, 3, 3
 
 @dataclass(frozen=True)
 class Corpus:
-    """Words with how often each occurs, and how they were made.
+    """Words with their numbers of occurrences, and the parts they are made of.
 
-    Every word is one of ``stems`` and one of ``endings``; ``unseen`` are such words that do not occur.
+    Every word is one of ``stems`` and one of ``endings``; ``unseen`` are words of this form that do not occur.
     """
 
     times: Mapping[str, int]
@@ -42,11 +42,11 @@ class Corpus:
 
 
 def made_up(seed: int) -> Corpus:
-    """Four stems of three letters with three endings of two; the same seed gives the same words.
+    """Four stems of three letters with three endings of two letters; a seed always gives the same words.
 
-    Three of the twelve words are left out, each with a stem and an ending of its own. The others occur 2 to 9 times.
+    Three of the twelve words are left out, all with different stems and endings. The others occur 2 to 9 times.
     """
-    # Named, not default_rng: numpy may change its default, and a shared link must keep its words.
+    # PCG64 is named, because numpy may change the generator of default_rng, and a shared link must keep its words.
     generator = np.random.Generator(np.random.PCG64(seed))
     heads, tails = (generator.permutation(list(_CONSONANTS))[:_STEMS] for _ in range(2))
     vowels = generator.choice(list(_VOWELS), _STEMS)
@@ -60,7 +60,7 @@ def made_up(seed: int) -> Corpus:
 
 
 def merged(pieces: Pieces, pair: Pair) -> Pieces:
-    """``pieces`` with every occurrence of ``pair`` joined, from the left."""
+    """Join every occurrence of ``pair`` in ``pieces``, from the left."""
     found: list[str] = []
     rest = list(pieces)
     while rest:
@@ -73,7 +73,7 @@ def merged(pieces: Pieces, pair: Pair) -> Pieces:
 
 
 def pair_counts(splits: Mapping[Pieces, int]) -> Counter[Pair]:
-    """How often each two neighbours stand side by side in words that occur so many times."""
+    """The number of times that each pair of neighbours occurs, from words and their numbers of occurrences."""
     counts: Counter[Pair] = Counter()
     for pieces, times in splits.items():
         for pair in pairwise(pieces):
@@ -82,7 +82,7 @@ def pair_counts(splits: Mapping[Pieces, int]) -> Counter[Pair]:
 
 
 def piece_counts(splits: Mapping[Pieces, int]) -> Counter[str]:
-    """How often each piece stands in these words."""
+    """The number of times that each piece occurs, from words and their numbers of occurrences."""
     counts: Counter[str] = Counter()
     for pieces, times in splits.items():
         for piece in pieces:
@@ -92,7 +92,7 @@ def piece_counts(splits: Mapping[Pieces, int]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class MergeCandidate:
-    """Two neighbours: how often they stand side by side, and how often each of them stands anywhere."""
+    """Two neighbours: ``count`` of them side by side, and the counts ``left`` and ``right`` of each piece anywhere."""
 
     pair: Pair
     count: int
@@ -101,16 +101,16 @@ class MergeCandidate:
 
     @property
     def score(self) -> float:
-        """What decides in WordPiece, as far as it is known (Hugging Face NLP course, ch. 6)."""
+        """The score by which WordPiece probably chooses (Hugging Face NLP course, ch. 6)."""
         return self.count / (self.left * self.right)
 
     def worth(self, trainer: str) -> float:
-        """What the pair with the most of is merged next."""
+        """The criterion of ``trainer``: the pair with the largest value is merged next."""
         return self.count if trainer == BPE else self.score
 
 
 def candidates(splits: Mapping[Pieces, int], trainer: str, ids: Mapping[str, int]) -> tuple[MergeCandidate, ...]:
-    """Neighbours that occur twice, the next to be merged first; equal ones by their ids, as in *tokenizers*."""
+    """Neighbours that occur at least twice, the next to merge first; ties are sorted by id, as in *tokenizers*."""
     pieces, found = piece_counts(splits), pair_counts(splits).items()
     every = [MergeCandidate(pair, times, pieces[pair[0]], pieces[pair[1]]) for pair, times in found if times > 1]
     return tuple(sorted(every, key=lambda each: (-each.worth(trainer), *map(ids.__getitem__, each.pair))))
@@ -118,7 +118,7 @@ def candidates(splits: Mapping[Pieces, int], trainer: str, ids: Mapping[str, int
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A vocabulary learned from a corpus: what was merged, and the corpus after every merge."""
+    """A vocabulary learned from a corpus: the merges, and the corpus after every merge."""
 
     corpus: Mapping[str, int]
     trainer: str
@@ -127,20 +127,20 @@ class Learned:
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """The letters of the corpus, in the order of the alphabet: what the vocabulary begins with."""
+        """The letters of the corpus in alphabetical order, with which the vocabulary begins."""
         return alphabet(self.corpus)
 
     def vocabulary(self, made: int) -> dict[str, int]:
-        """Token -> id after ``made`` merges: the unknown one, the letters, then what was merged, in its order."""
+        """Token -> id after ``made`` merges: the unknown token, the letters, then the merged tokens in their order."""
         tokens = [UNKNOWN, *self.letters, *("".join(pair) for pair in self.merges[:made])]
         return {token: place for place, token in enumerate(dict.fromkeys(tokens))}
 
     def next(self, made: int) -> tuple[MergeCandidate, ...]:
-        """The neighbours in the corpus after ``made`` merges, the next to be merged first."""
+        """The neighbours in the corpus after ``made`` merges, the next to merge first."""
         return candidates(self.states[made], self.trainer, self.vocabulary(made))
 
     def whole(self, made: int, parts: Sequence[str]) -> tuple[str, ...]:
-        """Those of ``parts`` that are one token after ``made`` merges."""
+        """The strings in ``parts`` that are single tokens after ``made`` merges."""
         known = self.vocabulary(made)
         return tuple(part for part in parts if part in known)
 
@@ -154,7 +154,7 @@ class Learned:
         return Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN, continuing_subword_prefix=""))
 
     def way(self, word: str, made: int) -> tuple[tuple[int, Pieces], ...]:
-        """A word from its letters on: (0, letters), then the number of each merge that changes it, and the pieces."""
+        """The steps of a word: (0, letters), then the number of each merge that changes the word, and the pieces."""
         pieces: Pieces = tuple(letter if letter in self.letters else UNKNOWN for letter in word)
         found = [(0, pieces)]
         for number, pair in enumerate(self.merges[:made], start=1):
@@ -171,7 +171,7 @@ def alphabet(corpus: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def learn(corpus: Mapping[str, int], trainer: str = BPE, most: int = MERGES) -> Learned:
-    """Join the best two neighbours, everywhere; again, until ``most`` merges are made or no pair occurs twice."""
+    """Join the best pair of neighbours everywhere, and repeat until ``most`` merges or until no pair occurs twice."""
     ids = {token: place for place, token in enumerate([UNKNOWN, *alphabet(corpus)])}
     states = [{tuple(word): times for word, times in corpus.items()}]
     merges: list[Pair] = []
@@ -187,7 +187,7 @@ def learn(corpus: Mapping[str, int], trainer: str = BPE, most: int = MERGES) -> 
 
 
 def library_merges(corpus: Mapping[str, int], most: int = MERGES) -> tuple[Pair, ...]:
-    """What the trainer of the library *tokenizers* merges on the same words, in its order."""
+    """The merges of the library *tokenizers*' own trainer on the same words, in order."""
     import json
 
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers

@@ -1,7 +1,7 @@
 """Two one-layer BERTs that read sentences of letters: one with random weights, one written by hand.
 
-Both are ordinary checkpoints kept in memory: ``lab.models.trace.trace(model, "c e b")`` takes them
-through the same forward pass as BERT base, and ``prove`` holds them against Hugging Face.
+Both are ordinary checkpoints in memory: ``lab.models.trace.trace(model, "c e b")`` runs them
+through the same forward pass as BERT base, and ``prove`` compares them with Hugging Face.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 RANDOM = "toy-random"
 CONSTRUCTED = "toy-constructed"
 UNKNOWN, BLANK = "[UNK]", "[MASK]"
-# What each head of the constructed toy looks for.
+# The names of the constructed toy's heads, by the keys that they look for.
 CONSTRUCTED_HEADS = ("previous token", "same token", "average")
-# The same as the end of a sentence: the head was written to …
+# The rules of the heads, each as the end of a sentence "the head was written to …".
 HEAD_RULES = ("look at the token before", "look at equal tokens", "look at all tokens alike")
-# The scaled score of a key a constructed head looks for; all others score 0. Against the 31 others
-# of the longest sentence it leaves the one key e^10 / (e^10 + 31) = 0.9986 of the attention.
+# The scaled score of a key that a constructed head looks for; all other keys score 0. In the longest sentence, with 31
+# other keys, such a key gets e^10 / (e^10 + 31) = 0.9986 of the attention.
 MATCH_SCORE = 10.0
-# The standard deviation of the random toy's scaled scores: rows of attention far from uniform.
+# The standard deviation of the random toy's scaled scores, large enough for rows far from uniform.
 _RANDOM_SCORE_STD = 2.0
 _NORM_EPS = 1e-12
 _SEGMENTS = 2
 
-# LayerWeights' names -> Hugging Face's, of the matrices with their biases and of the LayerNorms
+# LayerWeights' names -> Hugging Face's names, for the matrices with their biases and for the LayerNorms
 _LINEARS = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -53,14 +53,14 @@ _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
 def is_toy(model: LoadedModel) -> bool:
-    """Whether a model reads sentences of letters. A checkpoint in a folder never does, whatever it is called."""
+    """True if a model reads sentences of letters. A checkpoint in a folder never does, whatever its name is."""
     return not isinstance(model.source, Path) and model.id.startswith("toy-")
 
 
 def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:
-    """One token a letter; the id of the n-th letter is n, 0 is whatever is not in the vocabulary.
+    """A tokenizer with one token for each letter; the id of the n-th letter is n, and 0 is for unknown words.
 
-    With ``blanks`` the next id after the letters is that of [MASK].
+    With ``blanks``, the next id after the letters belongs to [MASK].
     """
     ids = {UNKNOWN: 0, **{letter(word): word for word in range(1, vocabulary + 1)}}
     tokenizer = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
@@ -87,8 +87,8 @@ def _tensors(embeddings: EmbeddingWeights, layer: LayerWeights) -> dict[str, Ten
 def load_toy(
     name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights, tokenizer: Tokenizer | None = None
 ) -> LoadedModel:
-    """Write weights down as a checkpoint and read it as any other is read; without a tokenizer it reads letters."""
-    assert embeddings.position is not None  # toys have a table of positions, as BERT has
+    """Make a checkpoint from weights and load it like any other checkpoint; the default tokenizer reads letters."""
+    assert embeddings.position is not None  # toys have a table of positions, like BERT
     (words, width), positions = embeddings.token.shape, len(embeddings.position)
     config: dict[str, Any] = {
         "model_type": "bert",
@@ -119,11 +119,11 @@ def plain_layer(
 
 
 def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int = 8, seed: int = 0) -> LoadedModel:
-    """A layer in which nothing was learned: every matrix normal with mean 0, biases 0, LayerNorm plain.
+    """A layer that has learned nothing: every matrix normal with mean 0, biases 0, LayerNorm plain.
 
     The standard deviation is √(2 / inputs). Embeddings leave their LayerNorm with variance 1, so
-    queries and keys have variance 2, and QKᵀ/√d_k a standard deviation near 2 at every width;
-    BERT's initial 0.02 would leave every row of attention all but uniform. Raises
+    queries and keys have variance 2, and QKᵀ/√d_k has a standard deviation near 2 at every width;
+    BERT's initial 0.02 would leave every row of attention nearly uniform. Raises
     :class:`lab.toy.settings.SettingError` for a setting out of bounds.
     """
     check_settings(vocabulary=vocabulary, max_length=max_length, heads=heads, head_width=head_width, seed=seed)
@@ -146,10 +146,10 @@ def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int
 
 @dataclass(frozen=True)
 class _Layout:
-    """What each dimension of the constructed toy stands for.
+    """The meaning of each dimension of the constructed toy.
 
-    First one dimension a token id, then one a position, then for each head one a token id, where it
-    writes what it found. Dimensions left over at the end stay empty.
+    There is one dimension for each token id, then one for each position, then for each head one for each token id,
+    to which the head writes the tokens that it found. Dimensions left over at the end stay empty.
     """
 
     words: int  # token ids, [UNK] included
@@ -165,7 +165,7 @@ class _Layout:
 
     @property
     def head_width(self) -> int:
-        # One dimension for everything a head compares or copies, and room for ``used`` in all heads.
+        # One dimension for everything that a head compares or copies, and at least ``used`` dimensions in all heads.
         return max(self.words, self.positions, math.ceil(self.used / self.heads))
 
     @property
@@ -181,7 +181,7 @@ class _Layout:
         return slice(self.words, self.words + self.positions)
 
     def found(self, head: int) -> slice:
-        """Where in the residual stream ``head`` writes the tokens it attended to."""
+        """The dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
         start = self.words + self.positions + head * self.words
         return slice(start, start + self.words)
 
@@ -199,8 +199,8 @@ class _Layout:
 def restoring_norm(ones: int, width: int) -> Norm:
     """The LayerNorm that changes nothing in a row of ``ones`` ones and otherwise zeros.
 
-    All such rows have the same mean and variance, so γ = √(variance + ε) and β = mean undo what
-    normalising did to any of them.
+    All such rows have the same mean and variance, so γ = √(variance + ε) and β = mean undo the
+    normalisation of each row.
     """
     mean = ones / width
     gamma = math.sqrt(mean * (1 - mean) + _NORM_EPS)
@@ -208,11 +208,11 @@ def restoring_norm(ones: int, width: int) -> Norm:
 
 
 def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
-    """W_Q and W_K, both (d, d). A key says what a token is or where it stands, a query what it looks for."""
+    """W_Q and W_K, both (d, d). A key encodes a token or its position; a query encodes the key to look for."""
     w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
-    match = MATCH_SCORE * math.sqrt(at.head_width)  # the √d_k that scaling takes away again
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # scaling will divide by √d_k
     previous, same = at.inside(0, at.positions), at.inside(1, at.words)
-    # Position i looks for position i - 1. Position 0 looks for nothing: its row stays 0.
+    # Position i looks for position i - 1. Position 0 looks for nothing, so its row stays 0.
     w_q[at.position, previous] = match * torch.diag(torch.ones(at.positions - 1), -1)
     w_k[at.position, previous] = torch.eye(at.positions)
     w_q[at.token, same] = match * torch.eye(at.words)
@@ -221,18 +221,17 @@ def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
 
 
 def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
-    """A layer of three heads whose weights were written down: :data:`CONSTRUCTED_HEADS`, in this order.
+    """A layer of three heads whose weights were written by hand: :data:`CONSTRUCTED_HEADS`, in this order.
 
-    Token and position embeddings are one-hot in dimensions of their own, segments are 0, and the
-    embeddings' LayerNorm restores their sum, so each row entering the layer is two ones among zeros.
-    Head 0 attends to the token before; the first token has none, all its scores are 0, and as softmax
-    must spend 1 it attends to every token equally. Head 1 attends to the tokens equal to its own,
-    itself included. Head 2 has W_Q = W_K = 0 and attends to every token equally. Each copies the
-    one-hot tokens it attends to into dimensions of its own; the feed-forward network adds 0. The two
-    later LayerNorms restore a row in which each head found one kind of token, and rescale any other.
-
+    Token and position embeddings are one-hot in separate dimensions, segments are 0, and the
+    embeddings' LayerNorm restores their sum, so each row entering the layer has two ones and otherwise zeros.
+    Head 0 attends to the token before. The first token has no token before it, so all its scores are 0, and the
+    softmax makes it attend to every token equally. Head 1 attends to all tokens equal to the query,
+    including the query itself. Head 2 has W_Q = W_K = 0 and attends to every token equally. Each head copies the
+    one-hot tokens that it attends to into separate dimensions; the feed-forward network adds 0. The two
+    later LayerNorms restore a row in which each head found one kind of token, and rescale any other row.
     Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds. The idea of heads that
-    read and write subspaces of the residual stream: Elhage et al. 2021, "A Mathematical Framework for
+    read and write subspaces of the residual stream comes from Elhage et al. 2021, "A Mathematical Framework for
     Transformer Circuits".
     """
     check_settings(vocabulary=vocabulary, max_length=max_length)
@@ -253,10 +252,10 @@ def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def dimension_labels(model: LoadedModel) -> list[str]:
-    """A name for each of the d dimensions; numbers, where nobody decided what they stand for.
+    """A name for each of the d dimensions; just a number for dimensions without a defined meaning.
 
     The constructed toy has "token c", "position 0" (positions count from 0, as in the look-up table),
-    "previous token: token c" for what a head found, and "empty 0".
+    "previous token: token c" for a token that a head found, and "empty 0".
     """
     config = model.config
     if model.id == CONSTRUCTED:
@@ -265,11 +264,11 @@ def dimension_labels(model: LoadedModel) -> list[str]:
 
 
 def query_key_product(model: LoadedModel, head: int) -> pd.DataFrame:
-    """W_Q·W_Kᵀ of a head of the first layer, (d, d): what a query's dimension scores with a key's.
+    """W_Q·W_Kᵀ of a head of the first layer, (d, d): the score of each dimension of a query with each of a key.
 
-    Where biases are 0, as in both toys, the score of two tokens is x_i · this · x_jᵀ, before the
-    division by √d_k. Rows and columns carry :func:`dimension_labels`. Raises IndexError for a head
-    the model does not have.
+    If biases are 0, as in both toys, the score of two tokens is x_i · W_Q·W_Kᵀ · x_jᵀ, before the
+    division by √d_k. Rows and columns are named by :func:`dimension_labels`. Raises IndexError for a head
+    that the model does not have.
     """
     import pandas as pd
 

@@ -1,6 +1,7 @@
-"""A one-layer BERT, written by hand, that reads two sentences of letters: heads that cross from one to the other.
+"""A one-layer BERT, written by hand, that reads two sentences of letters; one head looks across to the other sentence.
 
-An ordinary checkpoint kept in memory, as those of :mod:`lab.toy.models`; ``trace(model, "c e b", "e d")`` reads a pair.
+It is an ordinary checkpoint in memory, like the toys of :mod:`lab.toy.models`; ``trace(model, "c e b", "e d")`` reads a
+pair.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from lab.toy.models import MATCH_SCORE, letter_tokenizer, load_toy, plain_layer,
 from lab.toy.settings import check_settings
 
 PAIRED = "toy-pairs"
-# The end of a sentence: the head was written to …
+# The rules of the heads, each as the end of a sentence "the head was written to …".
 PAIR_RULES = (
     "look at the same letter in the other sentence, or at the [SEP] of that sentence if it has none",
     "look at all letters of its own sentence alike",
@@ -30,7 +31,7 @@ _SPECIAL = ("[CLS]", "[SEP]")
 
 
 def pair_tokenizer(vocabulary: int) -> Tokenizer:
-    """One token a letter, between [CLS] and [SEP] as BERT has them; these are the last two ids."""
+    """A tokenizer with one token for each letter, between [CLS] and [SEP] as in BERT; these two have the last ids."""
     tokenizer = letter_tokenizer(vocabulary)
     tokenizer.add_special_tokens(list(_SPECIAL))
     ids = [(token, tokenizer.token_to_id(token)) for token in _SPECIAL]
@@ -42,16 +43,17 @@ def pair_tokenizer(vocabulary: int) -> Tokenizer:
 
 @dataclass(frozen=True)
 class _Layout:
-    """What each dimension stands for: first one a token id, then the two segments, then for each head one a token id.
+    """The meaning of each dimension.
 
-    There a head writes what it found. Dimensions left over at the end stay empty.
+    There is one dimension for each token id, then the two segments, then for each head one for each token id, to
+    which the head writes the tokens that it found. Dimensions left over at the end stay empty.
     """
 
     words: int  # token ids, [UNK], [CLS] and [SEP] included
 
     @property
     def compared(self) -> int:
-        """Dimensions that say what a token is and in which sentence it stands."""
+        """The number of dimensions that encode a token and its sentence."""
         return self.words + 2
 
     @property
@@ -63,7 +65,7 @@ class _Layout:
         return len(PAIR_RULES) * self.head_width
 
     def found(self, head: int) -> slice:
-        """Where in the residual stream ``head`` writes the tokens it attended to."""
+        """The dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
         start = self.compared + head * self.words
         return slice(start, start + self.words)
 
@@ -73,20 +75,20 @@ class _Layout:
 
 
 def _queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
-    """W_Q and W_K, both (d, d). A key says which letter a token is and where it stands, a query what it looks for."""
+    """W_Q and W_K, both (d, d). A key encodes a letter and its sentence; a query encodes the key to look for."""
     w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
-    match = MATCH_SCORE * math.sqrt(at.head_width)  # the √d_k that scaling takes away again
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # scaling will divide by √d_k
     letters, segments, separator = torch.arange(1, at.words - 2), slice(at.words, at.compared), at.words - 1
     own = at.inside(ACROSS, at.compared)
     place, same = slice(own.stop - 2, own.stop), own.start + letters
     w_q[segments, place], w_k[segments, place] = 2 * match * (1 - torch.eye(2)), torch.eye(2)
     w_q[letters, same], w_k[letters, same] = 2 * match, 1.0
-    # Every token stands in a sentence, so every query asks for [SEP], too.
+    # Every token has a segment, so every query also looks for [SEP].
     w_q[segments, own.start + separator], w_k[separator, own.start + separator] = match, 1.0
     own = at.inside(WITHIN, at.compared)
     place = slice(own.stop - 2, own.stop)
     w_q[segments, place], w_k[segments, place] = match * torch.eye(2), torch.eye(2)
-    # [CLS] and [SEP] stand in no sentence: what their segment adds to the key, their token takes away.
+    # [CLS] and [SEP] are not in a sentence, so their tokens subtract from the key what their segment adds.
     w_k[at.words - 2 : at.words, place] = -1
     return w_q, w_k
 
@@ -94,11 +96,11 @@ def _queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
 def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
     """A layer of two heads for two sentences of at most ``max_length`` letters: :data:`PAIR_RULES`, in this order.
 
-    Token and segment embeddings are one-hot in dimensions of their own, and positions are 0. Head 0 scores 20 for the
-    other sentence, 20 for an equal letter and 10 for [SEP]: an equal letter there has 40, the [SEP] there 30, all else
-    20 at most. Head 1 scores 10 for a letter of its own sentence. Each copies the tokens it attends to into dimensions
-    of its own; the feed-forward network adds 0. The later LayerNorms restore a row in which each head found one kind of
-    token, and rescale any other.
+    Token and segment embeddings are one-hot in separate dimensions, and positions are 0. Head 0 scores 20 for the
+    other sentence, 20 for an equal letter and 10 for [SEP]. So an equal letter in the other sentence has 40, the [SEP]
+    of the other sentence 30, and all other tokens at most 20. Head 1 scores 10 for a letter of the query's sentence.
+    Each head copies the tokens that it attends to into separate dimensions; the feed-forward network adds 0. The later
+    LayerNorms restore a row in which each head found one kind of token, and rescale any other row.
 
     Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds.
     """
@@ -121,9 +123,9 @@ def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def own_share(trace: Trace) -> float:
-    """Of what a letter gives to letters, the share that its own sentence gets, in head :data:`WITHIN`.
+    """The share of a letter's own sentence in the letter's attention to letters, in head :data:`WITHIN`.
 
-    ``trace`` is of a pair through :func:`pair_toy`. The share is a mean over all letters, in [0, 1].
+    ``trace`` is a run of :func:`pair_toy` on a pair. The share is a mean over all letters, in [0, 1].
     """
     letters = _letters(trace)
     weights = trace.layer(0).attention[WITHIN][letters]
@@ -132,17 +134,17 @@ def own_share(trace: Trace) -> float:
 
 
 def even_share(trace: Trace) -> float:
-    """The share of :func:`own_share` for a head that looks at all letters of both sentences alike."""
+    """The value of :func:`own_share` for a head that looks at all letters of both sentences alike."""
     own = _own(trace)[_letters(trace)]
     return float(own.float().sum(dim=1).mean() / len(own))
 
 
 def _letters(trace: Trace) -> Tensor:
-    """(n,) which tokens are letters."""
+    """A mask of the tokens that are letters, (n,)."""
     return ~torch.tensor(trace.encoding.special)
 
 
 def _own(trace: Trace) -> Tensor:
-    """(n, n) whether two tokens are letters of one sentence."""
+    """A mask of the pairs of tokens that are letters of one sentence, (n, n)."""
     segments, letters = torch.tensor(trace.segment_ids), _letters(trace)
     return (segments[:, None] == segments) & letters[:, None] & letters

@@ -1,4 +1,4 @@
-"""A toy's weights, cut into another number of heads."""
+"""Split a toy's weights into a different number of heads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lab.models.loading import Checkpoint, LoadedModel
 
 
 def recut(model: LoadedModel, heads: int) -> LoadedModel:
-    """A toy with every matrix as it is, but ``heads`` heads: the number stands in the configuration alone.
+    """A toy with unchanged matrices but ``heads`` heads, a number that only the configuration contains.
 
-    Head h now owns other columns of W_Q, W_K and W_V. The name says the new number. Raises
+    Head h then owns other columns of W_Q, W_K and W_V. The model's name has the new number. Raises
     :class:`lab.models.config.CheckpointError` for a number that does not divide the width, and TypeError
     for a model whose checkpoint is a folder.
     """

@@ -1,6 +1,6 @@
-"""Sentences of letters that follow a rule, so that one hidden letter can be told from the others.
+"""Sentences of letters that follow a rule, so that a hidden letter can be found from the other letters.
 
-A toy that fills the blank is taught as BERT is (Devlin et al. 2019, §3.1), only on one hidden letter a sentence.
+A toy that fills the blank is trained like BERT (Devlin et al. 2019, §3.1), but with one hidden letter in each sentence.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lab.toy.tasks import IGNORED
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-# Every rule's letters, and its longest sentence: few enough for bars that are read at a glance.
+# The number of letters and the longest sentence of every rule, small enough for a chart that can be read at a glance.
 LETTERS, LONGEST = 8, 8
-# How many sentences a learner may look at.
+# The most sentences that a learner may look at.
 SENTENCES = 20
 
 
@@ -28,11 +28,11 @@ def hidden_id(vocabulary: int) -> int:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of sentences, and how a toy learns it. ``short`` is its name inside a model's.
+    """A rule of sentences, and the settings for learning it. ``short`` is the rule's name inside a model's name.
 
-    ``why`` says how a blank is told. ``lengths`` are those of its sentences, ``steps`` how many updates of the
-    weights a whole run takes. ``make(vocabulary, length, count, generator)`` gives sentences (count, length),
-    ``holds`` whether a sentence is one of them.
+    ``why`` explains how to find a hidden letter. ``lengths`` are the lengths of the rule's sentences, ``steps`` is the
+    number of weight updates in a whole run. ``make(vocabulary, length, count, generator)`` gives sentences (count,
+    length), and ``holds`` tests if a sentence follows the rule.
     """
 
     id: str
@@ -48,11 +48,11 @@ class Rule:
     hides: ClassVar[bool] = True
 
     def lengths_to(self, longest: int) -> tuple[int, ...]:
-        """The lengths of its sentences, up to ``longest``."""
+        """The lengths of the rule's sentences, up to ``longest``."""
         return tuple(length for length in self.lengths if length <= longest)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """``count`` sentences with one hidden letter each, and what stands there; both (count, length)."""
+        """``count`` sentences with one hidden letter each, and the hidden letters; both (count, length)."""
         import torch
 
         words = self.make(vocabulary, length, count, generator)
@@ -62,7 +62,7 @@ class Rule:
 
 
 def _distinct(vocabulary: int, length: int, count: int, generator: Generator) -> Tensor:
-    """(count, length), letters of which no two in a sentence are the same."""
+    """Sentences of different letters, (count, length)."""
     import torch
 
     return torch.rand(count, vocabulary, generator=generator).argsort(-1)[:, :length] + 1
@@ -117,14 +117,14 @@ RULES = (
 
 
 def rule_named(name: str) -> Rule:
-    """The rule a learner sees under this name; the first one for a name that none has."""
+    """The rule with this name on screen, or the first rule if there is no such name."""
     return next((entry for entry in RULES if entry.name == name), RULES[0])
 
 
 def ruled(rule: Rule, count: int, seed: int) -> ToyData:
-    """``count`` sentences of a rule, its lengths equally likely.
+    """``count`` sentences of a rule, with all its lengths equally likely.
 
-    The same seed gives the same sentences, and a larger ``count`` only adds to them.
+    A seed always gives the same sentences, and a larger ``count`` only adds more sentences.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""A toy's runs."""
+"""Runs of a toy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lab.models.trace import Trace, trace
 
 @once
 def number_run(toy: LoadedModel, sentence: str, pair: str | None = None) -> Trace:
-    """One number sentence through a toy, or two as a pair, by the same pass as any other text.
+    """Run a toy on one sentence, or on two as a pair, by the same forward pass as for any other text.
 
-    It keeps the toy, which is small, until it has to make room.
+    The cached run keeps the toy, which is small, in memory until the run is dropped.
     """
     return trace(toy, sentence, pair)

@@ -1,4 +1,4 @@
-"""The numbers a learner may set in toy mode, and how far each may go."""
+"""The numbers that a learner may set in toy mode, and their bounds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    """A whole number from ``low`` to ``high``; ``reason`` says what lies beyond the bounds."""
+    """A whole number from ``low`` to ``high``; ``reason`` gives the reason for the bounds."""
 
     low: int
     high: int
     reason: str
 
 
-# The heads of a toy that is trained, while nobody chooses another number.
+# The default number of heads of a trained toy.
 TRAINED_HEADS = 2
 SETTINGS = {
     "vocabulary": Setting(
@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 class SettingError(ValueError):
-    """A setting out of bounds; the message names the bounds and why they are there."""
+    """A setting out of bounds; the message gives the bounds and the reason for them."""
 
 
 def check_settings(**values: object) -> None:

@@ -1,4 +1,4 @@
-"""The tensors of a BERT with a masked-language head and of a GPT-2, as Hugging Face names and shapes them."""
+"""The tensors of a BERT with a masked-language head and of a GPT-2, with Hugging Face's names and shapes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def _linear(name: str, inputs: int, outputs: int) -> Shapes:
-    """A torch ``Linear`` is stored (out, in)."""
+    """The tensors of a torch ``Linear``, whose matrix is stored as (out, in)."""
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
 def _conv1d(name: str, inputs: int, outputs: int) -> Shapes:
-    """GPT-2's ``Conv1D`` is stored (in, out)."""
+    """The tensors of GPT-2's ``Conv1D``, whose matrix is stored as (in, out)."""
     return {f"{name}.weight": (inputs, outputs), f"{name}.bias": (outputs,)}
 
 
@@ -23,7 +23,7 @@ def _norm(name: str, width: int) -> Shapes:
 
 
 def bert_shapes(config: Mapping[str, Any]) -> Shapes:
-    """Names and shapes of ``BertForMaskedLM``; its decoder is the table of token embeddings."""
+    """Names and shapes of the tensors of ``BertForMaskedLM``, whose decoder is the table of token embeddings."""
     d, d_ff, words = config["hidden_size"], config["intermediate_size"], config["vocab_size"]
     shapes: Shapes = {
         "bert.embeddings.word_embeddings.weight": (words, d),
@@ -44,7 +44,7 @@ def bert_shapes(config: Mapping[str, Any]) -> Shapes:
 
 
 def gpt2_shapes(config: Mapping[str, Any]) -> Shapes:
-    """Names and shapes of ``GPT2LMHeadModel``; its decoder is the table of token embeddings."""
+    """Names and shapes of the tensors of ``GPT2LMHeadModel``, whose decoder is the table of token embeddings."""
     d, d_ff = config["n_embd"], config["n_inner"]
     shapes: Shapes = {
         "transformer.wte.weight": (config["vocab_size"], d),

@@ -1,7 +1,7 @@
-"""What a toy can be taught: tasks whose answers are words of the sentence's own vocabulary.
+"""The tasks that a toy can learn; their answers are words of the sentence's own vocabulary.
 
-Every task labels the sentences of :mod:`lab.toy.data`, so the sentences a learner looks at are of the
-kind the toy was taught on. An answer is a token id; places without an answer hold :data:`IGNORED`.
+Every task labels the sentences of :mod:`lab.toy.data`, so the learner sees sentences of the same
+kind as the toy's training sentences. An answer is a token id; places without an answer hold :data:`IGNORED`.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from lab.toy.data import SHORTEST
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-# The place of a target that is not asked about: torch's cross-entropy leaves it out.
+# The target at a place without an answer; torch's cross-entropy ignores it.
 IGNORED = -100
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task. ``short`` is its name inside a model's.
+    """A task. ``short`` is the task's name inside a model's name.
 
-    ``pattern`` is the head that solves it (an id of :mod:`lab.analysis.heads.patterns`, or ``induction``),
-    ``look_for`` where it shows on a map. ``causal``: the model that is taught sees only what came before
-    (GPT-2's shape), not the whole sentence (BERT's). ``layers`` is how many layers the solution
-    has, ``steps`` how many updates of the weights a whole run takes. ``answers`` maps words (..., n) to
-    answers of the same shape.
+    ``pattern`` is the pattern of the head that solves the task (an id of :mod:`lab.analysis.heads.patterns`, or
+    ``induction``), ``look_for`` describes this pattern on a map. ``causal`` is true if the toy sees only earlier tokens
+    (like GPT-2), not the whole sentence (like BERT). ``layers`` is the number of layers of the solution, ``steps`` the
+    number of weight updates in a whole run. ``answers`` maps words (..., n) to answers of the same shape.
     """
 
     id: str
@@ -40,7 +39,7 @@ class Task:
     layers: int
     steps: int
     answers: Callable[[Tensor], Tensor]
-    hides: ClassVar[bool] = False  # whether the toy reads a sentence with a blank
+    hides: ClassVar[bool] = False  # true if the toy reads a sentence with a blank
 
     def lengths_to(self, longest: int) -> range:
         """The lengths of sentences, up to ``longest``."""
@@ -55,19 +54,19 @@ class Task:
 
 
 def previous_token(words: Tensor) -> Tensor:
-    """(..., n) -> (..., n): the token before; the first token has none."""
+    """The token before each token, (..., n) -> (..., n); the first token has no answer."""
     import torch
 
     return torch.cat([torch.full_like(words[..., :1], IGNORED), words[..., :-1]], dim=-1)
 
 
 def occurrences(words: Tensor) -> Tensor:
-    """(..., n) -> (..., n): 1 for a token that occurs once in the sentence, 2 for one that occurs again."""
+    """1 for a token that occurs once in the sentence, 2 for a token that occurs more often, (..., n) -> (..., n)."""
     return (words[..., :, None] == words[..., None, :]).sum(-1).clamp(max=2)
 
 
 def most_frequent(words: Tensor) -> Tensor:
-    """(..., n) -> (..., n): the sentence's most frequent token, at every place; of equals the smallest."""
+    """The sentence's most frequent token, or the smallest of a tie, at every place, (..., n) -> (..., n)."""
     import torch
 
     counts = (words[..., :, None] == words[..., None, :]).sum(-1)
@@ -76,7 +75,7 @@ def most_frequent(words: Tensor) -> Tensor:
 
 
 def followed_last_time(words: Tensor) -> Tensor:
-    """(..., n) -> (..., n): what followed this token the last time it occurred; new tokens have no answer."""
+    """The token that followed each token at its last occurrence, (..., n) -> (..., n); new tokens have no answer."""
     import torch
 
     n = words.shape[-1]
@@ -112,7 +111,7 @@ TASKS = (
 
 
 def task(name: str) -> Task:
-    """The task of this id. Raises KeyError for one there is not."""
+    """The task with this id. Raises KeyError if there is no such task."""
     for entry in TASKS:
         if entry.id == name:
             return entry
@@ -120,5 +119,5 @@ def task(name: str) -> Task:
 
 
 def task_named(name: str) -> Task:
-    """The task a learner sees under this name; the first one for a name that none has."""
+    """The task with this name on screen, or the first task if there is no such name."""
     return next((entry for entry in TASKS if entry.name == name), TASKS[0])

@@ -1,7 +1,7 @@
-"""Teach a toy while somebody watches: a transformer of one or two layers learns a task of :mod:`lab.toy.tasks`.
+"""Train a toy while somebody watches: a transformer of one or two layers learns a task of :mod:`lab.toy.tasks`.
 
-What is trained is a checkpoint, and the forward pass that is differentiated is the one the lessons
-show (:mod:`lab.models.forward`): torch follows the gradients through it.
+The training changes the tensors of a checkpoint, and torch follows the gradients through the same forward pass
+that the lessons show (:mod:`lab.models.forward`).
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from lab.toy.tasks import IGNORED, Task, task
 
 _HEAD_WIDTH = 16
 _FFN_RATIO = 2
-# Wide enough that rows of attention differ before training, as a random toy's do. GPT-2's pre-norm
-# layers get there with less, and learn the two steps of induction faster from it.
+# Standard deviations of initial weights, large enough for different rows of attention before training, as in a random
+# toy. GPT-2's pre-norm layers need smaller ones, and then learn the two steps of induction faster.
 _INITIAL_STD, _CAUSAL_INITIAL_STD = 0.2, 0.12
 _BATCH_TOKENS = 1024
 _LEARNING_RATE = 3e-3
 _WARM_UP = 50  # steps
 _DECAY = 0.3  # share of the steps in which the learning rate falls to 0
 _STAGES = 20
-# The stages after which a run keeps the whole toy: more of them where most is learned.
+# The stages after which a run keeps the whole toy; more of them at the beginning, when most is learned.
 _KEPT = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
 _TESTED = 64  # fresh sentences of each length
-# The generators of training and test sentences; the weights' own has the plan's seed.
+# Added to the plan's seed for the generators of training and test sentences; weights are drawn with the plan's seed.
 _TRAINING_SEED, _TEST_SEED = 1_000_000, 2_000_000
 
 
 def taught(name: str) -> Task | Rule:
-    """The task or the rule of this id. Raises KeyError for one there is not."""
+    """The task or the rule with this id. Raises KeyError if there is none."""
     return next((rule for rule in RULES if rule.id == name), None) or task(name)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is taught to what: these settings decide every number of a run.
+    """The task that a toy learns, and the toy's settings; together they decide every number of a run.
 
-    ``vocabulary`` and ``max_length`` are those of the sentences, as in :func:`lab.toy.data.generate`.
-    Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds and KeyError for a task
-    there is not.
+    ``vocabulary`` and ``max_length`` describe the sentences, as in :func:`lab.toy.data.generate`.
+    Raises :class:`lab.toy.settings.SettingError` for a setting out of bounds and KeyError for an unknown
+    task.
     """
 
     task: str
@@ -74,13 +74,13 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        """Updates of the weights in a whole run."""
+        """The number of weight updates in a whole run."""
         return self.what.steps
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The toy after ``step`` of the plan's steps: a model like any other, and how well it does.
+    """The toy after ``step`` of the plan's steps: a model like any other, with its loss and accuracy.
 
     ``loss`` is the mean cross-entropy in nats and ``accuracy`` the share of right answers, both over
     the places of fresh sentences that have an answer.
@@ -99,20 +99,20 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """Sentences the toy is asked about, drawn apart from those it learns from: a batch of each length."""
+    """Test sentences, one batch of each length, drawn separately from the training sentences."""
 
     batches: tuple[tuple[Tensor, Tensor], ...]  # words and answers, each (sentences, n)
 
     @cached_property
     def answers(self) -> Tensor:
-        """(places,), every answer there is."""
+        """The answers at all places that have one, (places,)."""
         every = torch.cat([answers.flatten() for _, answers in self.batches])
         return every[every != IGNORED]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRun:
-    """A training so far: the curve, and the toy as it was at a few points of the way and as it is."""
+    """A training run so far: the curve, the toy at a few earlier points, and the toy now."""
 
     curve: tuple[tuple[int, float, float], ...]  # step, loss, accuracy
     kept: tuple[Snapshot, ...]
@@ -124,18 +124,18 @@ class TrainingRun:
 
     @property
     def stages(self) -> tuple[Snapshot, ...]:
-        """From before the first step to now: the snapshots kept, and the latest."""
+        """The snapshots kept, from before the first step on, and the latest one."""
         return self.kept if self.kept[-1] is self.latest else (*self.kept, self.latest)
 
     def then(self, snapshot: Snapshot) -> TrainingRun:
-        """The run with one snapshot more."""
+        """The run with one more snapshot."""
         keep = snapshot.step in {round(snapshot.plan.steps * stage / _STAGES) for stage in _KEPT}
         point = (snapshot.step, snapshot.loss, snapshot.accuracy)
         return TrainingRun((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
 
 
 def begin(snapshot: Snapshot) -> TrainingRun:
-    """The run whose first snapshot this is."""
+    """The run with ``snapshot`` as its first snapshot."""
     return TrainingRun(((snapshot.step, snapshot.loss, snapshot.accuracy),), (snapshot,), snapshot)
 
 
@@ -148,7 +148,7 @@ def _test(plan: Plan) -> _Test:
     generator = torch.Generator().manual_seed(_TEST_SEED + plan.seed)
     batches = [_draw(plan, n, _TESTED, generator) for n in plan.what.lengths_to(plan.max_length)]
     while not any((answers != IGNORED).any() for _, answers in batches):
-        # Sentences of two among fifty words seldom hold a word twice: go on until one does.
+        # Short sentences from many words seldom have an answer, so draw until one has.
         batches.append(_draw(plan, plan.max_length, _TESTED, generator))
     return _Test(tuple(batches))
 
@@ -176,7 +176,7 @@ def _config(plan: Plan) -> dict[str, Any]:
 
 
 def untrained(plan: Plan) -> LoadedModel:
-    """The toy before its first step: random weights, drawn as Hugging Face draws them, only wider."""
+    """The toy before its first step: random weights as in Hugging Face, but with a larger standard deviation."""
     config = _config(plan)
     shapes = gpt2_shapes(config) if plan.what.causal else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
@@ -193,9 +193,9 @@ def _name(plan: Plan, step: int) -> str:
 
 
 def logits(words: Tensor, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tensor:
-    """(sentences, n) -> (sentences, n, vocabulary): the lab's forward pass, one step after the other.
+    """The logits from the lab's forward pass, (sentences, n) -> (sentences, n, vocabulary).
 
-    Reading the weights anew is what lets the gradients reach the checkpoint's own tensors.
+    The weights are read from the checkpoint again at each call, so that the gradients reach the checkpoint's tensors.
     """
     weights = read_weights(config, tensors)
     settings = weights.config
@@ -210,7 +210,7 @@ def logits(words: Tensor, config: Mapping[str, Any], tensors: Mapping[str, Tenso
 
 
 def _snapshot(plan: Plan, step: int, start: LoadedModel, tensors: Mapping[str, Tensor], test: _Test) -> Snapshot:
-    """Freeze the weights as they are and test them."""
+    """Freeze the current weights and test them."""
     config = _config(plan)
     frozen = {name: tensor.detach().clone() for name, tensor in tensors.items()}
     given = [logits(words, config, frozen)[answers != IGNORED] for words, answers in test.batches]
@@ -231,10 +231,10 @@ def _snapshot(plan: Plan, step: int, start: LoadedModel, tensors: Mapping[str, T
 
 
 def _length(plan: Plan, generator: torch.Generator) -> int:
-    """How long the sentences of a step are: all alike, so that nothing has to be padded.
+    """The length of a step's sentences, equal for all of them, so that no padding is needed.
 
-    Drawn uniformly, as :func:`lab.toy.data.generate` draws lengths. A causal model reads the beginning
-    of a sentence as it would read a shorter one, so it gets the longest: they hold the most answers.
+    Lengths are drawn uniformly, as in :func:`lab.toy.data.generate`. For a causal model, the beginning of a long
+    sentence is the same as a shorter sentence, so it always gets the longest length, with the most answers.
     """
     if plan.what.causal:
         return plan.max_length
@@ -243,16 +243,16 @@ def _length(plan: Plan, generator: torch.Generator) -> int:
 
 
 def _learning_rate(step: int, steps: int) -> float:
-    """Rises over the first steps, stays, and falls to 0 over the last."""
+    """The learning rate, which rises over the first steps, is then constant, and falls to 0 over the last steps."""
     return _LEARNING_RATE * min(1.0, (step + 1) / _WARM_UP) * min(1.0, (steps - step) / (_DECAY * steps))
 
 
 def train(plan: Plan) -> Iterator[Snapshot]:
-    """Teach the toy; yields it before the first step, at every twentieth of the way, and at the end.
+    """Train the toy; yield a snapshot before the first step, at every twentieth of the run, and at the end.
 
-    Nobody has to wait for the end: between two snapshots the caller may stop asking. The same plan
-    gives the same numbers on the same machine. A step descends the cross-entropy of about 1,024 tokens of
-    new sentences. Optimizer: AdamW (Loshchilov & Hutter 2019).
+    The caller may stop between two snapshots. A plan always
+    gives the same numbers on the same machine. Each step reduces the cross-entropy on about 1,024 tokens of
+    new sentences. The optimizer is AdamW (Loshchilov & Hutter 2019).
     """
     start, test = untrained(plan), _test(plan)
     assert isinstance(start.source, Checkpoint)
@@ -266,7 +266,7 @@ def train(plan: Plan) -> Iterator[Snapshot]:
         length = _length(plan, generator)
         words, answers = _draw(plan, length, _BATCH_TOKENS // length, generator)
         asked = answers != IGNORED
-        if asked.any():  # two short sentences may hold no repetition at all
+        if asked.any():  # a batch of short sentences may have no answer at all
             for group in optimizer.param_groups:
                 group["lr"] = _learning_rate(step, plan.steps)
             loss = functional.cross_entropy(logits(words, config, tensors)[asked], answers[asked])
@@ -278,7 +278,7 @@ def train(plan: Plan) -> Iterator[Snapshot]:
 
 
 def toy_after(plan: Plan, step: int) -> LoadedModel:
-    """The toy after ``step`` of the plan's steps, by training it anew. Raises ValueError for a step not kept."""
+    """Train the toy again and return it after ``step`` of the plan's steps. Raises ValueError for a step not kept."""
     for snapshot in train(plan):
         if snapshot.step == step:
             return snapshot.model

@@ -1,4 +1,4 @@
-"""The parts of a token's vector that arrive from other tokens, layer by layer, each from one token through one head.
+"""Split a token's vector into the parts that arrive from other tokens, layer by layer, token by token, head by head.
 
 Attention and the feed-forward network both add to a token's vector. Attention's sum has a part for each token and head,
 Σ_j Σ_h α_h·f_h(x_j), with f_h(x) = (x·W_V + b_V)·W_O of head h (Kobayashi et al. 2020, §3; Elhage et al. 2021, "A
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 Numbers = NDArray[np.float32]
-# Up to this many tokens all rows of a text are known; of a longer text the watched row is.
+# The most tokens of a text whose rows are all computed; for a longer text, only the watched row is computed.
 WHOLE = 24
 
 
@@ -38,18 +38,19 @@ class Arriving:
     Attributes
     ----------
     rows
-        The q tokens whose rows are known, from 0: all of a short text, else ``watched`` alone.
+        The q tokens whose rows are computed, from 0: all tokens of a short text, else only ``watched``.
     share
-        (L, q, n), ‖Σ_h α_h·f_h(x_j)‖ as a share of the sum over all j: how much of what attention brings comes from
-        token j. Each row adds up to 1, or to 0 where nothing arrives.
+        (L, q, n), ‖Σ_h α_h·f_h(x_j)‖ as a share of the sum over all j: the share of attention's output that comes from
+        token j. Each row adds up to 1, or to 0 if nothing arrives.
     strength
-        (L, q), ‖Σ_j Σ_h α_h·f_h(x_j)‖ / ‖x‖: how long all that is beside the vector that it is added to.
+        (L, q), ‖Σ_j Σ_h α_h·f_h(x_j)‖ / ‖x‖: the length of attention's output relative to the vector x that it is added
+        to.
     parts
         (L, H, n), ⟨α_h·f_h(x_j), Σ_g⟩/‖Σ_g‖² with Σ_g = Σ_g α_g·f_g(x_j), for the watched token: each head's part of
-        what comes from token j. The heads' parts add up to 1; a negative one works against the others. 0 where nothing
-        comes.
+        the vector that arrives from token j. The heads' parts add up to 1; a head with a negative part works against
+        the others. All are 0 if nothing arrives from token j.
     written
-        (L, q), ‖FFN(x)‖/‖x‖: how much the feed-forward network adds.
+        (L, q), ‖FFN(x)‖/‖x‖: the relative length of the vector that the feed-forward network adds.
     """
 
     watched: int
@@ -61,11 +62,11 @@ class Arriving:
 
     @property
     def row(self) -> Numbers:
-        """(L, n), the watched token's shares."""
+        """The watched token's shares, (L, n)."""
         return np.asarray(self.share[:, self.rows.index(self.watched)])
 
     def brought_most(self, count: int) -> tuple[int, ...]:
-        """The ``count`` tokens with the largest share in any layer, and the watched one, in the order of the text."""
+        """The ``count`` tokens with the largest share in any layer, among them the watched one, in text order."""
         largest = self.row.max(axis=0)
         largest[self.watched] = np.inf
         return tuple(sorted(int(each) for each in np.argsort(-largest, kind="stable")[:count]))
@@ -73,11 +74,11 @@ class Arriving:
 
 @once
 def arriving(trace: Trace, watched: int) -> Arriving:
-    """Take apart what each layer of a run adds to ``watched``. Raises IndexError for a token that is not there."""
+    """Split the vectors that each layer adds to ``watched`` into parts. Raises IndexError if there is no such token."""
     n = len(trace)
     if not 0 <= watched < n:
         raise IndexError(f"token {watched}: the text has tokens 0 to {n - 1}.")
-    # Other changes than blocked links may take a row together with others.
+    # A single row can be computed alone only if links are blocked and nothing else is changed.
     nothing = frozenset[Any]()
     others = replace(trace.interventions, blocked=nothing, blocked_links=nothing, blocked_in_heads=nothing)
     rows = (watched,) if n > WHOLE and others.changes_nothing else tuple(range(n))
@@ -89,7 +90,7 @@ def arriving(trace: Trace, watched: int) -> Arriving:
 
 @torch.inference_mode()
 def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
-    """A layer of a run at these tokens: of a long text a few of its rows are a small part of the work."""
+    """A layer of a run at the tokens ``rows``; for a long text, a few rows take only a small part of the work."""
     if len(rows) == len(trace):
         return trace.layer(index)
     w, config = trace.model.weights.layers[index], trace.model.config
@@ -99,7 +100,7 @@ def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
 
 @torch.inference_mode()
 def _of_layer(layer: LayerTrace, at: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Share (q, n), strength (q,), parts (H, n), written (q,) of one layer; the watched one is row ``at``."""
+    """Share (q, n), strength (q,), parts (H, n) and written (q,) of one layer; the watched token has row ``at``."""
     by_head = squares_by_head(layer)
     squares = by_head.sum(dim=0).clamp(min=0)
     lengths = np.asarray(squares.sqrt().float())
@@ -114,5 +115,5 @@ def _of_layer(layer: LayerTrace, at: int) -> tuple[Numbers, Numbers, Numbers, Nu
 
 
 def _relative(added: Tensor, to: Tensor) -> Numbers:
-    """(…,), the length of each vector that is ``added``, divided by the length of the vector ``to`` which it is."""
+    """The length of each vector ``added``, divided by the length of the vector ``to`` which it is added, (…,)."""
     return np.asarray((added.norm(dim=-1) / to.norm(dim=-1).clamp(min=1e-12)).numpy())

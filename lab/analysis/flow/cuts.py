@@ -1,4 +1,4 @@
-"""Cuts in a run: tokens that one token, or every other one, does not hear, and single links."""
+"""Cuts in a run: tokens that the watched token or all other tokens cannot hear, and single cut links."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _LINK = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?\.([0-9]{1,4})\.([0-9]{1,4})"
 
 @dataclass(frozen=True)
 class Cuts:
-    """Cuts; layers, heads and tokens count from 0. A token always hears itself.
+    """The cuts of a run; layers, heads and tokens count from 0. A token always hears itself.
 
     Attributes
     ----------
     unheard
-        Tokens that the watched one cannot hear: their links to it are cut in every layer.
+        Tokens that the watched token cannot hear: their links to the watched token are cut in every layer.
     silent
         Tokens that no other token can hear.
     links
         (layer, query, key): the query does not hear the key in this layer.
     in_heads
-        (layer, head, query, key): nor through this head alone.
+        (layer, head, query, key): the query does not hear the key through this head.
     """
 
     unheard: frozenset[int] = frozenset()
@@ -39,7 +39,7 @@ class Cuts:
         return bool(self.unheard or self.silent or self.links or self.in_heads)
 
     def __str__(self) -> str:
-        """As a link has them, counted from 1: "5" and "5*" for a token, "6.7.5" and "6-11.7.5" for a link."""
+        """The cuts as in a URL, counted from 1: "5" and "5*" for a token, "6.7.5" and "6-11.7.5" for a link."""
         tokens = [f"{token + 1}" for token in sorted(self.unheard)] + [f"{token + 1}*" for token in sorted(self.silent)]
         links = [f"{layer + 1}.{query + 1}.{key + 1}" for layer, query, key in sorted(self.links)]
         in_heads = [f"{at + 1}-{head + 1}.{query + 1}.{key + 1}" for at, head, query, key in sorted(self.in_heads)]
@@ -47,7 +47,7 @@ class Cuts:
 
     @classmethod
     def read(cls, text: str, config: ModelConfig, tokens: int, watched: int) -> tuple[Cuts, bool]:
-        """Read the cuts of a link, for a text of ``tokens`` tokens; also returns whether all of them are there."""
+        """Read the cuts in a URL for a text of ``tokens`` tokens; also return whether all of them were possible."""
         found, whole = cls(), True
         for part in filter(None, text.split(",")):
             made = found._with(part.strip(), config, tokens, watched)
@@ -55,7 +55,7 @@ class Cuts:
         return found, whole
 
     def _with(self, part: str, config: ModelConfig, tokens: int, watched: int) -> Cuts | None:
-        """These cuts and the one that ``part`` names; None where this text or model has no such part."""
+        """These cuts and the cut that ``part`` names; None if this text or model has no such token or link."""
         if (token := _TOKEN.fullmatch(part)) is not None:
             place, everywhere = int(token[1]) - 1, bool(token[2])
             if not 0 <= place < tokens or place == watched:
@@ -75,21 +75,21 @@ class Cuts:
         return replace(self, in_heads=self.in_heads | {(layer, head, query, key)})
 
     def token(self, token: int) -> Cuts:
-        """The cuts after a click on a token: it is cut off from the watched one, then from all, then healed."""
+        """The cuts after a click on a token: it is cut off from the watched token, then from all, then healed."""
         if token in self.silent:
             return self.healed(token)
         return self.healed(token).silenced(token) if token in self.unheard else self.cut_off(token)
 
     def cut_off(self, token: int) -> Cuts:
-        """These, and the watched token does not hear ``token``."""
+        """These cuts, and the watched token does not hear ``token``."""
         return replace(self, unheard=self.unheard | {token})
 
     def silenced(self, token: int) -> Cuts:
-        """These, and nobody hears ``token``."""
+        """These cuts, and no other token hears ``token``."""
         return replace(self, silent=self.silent | {token})
 
     def healed(self, token: int) -> Cuts:
-        """These, but ``token`` is heard again."""
+        """These cuts, except that ``token`` is heard again."""
         return replace(self, unheard=self.unheard - {token}, silent=self.silent - {token})
 
     def link(self, layer: int, query: int, key: int) -> Cuts:

@@ -1,9 +1,9 @@
-"""The influence tree: from a root token its k strongest targets, from each of them again its k strongest.
+"""The influence tree: the k strongest targets of a root token, the k strongest targets of each of these, and so on.
 
 Layer by layer, a path of the tree is a path through the model: the root is the token after the last layer read, its
-targets are the tokens before that layer, theirs the tokens before the layer below. The product along a path is the
-path's share in rollout, which is the sum over all paths (Abnar & Zuidema 2020, §3). One layer repeated reads the same
-matrix at every level: it shows a chain of strong weights, but none of its paths runs through the model.
+targets are tokens before that layer, and their targets are tokens before the layer below. The product along a path is
+the path's share in rollout, which is the sum over all paths (Abnar & Zuidema 2020, §3). A tree within one layer reads
+the same matrix at every level: it shows a chain of strong weights, but its paths do not run through the model.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class Tree:
     Attributes
     ----------
     token
-        (m,), from 0.
+        (m,), the token of each node, from 0.
     parent
         (m,), the place of the parent in these arrays; -1 for the root.
     depth
-        (m,), 0 for the root.
+        (m,), the number of edges from the root.
     weight
-        (m,), of the edge from the parent: how much the parent attends to the token; 1 for the root.
+        (m,), the weight of the edge from the parent, with which the parent attends to the token; 1 for the root.
     product
-        (m,), of the weights along the path from the root.
+        (m,), the product of the weights along the path from the root.
     rolled
-        (m,), the sum of such products over all paths from the root to the token that are as long, drawn or not: the
-        entry (root, token) of the product of the matrices read so far. None where one layer is repeated.
+        (m,), the sum of the products over all equally long paths from the root to the token, drawn or not: the entry
+        (root, token) of the product of the matrices read so far. None if one layer is repeated.
     """
 
     token: NDArray[np.int32]
@@ -59,9 +59,9 @@ class Tree:
 
 
 def most_nodes(k: int, depth: int, tokens: int, *, again: bool) -> int:
-    """The nodes of a tree whose every node has as many children as it can.
+    """The number of nodes of a tree in which every node has the most children possible.
 
-    ``again``: a token may stand on a path more than once.
+    ``again`` is true if a token may occur on a path more than once.
     """
     level, total = 1, 1
     for used in range(1, depth + 1):
@@ -78,28 +78,28 @@ def bounded_depth(k: int, depth: int, tokens: int, *, again: bool) -> int:
 
 
 def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | Mask | None = None) -> Tree:
-    """Follow the strongest weights down the layers, ``k`` from each token, one layer a level.
+    """Follow the strongest weights down the layers, ``k`` from each token, one layer for each level.
 
-    A token may be its own target: it reads itself in every layer, and what stays at its place goes that way. No
-    path visits the same token of the same layer twice.
+    A token may be its own target, because it reads itself in every layer. No path visits the same token of the same
+    layer twice.
 
     Parameters
     ----------
     maps
-        (L, n, n), one matrix a layer from the lowest to the one below the root, rows attend; with the residual path or
-        without it, as in :mod:`lab.analysis.flow.rollout`. The tree is L edges deep.
+        (L, n, n), one matrix for each layer, from the lowest to the layer just below the root; rows attend. The
+        residual path may be included, as in :mod:`lab.analysis.flow.rollout`. The tree is L edges deep.
     root
-        Token from 0, after the last of the layers.
+        The root token, from 0, after the last of the layers.
     k
-        How many targets a token gets; fewer where fewer have a weight above 0. Of equal weights the earlier token's
-        comes first.
+        The number of targets of a token; fewer if fewer tokens have a weight above 0. If weights are equal, the earlier
+        token comes first.
     keep
-        Tokens that may be targets; None: all. ``rolled`` counts the paths through the others, too.
+        Tokens that may be targets; None for all. ``rolled`` also counts paths through the other tokens.
 
     Raises
     ------
     ValueError
-        The tree might exceed ``MAX_NODES`` nodes; :func:`bounded_depth` says how deep it may be.
+        If the tree might exceed ``MAX_NODES`` nodes; :func:`bounded_depth` gives the largest possible depth.
     """
     down = maps[::-1]
     tree = _grown(list(down), maps.shape[-1], root, k, keep, again=True)
@@ -113,16 +113,16 @@ def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | M
 def repeated_tree(
     weights: Weights, root: int, k: int, depth: int, *, keep: Sequence[bool] | Mask | None = None
 ) -> Tree:
-    """The tree within one layer: every level reads the same matrix, and no token stands twice on a path.
+    """The tree within one layer: every level reads the same matrix, and no token occurs twice on a path.
 
     Parameters
     ----------
     weights
         (n, n), rows attend.
     depth
-        How many edges from the root.
+        The number of edges from the root to the last level.
     root, k, keep
-        See :func:`influence_tree`, whose errors it has.
+        See :func:`influence_tree`; this function raises the same errors.
     """
     return _grown([weights] * depth, len(weights), root, k, keep, again=False)
 
@@ -130,7 +130,7 @@ def repeated_tree(
 def _grown(
     levels: Sequence[Weights], n: int, root: int, k: int, keep: Sequence[bool] | Mask | None, *, again: bool
 ) -> Tree:
-    """A tree of n tokens whose nodes at depth d read the row of their token in ``levels[d]``, (n, n)."""
+    """Grow a tree over n tokens; a node at depth d reads its token's row of ``levels[d]``, (n, n)."""
     depth = len(levels)
     if most_nodes(k, depth, n, again=again) > MAX_NODES:
         raise ValueError(f"a tree of depth {depth} with {k} targets each may exceed {MAX_NODES} nodes.")
@@ -144,7 +144,7 @@ def _grown(
         row = levels[above][start]
         order = np.argsort(-row, kind="stable")
         order = order[kept[order] & (row[order] > 0)]
-        # As many tokens as levels are on the path, so the k strongest others are among these.
+        # The path has ``above + 1`` tokens, so the k strongest other tokens are among the k + above + 1 strongest.
         near = [int(each) for each in order[: k + above + 1] if again or int(each) not in path]
         for target in near[:k]:
             value = float(row[target])

@@ -1,6 +1,7 @@
-"""How attention runs through the layers: one matrix a layer, and the strongest links between them.
+"""The flow of attention through the layers: one matrix for each layer, and the strongest links between layers.
 
-A link leads from token j before a layer to token i after it: i attends to j there, so what j holds flows to i.
+A link leads from token j before a layer to token i after the layer: i attends to j there, so information flows from j
+to i.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 @torch.inference_mode()
 def squares_by_head(layer: LayerTrace) -> Tensor:
-    """(H, q, n) in float64, Σ_g α_g·α_h·⟨f_g(x_j), f_h(x_j)⟩: head h's part of a link's squared length.
+    """Head h's part of a link's squared length, Σ_g α_g·α_h·⟨f_g(x_j), f_h(x_j)⟩, (H, q, n) in float64.
 
-    All heads together make the squared length ‖Σ_h α_h·f_h(x_j)‖² of the vector that token j adds to token i. So no
-    vector of n² × d numbers has to be held. ``layer`` may have q of its queries alone.
+    The sum over heads is the squared length ‖Σ_h α_h·f_h(x_j)‖² of the vector that token j adds to token i. So the n²
+    vectors of d numbers need not be held in memory. ``layer`` may have only q of its queries.
     """
     heads = len(layer.value)
     weighted = (layer.value @ layer.weights.w_o.unflatten(0, (heads, -1))).double()  # f: (H, n, d)
@@ -39,25 +40,25 @@ def squares_by_head(layer: LayerTrace) -> Tensor:
 
 
 def contribution_norms(layer: LayerTrace) -> Tensor:
-    """(q, n), ‖Σ_h α_h·f_h(x)‖: how long the vector is that token j adds to token i through all heads of a layer.
+    """The length ‖Σ_h α_h·f_h(x)‖ of the vector that token j adds to token i through all heads of a layer, (q, n).
 
-    After Kobayashi et al. 2020, §3: the heads' vectors are added before their length is taken.
+    As in Kobayashi et al. 2020, §3, the heads' vectors are added before the length is taken.
     """
     return squares_by_head(layer).sum(dim=0).clamp(min=0).sqrt().float()
 
 
 def layer_map(layer: LayerTrace, head: int | None, *, norms: bool = False) -> Weights:
-    """One layer as a matrix (n, n) whose rows sum to 1: who receives from whom, and how much.
+    """One layer as a matrix (n, n) whose rows sum to 1: the share that each token receives from each other token.
 
     Parameters
     ----------
     layer
         The layer.
     head
-        From 0; None takes all heads together.
+        The head, from 0; None takes all heads together.
     norms
-        Instead of weights (their mean over heads) the lengths of what is really added (Kobayashi et al. 2020), each row
-        divided by its sum. A row to which nothing is added stays 0.
+        False for attention weights (their mean over heads); true for the lengths of the vectors that are added
+        (Kobayashi et al. 2020), each row divided by its sum. A row to which nothing is added stays 0.
     """
     if not norms:
         chosen = layer.attention.mean(dim=0) if head is None else layer.attention[head]
@@ -68,24 +69,24 @@ def layer_map(layer: LayerTrace, head: int | None, *, norms: bool = False) -> We
 
 @once
 def layer_maps(trace: Trace, head: int | None, *, norms: bool = False) -> Weights:
-    """:func:`layer_map` of every layer, (L, n, n); only the layer at hand is held whole."""
+    """:func:`layer_map` of every layer, (L, n, n); only one whole layer is in memory at a time."""
     return np.stack([layer_map(trace.layer(i), head, norms=norms) for i in range(trace.model.config.layers)])
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The strongest links, from layer to layer.
+    """The m strongest links, from layer to layer.
 
     Attributes
     ----------
     layer, key, query
-        (m,), from 0. A link leads from ``key`` before the layer to ``query`` after it.
+        (m,), from 0. A link leads from ``key`` before the layer to ``query`` after the layer.
     weight
-        (m,), how much the query receives from the key.
+        (m,), the share that the query receives from the key.
     reaching
-        How many links reach the threshold; the strongest of them are here.
+        The number of links that reach the threshold, including those that are not among the m strongest.
     mass
-        The share of all weights, of every layer and every query, that the m links carry.
+        The share of the m links in the sum of all weights of all layers.
     """
 
     layer: NDArray[np.intp]
@@ -108,22 +109,22 @@ def strongest_links(
     source: int | None = None,
     target: int | None = None,
 ) -> Links:
-    """Of each layer the ``most`` strongest links, in the order of layers, queries, keys.
+    """The ``most`` strongest links of each layer, in the order of layers, queries, keys.
 
     Parameters
     ----------
     maps
-        (L, n, n), one matrix a layer, rows receive.
+        (L, n, n), one matrix for each layer, rows receive.
     threshold
-        The least weight of a link. A weight of 0 is never one.
+        The least weight of a link. A weight of 0 never makes a link.
     most
-        How many links a layer may have.
+        The most links of a layer.
     keep
-        Tokens that take part; the weights stay what they are. None: all.
+        Tokens that take part, None for all; the weights are not renormalised.
     source
-        Only links on a path that starts at this token before the first layer.
+        If given, keep only links on a path that starts at this token before the first layer.
     target
-        Of each layer also the strongest link that ends at this token.
+        If given, also keep each layer's strongest link that ends at this token.
     """
     kept = kept_mask(keep, maps.shape[-1])
     there = (maps >= threshold) & (maps > 0) & kept[:, None] & kept[None, :]
@@ -136,7 +137,7 @@ def strongest_links(
         if target is not None and reaching[target].any():
             strongest[target, np.where(reaching[target], weights[target], -1).argmax()] = True
     if source is not None:
-        drawn = _on_paths(drawn, source)  # a link whose way from the source was too weak leads from nowhere
+        drawn = _on_paths(drawn, source)  # drop links that lost the path from the source
     layer, query, key = np.nonzero(drawn)
     weight = maps[layer, query, key]
     total = float(maps.sum(dtype=np.float64))
@@ -146,7 +147,7 @@ def strongest_links(
 
 
 def _on_paths(there: NDArray[np.bool_], source: int) -> NDArray[np.bool_]:
-    """Those of the links (L, n, n) that continue a path from ``source``."""
+    """The links (L, n, n) among ``there`` that continue a path from ``source``."""
     found = np.zeros_like(there)
     reached = np.zeros(there.shape[-1], dtype=np.bool_)
     reached[source] = True

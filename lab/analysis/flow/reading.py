@@ -1,4 +1,4 @@
-"""What the flow of a run is read from, and what is found in it: links and trees."""
+"""The choice of matrices from which the flow of a run is read, and the links and trees found in them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from lab.models.trace import Trace
 
 @dataclass(frozen=True)
 class Reading:
-    """Which matrices are read.
+    """The choice of matrices to read.
 
     Attributes
     ----------
     head
-        From 0; None is the mean over heads.
+        The head, from 0; None is the mean over heads.
     norms
-        The lengths of what is really added instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
+        True for the lengths of added vectors instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
     residual
-        Whether the residual connection is a path, too.
+        True if the residual connection is a path, too.
     words_only
-        Whether special tokens, or the first token where a model has none, take no part.
+        True if special tokens, or the first token in a model without special tokens, take no part.
     """
 
     head: int | None = None
@@ -34,12 +34,12 @@ class Reading:
     words_only: bool = False
 
     def maps(self, trace: Trace) -> Weights:
-        """One matrix a layer, (L, n, n)."""
+        """The matrices of all layers, (L, n, n)."""
         found = layer_maps(trace, self.head, norms=self.norms)
         return with_residual(found) if self.residual else found
 
     def keep(self, trace: Trace) -> Mask | None:
-        """Which tokens take part, (n,); None for all."""
+        """A mask of the tokens that take part, (n,); None for all."""
         return keep_others(trace) if self.words_only else None
 
 
@@ -53,13 +53,13 @@ def links(
 
 @once
 def tree_down(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
-    """The tree from ``token`` after ``layer`` (from 0) ``depth`` layers down."""
+    """The tree from ``token`` after ``layer`` (from 0), down through ``depth`` layers."""
     maps = layer_maps(trace, read.head, norms=read.norms)[layer + 1 - depth : layer + 1]
     return influence_tree(with_residual(maps) if read.residual else maps, token, k, keep=read.keep(trace))
 
 
 @once
 def tree_within(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
-    """The tree within one layer, which every level reads again; ``read.residual`` changes nothing."""
+    """The tree that uses this one layer at every level; ``read.residual`` changes nothing."""
     weights = layer_map(trace.layer(layer), read.head, norms=read.norms)
     return repeated_tree(weights, token, k, depth, keep=read.keep(trace))

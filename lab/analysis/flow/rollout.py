@@ -11,10 +11,10 @@ from lab.models.trace import Trace
 
 
 def with_residual(maps: Weights) -> Weights:
-    """(..., n, n): A + I, each row divided by its sum. Where rows of A sum to 1 that is ½A + ½I.
+    """A + I with each row divided by its sum, (..., n, n): ½A + ½I if the rows of A sum to 1.
 
     The token's own vector goes past the heads through the residual connection; Abnar & Zuidema 2020, §3,
-    give it the same share as what the heads add.
+    give this vector the same share as the heads' output.
     """
     both = np.asarray(maps + np.eye(maps.shape[-1], dtype=np.float32))
     return renormalised(both, row_sums(both))
@@ -23,9 +23,9 @@ def with_residual(maps: Weights) -> Weights:
 def rollout(maps: Weights, *, residual: bool = True) -> Weights:
     """The rollout after the last of the layers given, (L, n, n) -> (n, n); rows sum to 1.
 
-    Â_L ⋯ Â_2 · Â_1 with Â = row-normalised (A + I): how much of token i after the last layer comes along all
-    paths from token j before the first, if attention weights were all that counts. Abnar & Zuidema 2020, §3.
-    Without ``residual`` Â is A: what goes past the heads is left out.
+    Â_L ⋯ Â_2 · Â_1 with Â = row-normalised (A + I): the share of token i after the last layer that comes along all
+    paths from token j before the first layer, if only attention weights counted (Abnar & Zuidema 2020, §3).
+    Without ``residual``, Â is A: the residual connection is left out.
     """
     whole = np.eye(maps.shape[-1], dtype=np.float32)
     for one in maps:

@@ -1,4 +1,4 @@
-"""Switching heads off: what moves in the layers after, and what becomes of the prediction.
+"""Switch heads off, and measure the changes in later layers and in the prediction.
 
 A head is off when its d_k numbers are replaced at the *input* of W_O, by 0 or by their mean over the
 text's tokens (Michel et al. 2019, §3). Zeroing d_k numbers of the output would cut coordinates out of
@@ -27,10 +27,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HeadOff:
-    """One head off.
+    """The changes with one head off.
 
-    moved     (L+1, n), how far each token's vector moved, as a share of its length; 0 are the embeddings
-    logits    (vocabulary,) at the place asked about, or None for no place
+    moved     (L+1, n), the distance that each token's vector moved, as a share of its length; 0 are the embeddings
+    logits    (vocabulary,) the logits at the chosen place, or None without a place
     """
 
     moved: Array
@@ -39,11 +39,11 @@ class HeadOff:
 
 @dataclass(frozen=True, eq=False)
 class EachHeadOff:
-    """Every head off, one at a time.
+    """The changes with every head off, one at a time.
 
-    moved            (L, H), how far the last layer's vectors moved, as a mean over tokens of their length's share
-    probabilities    (L, H), of the word asked about, or None for no place
-    best             (L, H), the id of the most probable word then, or None
+    moved            (L, H), the distance that the last layer's vectors moved, as a share of length, mean over tokens
+    probabilities    (L, H), the probability of the chosen word, or None without a place
+    best             (L, H), the id of the most probable word without the head, or None
     """
 
     moved: Array
@@ -52,7 +52,7 @@ class EachHeadOff:
 
 
 def moved(plain: Tensor, after: Tensor) -> Array:
-    """‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
+    """The relative distance ‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
     return ((after - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
 
 
@@ -65,7 +65,7 @@ def without_head(trace: Trace, layer: int, head: int, to_mean: bool = False) -> 
 @once
 @torch.inference_mode()
 def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bool = False) -> HeadOff:
-    """What :func:`without_head` changes. The ``place`` asked about counts from 0."""
+    """The changes made by :func:`without_head`. ``place``, the token with the prediction, counts from 0."""
     run = without_head(trace, layer, head, to_mean)
     logits = None if place is None else run.logits(place)[0].numpy().astype(np.float64)
     return HeadOff(moved(trace.hidden_states, run.hidden_states), logits)
@@ -76,7 +76,7 @@ def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bo
 def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> EachHeadOff:
     """Every head of the model off, one at a time, in one batched pass.
 
-    ``place`` is asked about ``word``, a token id; both None for a model that predicts no words.
+    Probabilities are for ``word`` (a token id) at ``place``; both are None for a model that predicts no words.
     """
     last = ablate_each_head(trace, to_mean)
     moves = moved(trace.hidden_states[-1], last).mean(axis=-1)
@@ -86,7 +86,7 @@ def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bo
     config, norm, here = trace.model.config, trace.model.weights.final_norm, last[:, :, place]
     read = here if norm is None else forward.layer_norm(here, norm, config.norm_eps)
     logits = forward.vocabulary_logits(read.flatten(0, 1), vocabulary, config).double()
-    # A copy: what is kept would else hold the probabilities of all words, 18 MB a text.
+    # Copy, because a view would keep the probabilities of all words in memory, 18 MB for each text.
     probabilities = logits.softmax(dim=-1)[:, word].unflatten(0, moves.shape).numpy().copy()
     best = logits.argmax(dim=-1).unflatten(0, moves.shape).numpy()
     return EachHeadOff(moves, probabilities, best)
@@ -94,7 +94,7 @@ def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bo
 
 @once
 def log_change(trace: Trace, place: int, word: int, to_mean: bool = False) -> Array:
-    """ln P of ``word``, a token id, at ``place`` with each head off less ln P with all heads on, (L, H).
+    """ln P of ``word``, a token id, at ``place`` with each head off, minus ln P with all heads on, (L, H).
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -106,7 +106,7 @@ def log_change(trace: Trace, place: int, word: int, to_mean: bool = False) -> Ar
 
 
 def multiplications(config: ModelConfig, n: int) -> float:
-    """About how many multiplications :func:`each_head_off` takes for n tokens.
+    """Estimate the number of multiplications in :func:`each_head_off` for n tokens.
 
     Each of the L·H heads repeats the layers from its own upward, half of them on average.
     """
@@ -116,5 +116,5 @@ def multiplications(config: ModelConfig, n: int) -> float:
 
 
 def longest(config: ModelConfig, numbers: int) -> int:
-    """How many tokens a text may have if the vectors of all runs together may be ``numbers`` long."""
+    """The most tokens of a text if the vectors of all runs together may have ``numbers`` numbers."""
     return numbers // (config.layers * config.heads * config.width)

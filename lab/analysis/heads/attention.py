@@ -15,16 +15,16 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class AttentionRow:
-    """How one query of one head spends its attention, step by step.
+    """The attention of one query in one head, step by step.
 
     query                     (d_k,)
     keys, values              (n, d_k)
     products                  (n, d_k), query times key, dimension by dimension
-    scores                    (n,), their sums
-    scaled                    (n,), divided by √d_k; -inf where masked
-    exponentials, weights     (n,), e to the scaled score, and its share of the total
+    scores                    (n,), the sums of the products
+    scaled                    (n,), the scores divided by √d_k; -inf where masked
+    exponentials, weights     (n,), e to the scaled score, and the exponential's share of the total
     weighted_values           (n, d_k), each value times its weight
-    context                   (d_k,), their sum
+    context                   (d_k,), the sum of the weighted values
     """
 
     query: Array
@@ -40,15 +40,15 @@ class AttentionRow:
 
     @property
     def total(self) -> float:
-        """What the exponentials add up to: the divisor of the softmax."""
+        """The sum of the exponentials, which is the divisor of the softmax."""
         return float(self.exponentials.sum(dtype=np.float64))
 
 
 def attention_row(layer: LayerTrace, head: int, query: int) -> AttentionRow:
     """Write out row ``query`` of ``head``, from the head's own q, k and v (Vaswani et al. 2017, eq. 1).
 
-    Recomputed with numpy, so that the page's weights are those of the written-out softmax; a test
-    holds them to the trace's.
+    The row is recomputed with numpy, so that the page's weights come from the written-out softmax; a test
+    compares them with the trace's weights.
     """
     q, k, v = (np.asarray(t[head]) for t in (layer.query, layer.key, layer.value))
     products = q[query] * k
@@ -73,7 +73,7 @@ def attention_row(layer: LayerTrace, head: int, query: int) -> AttentionRow:
 
 
 def attention_map(layer: LayerTrace, head: int) -> Array:
-    """(n, n) weights of one head."""
+    """The weights of one head, (n, n)."""
     return np.asarray(layer.attention[head])
 
 

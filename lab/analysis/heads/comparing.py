@@ -1,4 +1,4 @@
-"""What several heads do together: their parts of the layer's output, how long those are, how alike two maps are.
+"""Compare the heads of a layer: their parts of the layer's output, the parts' lengths, the likeness of two maps.
 
 Vaswani et al. 2017, §3.2.2: MultiHead(x) = Concat(head_1 … head_H)·W_O. A concatenation times a matrix is
 a sum: each head's context times its own d_k rows of W_O (Elhage et al. 2021, "A Mathematical Framework for
@@ -35,7 +35,7 @@ class HeadSum:
     parts      (H, n, d), each head's context through its rows of W_O
     bias       (d,), b_O
     total      (n, d), the parts and the bias added up
-    output     (n, d), the layer's own: the concatenated heads through the whole W_O
+    output     (n, d), the layer's own output: the concatenated heads through the whole W_O
     """
 
     parts: Array
@@ -45,17 +45,17 @@ class HeadSum:
 
     @property
     def difference(self) -> float:
-        """max |total − output| over all tokens and dimensions."""
+        """The largest |total − output| over all tokens and dimensions."""
         return float(np.abs(self.total - self.output).max())
 
     @property
     def largest(self) -> float:
-        """max |output|: what the difference is to be measured against."""
+        """The largest |output|, to compare the difference with."""
         return float(np.abs(self.output).max())
 
     @property
     def norms(self) -> Array:
-        """(H, n), the length of what each head adds to each token."""
+        """The length of the vector that each head adds to each token, (H, n)."""
         return np.asarray(np.linalg.norm(self.parts, axis=-1))
 
 
@@ -66,17 +66,17 @@ def head_parts(context: Tensor, w_o: Tensor) -> Tensor:
 
 
 def head_sum(layer: LayerTrace) -> HeadSum:
-    """What each head of a layer adds to each token, and its sum beside the layer's own output."""
+    """Compute the vector that each head of a layer adds to each token, and their sum next to the layer's output."""
     parts, bias = head_parts(layer.context, layer.weights.w_o), layer.weights.b_o
     total = parts.sum(dim=0) + bias
     return HeadSum(*(np.asarray(t) for t in (parts, bias, total, layer.attention_output)))
 
 
 def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
-    """How far two heads' rows are apart: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
+    """The distance of two heads' rows: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
 
     H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, ln 2 ≈ 0.69 for rows that
-    share no key. Clark et al. 2019, §6, compare heads by it.
+    share no key. Clark et al. 2019, §6, compare heads by this divergence.
     """
     p, q = np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
     mean = np.asarray((p + q) / 2, dtype=np.float32)
@@ -85,10 +85,10 @@ def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
 
 
 def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
-    """Every head of a layer against every other, (H, n, n) -> (H, H): the mean of :func:`row_divergence`.
+    """The mean :func:`row_divergence` of every two heads of a layer, (H, n, n) -> (H, H).
 
-    Rows with a single key, such as the first of a causal model, are the same in all heads and are left
-    out; nan where there are no others.
+    Rows with a single key, such as the first row of a causal model, are the same in all heads and are left
+    out; nan if there are no other rows.
     """
     weights = as_heads(attention)
     heads, n, _ = weights.shape
@@ -109,14 +109,14 @@ def layer_divergence(trace: Trace, layer: int) -> Values:
 
 
 def block_size(n: int, most: int) -> int:
-    """How many tokens a cell of a map of at most ``most`` cells a side stands for."""
+    """The number of tokens that one cell covers, per side, in a map of at most ``most`` × ``most`` cells."""
     return math.ceil(n / most)
 
 
 def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, int]:
-    """Maps of at most ``most`` cells a side, (H, n, n) -> (H, m, m), and how many tokens a cell stands for.
+    """Maps of at most ``most`` × ``most`` cells, (H, n, n) -> (H, m, m), and the number of tokens per cell and side.
 
-    A cell of a longer text holds the largest weight of its block: what stands out stays visible.
+    In a longer text, a cell holds the largest weight of its block, so that large weights stay visible.
     """
     weights = as_heads(attention)
     heads, n, _ = weights.shape
@@ -135,15 +135,15 @@ def divisors(width: int) -> tuple[int, ...]:
 
 
 def attention_parameters(config: ModelConfig) -> int:
-    """How many numbers W_Q, W_K, W_V, W_O and their biases hold: four (width, width) and, if any, four (width,).
+    """The number of parameters in W_Q, W_K, W_V, W_O, each (width, width), and in their biases, (width,), if any.
 
-    However many heads: head h owns d_k = width / H columns of the first three and d_k rows of W_O.
+    The number of heads does not matter: head h owns d_k = width / H columns of the first three and d_k rows of W_O.
     """
     return 4 * config.width * (config.width + config.biases)
 
 
 def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
-    """How many parameters the heads of a layer have, counted in its own tensors."""
+    """The number of parameters in the heads of a layer, counted in the layer's own tensors."""
     w = layer.weights
     biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
     return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))
@@ -155,15 +155,15 @@ def favourite(layer: LayerTrace, head: int, query: int) -> int:
 
 
 def given(layer: LayerTrace, query: int, key: int) -> Array:
-    """(H,) weights that the heads of a layer give to ``key`` from ``query``."""
+    """The weights that the heads of a layer give to ``key`` from ``query``, (H,)."""
     weights: Array = np.asarray(layer.attention[:, query, key])
     return weights
 
 
 def strongest_elsewhere(trace: Trace, layer: int, head: int, query: int) -> tuple[int, int, float]:
-    """Layer, head (from 0) and weight of the head of another layer that gives most to this head's favourite key.
+    """The head of another layer with the largest weight on this head's favourite key: layer, head (from 0) and weight.
 
-    A model of one layer has no other: then the weight is 0.
+    In a model with only one layer, the weight is 0.
     """
     key = favourite(trace.layer(layer), head, query)
     weights = np.stack([given(trace.layer(at), query, key) for at in range(trace.model.config.layers)])

@@ -1,4 +1,4 @@
-"""How many keys a row of attention looks at, in effect: e to its entropy, the perplexity of its weights."""
+"""The effective number of keys in a row of attention: e to the row's entropy, the perplexity of its weights."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Keys = NDArray[np.float64]
 
 
 def effective_keys(attention: NDArray[Any] | Tensor) -> Keys:
-    """(H, n, n) maps -> (H, n): as if each query looked evenly at so many keys.
+    """The effective number of keys of each query, (H, n, n) maps -> (H, n).
 
-    1 for a row that gives everything to one key, k for a row that is spread evenly over k of them.
+    The number is 1 for a row with all weight on one key, and k for a row spread evenly over k keys.
     """
     return np.exp(row_entropy(as_heads(attention)).astype(np.float64))

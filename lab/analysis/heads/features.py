@@ -16,7 +16,8 @@ from lab.analysis.heads.values import Mask, Values, Weights, is_causal
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
-# All are corrected values, because sentences of different lengths are averaged. "Spread" and "broad" are one number.
+# All features are corrected for length, because sentences of different lengths are averaged. The pattern "broad" is
+# left out, because it is the same number as the metric "spread".
 _METRIC_IDS = tuple(metric.id for metric in METRICS)
 _PATTERN_IDS = tuple(pattern.id for pattern in PATTERNS if pattern.id != "broad")
 FEATURES = (*_METRIC_IDS, *_PATTERN_IDS, *(dimension.id for dimension in SPECIALIZATIONS))
@@ -24,7 +25,7 @@ FEATURES = (*_METRIC_IDS, *_PATTERN_IDS, *(dimension.id for dimension in SPECIAL
 
 @dataclass(frozen=True, eq=False)
 class HeadSample:
-    """A sentence's trace and its tags: part of speech and entity of each token, None where there is none."""
+    """A sentence's trace and its tags: part of speech and entity of each token; None for a token without a tag."""
 
     trace: Trace
     upos: Sequence[str | None]

@@ -1,4 +1,4 @@
-"""Where to look first, before anybody chose: a row that shares its attention out, so that there is much to weigh."""
+"""Choose the row to show first: a row that spreads its attention over several words, so that there is much to see."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lab.models.memo import once
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
-# A row is soft if its largest weight lies between these, and its second can be seen.
+# A row is soft if its largest weight is from LEAST to MOST, and its second largest weight is at least SECOND.
 LEAST, MOST, SECOND = 0.3, 0.7, 0.1
-# Above it a row has one key, and nothing is weighed.
+# A row with a weight above this looks at one key only.
 ONE_HOT = 0.9
-# What meeting the wishes of a row is worth: each counts for more than all later ones together.
+# The points for each wish that a row meets; each wish counts more than all later wishes together.
 _WORTH = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
 _ALL_BUT_ONE = sum(_WORTH) - 1
-# Of a long text, the rows of the first tokens: what is drawn of it begins there, and so does a reader.
+# The number of rows to look at in a long text. They are the first rows, because the page shows the text's beginning.
 _ROWS = 64
 
 
@@ -36,12 +36,13 @@ class Look:
 
 @once
 def first_look(traced: Trace, about: int | None = None) -> Look:
-    """The row of a model to begin with: that which meets most of these wishes, the most important first.
+    """The row of a model to show first: the row that meets most of the following wishes, most important first.
 
-    It is not one-hot; it is soft; its largest weight is on another word; its second is on another word; the largest is
-    on no neighbour, and on an earlier word. Of equals it is the one whose largest weight is nearest to one half. Rows
-    are those of whole words among the first 64 tokens, or that of ``about`` (from 0) alone. Layers after the first that
-    meets all wishes are not looked at. The rule is the lab's own. Raises IndexError for another ``about``.
+    The row is not one-hot; it is soft; its largest weight is on another word; its second largest weight is on another
+    word; the largest weight is not on a neighbour; the largest weight is on an earlier word. If rows tie, the row whose
+    largest weight is nearest to one half wins. Candidates are the rows of whole words among the first 64 tokens, or
+    only the row of ``about`` (from 0). The search stops after the first layer with a row that meets all wishes. The
+    rule is the lab's own. Raises IndexError if ``about`` is not among the first 64 tokens.
     """
     words, rows = _words(traced), _rows(traced, about)
     best: tuple[float, Look] | None = None
@@ -56,7 +57,7 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
 
 @once
 def first_look_in(traced: Trace, layer: int, head: int) -> Look:
-    """The row worth a look first in one head. Raises IndexError for a layer or a head that does not exist."""
+    """The row to show first in one head. Raises IndexError for a layer or a head that does not exist."""
     words, attention = _words(traced), traced.layer(layer).attention
     if not 0 <= head < len(attention):
         raise IndexError(f"head {head}: {traced.model.id} has heads 0 to {len(attention) - 1}.")
@@ -66,14 +67,17 @@ def first_look_in(traced: Trace, layer: int, head: int) -> Look:
 
 @once
 def heaviest_key(traced: Trace, layer: int, head: int, query: int) -> int:
-    """The key, from 0, with the largest weight of a row; the query itself only where it may see nothing else."""
+    """The key, from 0, with the largest weight of a row; the query itself only if it has all the weight."""
     row = as_heads(traced.layer(layer).attention[head : head + 1])[0, query].copy()
     row[query] = -1 if row[query] < 1 else 1
     return int(row.argmax())
 
 
 def _words(traced: Trace) -> Mask:
-    """Which tokens are whole words, and not the first one where it takes what heads have no use for; else all."""
+    """A mask of the tokens that are whole words and not among :func:`places_left_out`.
+
+    If there are no such words, the mask has all tokens that are not left out; if all are left out, it has all tokens.
+    """
     out, _ = places_left_out(traced)
     found = np.zeros(len(traced), dtype=np.bool_)
     found[list(whole_words(traced.encoding, np.flatnonzero(~out).tolist()))] = True
@@ -81,7 +85,7 @@ def _words(traced: Trace) -> Mask:
 
 
 def _rows(traced: Trace, about: int | None) -> Mask:
-    """Which rows are looked at. Raises IndexError for a token that is not among the first 64."""
+    """A mask of the candidate rows. Raises IndexError if ``about`` is not among the first 64 tokens."""
     if about is None:
         return _words(traced)
     if not 0 <= about < min(len(traced), _ROWS):
@@ -90,7 +94,7 @@ def _rows(traced: Trace, about: int | None) -> Mask:
 
 
 def _best(attention: Weights, words: Mask, asked: Mask, layer: int) -> tuple[float, Look]:
-    """The best row of (H, n, n) among those ``asked`` for, and what it is worth."""
+    """The best row in ``attention`` (H, n, n) among the rows in ``asked``, and its points."""
     rows = attention[:, :_ROWS]
     place, key, rest = np.arange(rows.shape[1]), rows.argmax(axis=-1), rows.copy()
     np.put_along_axis(rest, key[..., None], -1, axis=-1)

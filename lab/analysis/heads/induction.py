@@ -1,4 +1,4 @@
-"""Induction heads: having seen "A B … A", they look at B (Olsson et al. 2022, "In-context Learning and
+"""Induction heads, which look at B after "A B … A" (Olsson et al. 2022, "In-context Learning and
 Induction Heads")."""
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
-    """How much each head attends to what came after the current token last time, (H,).
+    """The mean attention of each head to the token that followed the current one last time, (H,).
 
     Parameters
     ----------
     attention
-        (H, n, n) of a causal model that read ``period`` random tokens twice, n = 2 · period.
+        (H, n, n) from a causal model that read ``period`` random tokens twice, n = 2 · period.
     period
         The length of the repeated part, at least 2.
 
@@ -35,8 +35,8 @@ def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
     Raises
     ------
     ValueError
-        If the sequence is no repetition of that length, or attention looks ahead: a model that sees the whole text has
-        no need of induction, and the score would say nothing.
+        If the sequence is not a repetition of that length, or if attention looks ahead: a model that sees the whole
+        text does not need induction, and the score would say nothing.
     """
     weights = as_heads(attention)
     n = weights.shape[1]
@@ -50,21 +50,21 @@ def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
 def repeated_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encoding:
     """``period`` random tokens of the vocabulary, twice, without special tokens.
 
-    Raises ValueError if the model cannot hold them.
+    Raises ValueError if the model cannot hold the tokens.
     """
     return _of_ids(model, _random_ids(model, period, seed) * 2)
 
 
 def fresh_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encoding:
-    """The control of :func:`repeated_encoding`: as many random tokens, none of them repeated.
+    """The control for :func:`repeated_encoding`: 2 · ``period`` random tokens, all of them different.
 
-    Raises ValueError if the model cannot hold them.
+    Raises ValueError if the model cannot hold the tokens.
     """
     return _of_ids(model, _random_ids(model, period, seed, fresh=True))
 
 
 def _random_ids(model: LoadedModel, period: int, seed: int, fresh: bool = False) -> list[int]:
-    """``period`` random tokens of the vocabulary; where they must be ``fresh``, twice as many, all different."""
+    """``period`` random tokens of the vocabulary; if ``fresh``, 2 · ``period`` tokens, all different."""
     if not 2 <= period <= model.config.max_tokens // 2:
         raise ValueError(f"period {period}: {model.id} reads 2 to {model.config.max_tokens // 2} tokens twice.")
     added = model.tokenizer.get_added_tokens_decoder()
@@ -75,10 +75,10 @@ def _random_ids(model: LoadedModel, period: int, seed: int, fresh: bool = False)
 
 
 def _of_ids(model: LoadedModel, each: list[int]) -> Encoding:
-    """A text of these tokens, none of them special."""
+    """A text of the tokens with the ids ``each``, none of them special."""
     ids, none = tuple(each), (False,) * len(each)
     tokens = tuple(str(model.tokenizer.id_to_token(i)) for i in ids)
-    # The text of random bytes need not be readable, so no token points into it.
+    # Random bytes may not decode to a readable text, so the tokens have no offsets into it.
     return Encoding(
         text=model.tokenizer.decode(list(ids), skip_special_tokens=False),
         pair=None,

@@ -1,4 +1,4 @@
-"""The median of very many numbers, by looking closely at few of them."""
+"""The median of very many numbers, found by sorting only a few of them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-# Below this many numbers one partition is as fast as anything.
+# Up to this many numbers, partitioning all of them is the fastest way.
 _FEW = 4096
 _SAMPLE = 4096
 
 
 def median(values: NDArray[np.float32]) -> float:
-    """The exact median of (c,) numbers; of an even count the mean of the middle two.
+    """The exact median of (c,) numbers; for an even count, the mean of the middle two.
 
-    A sample brackets the median, two comparisons a number count what lies outside the bracket, and
-    only what lies inside is partitioned (Floyd & Rivest 1975, "Expected time bounds for selection").
-    Where the bracket misses, everything is partitioned.
+    A sample gives a bracket for the median, two comparisons for each number count the numbers outside the bracket, and
+    only the numbers inside are partitioned (Floyd & Rivest 1975, "Expected time bounds for selection"). If the median
+    is outside the bracket, all numbers are partitioned.
     """
     count = len(values)
     lower, upper = (count - 1) // 2, count // 2
@@ -33,8 +33,8 @@ def median(values: NDArray[np.float32]) -> float:
 
 
 def _bracket(values: NDArray[np.float32]) -> tuple[np.float32, np.float32]:
-    """Two numbers between which the median lies, most likely."""
-    # An odd step: an even one could meet the same columns of an attention matrix in every row.
+    """A lower and an upper bound of the median, which are very likely right."""
+    # An odd step, because an even step could hit the same columns of an attention matrix in every row.
     sample = values[:: (len(values) // _SAMPLE) | 1]
     rank = len(sample) // 2
     slack = 2 * math.isqrt(len(sample))  # four standard deviations of the sample median's rank

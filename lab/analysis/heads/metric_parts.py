@@ -1,7 +1,7 @@
-"""The numbers inside the six metrics of one head, for whoever wants to follow the arithmetic.
+"""The numbers inside the six metrics of one head, for readers who want to follow the arithmetic.
 
-:mod:`lab.analysis.heads.metrics` computes the metrics of all heads at once; here one head is taken apart, so
-that a formula can be filled in with what it adds up, counts and compares.
+:mod:`lab.analysis.heads.metrics` computes the metrics of all heads at once. This module computes the intermediate
+numbers of one head, with which a page fills in the formulas.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ LENGTHS = tuple(sorted({round(4 * 2 ** (step / 5)) for step in range(36)}))
 
 @dataclass(frozen=True, eq=False)
 class MetricParts:
-    """What the six metrics of one head are made of.
+    """The numbers from which the six metrics of one head are computed.
 
     Attributes
     ----------
     lengths
-        (n,), how many keys each query may see.
+        (n,), the number of keys that each query may see.
     largest
         (n,), the largest weight of each row.
     entropy
-        (n,), of each row, in nats.
+        (n,), the entropy of each row, in nats.
     top
         Query and key of the largest weight of all, from 0.
     free_top
-        The same among rows with more than one key; None where no row has a choice.
+        Query and key of the largest weight among rows with more than one key; None if there are no such rows.
     count
-        How many cells there are.
+        The number of cells.
     below
-        How many of them are below the threshold.
+        The number of cells below the threshold.
     below_even
-        How many are below 1/(row length).
+        The number of cells below 1/(row length).
     middle, middle_scaled
         The medians of A and of ℓA.
     squares, squares_scaled
         Σ (A − mean)² and Σ (ℓA − 1)² over the cells.
     mean
-        The mean of A over the cells; that of ℓA is 1.
+        The mean of A over the cells; the mean of ℓA is 1.
     """
 
     lengths: NDArray[np.int64]
@@ -73,13 +73,13 @@ class MetricParts:
     mean: float
 
     def even_spread(self) -> Values:
-        """Entropy over its maximum, ln ℓ, of each row that has more than one key."""
+        """The entropy of each row with more than one key, divided by its maximum, ln ℓ."""
         free = self.lengths > 1
         return np.asarray(self.entropy[free] / np.log(self.lengths[free]))
 
 
 def metric_parts(weights: Weights, *, causal: bool, threshold: float) -> MetricParts:
-    """Take one head apart: ``weights`` (n, n), rows sum to 1; ``threshold`` is τ."""
+    """Compute the parts for one head; the rows of ``weights`` (n, n) sum to 1, and ``threshold`` is τ."""
     n = len(weights)
     lengths = row_lengths(n, causal)
     real = np.tri(n, dtype=np.bool_) if causal else np.ones((n, n), dtype=np.bool_)
@@ -121,9 +121,9 @@ class RowEntropy:
     weights
         (ℓ,), the weights of the keys that the query may see.
     logarithms
-        (ℓ,), their natural logarithms; 0 where the weight is 0, which adds nothing.
+        (ℓ,), the natural logarithms of the weights; 0 for a weight of 0, whose term is 0.
     terms
-        (ℓ,), −A ln A.
+        (ℓ,), the terms −A ln A.
     """
 
     weights: Values
@@ -137,12 +137,12 @@ class RowEntropy:
 
     @property
     def largest(self) -> float:
-        """ln ℓ, the entropy of a row that is spread evenly."""
+        """The largest possible entropy, ln ℓ, of a row that is spread evenly."""
         return math.log(len(self.weights))
 
     @property
     def keys(self) -> float:
-        """e^H: a row spread evenly over so many keys would have this entropy (its perplexity)."""
+        """The perplexity e^H: the number of keys over which an evenly spread row would have this entropy."""
         return math.exp(self.total)
 
 
@@ -160,7 +160,7 @@ def uniform_by_length(causal: bool, threshold: float) -> Metrics:
 
 
 def contrast(values: Values, head: int) -> int | None:
-    """The head whose value is farthest from that of ``head``, (H,); None if there is no other or no value."""
+    """The head whose value is farthest from the value of ``head``; None without other heads or finite values."""
     others = [other for other in range(len(values)) if other != head]
     if not others or not np.isfinite(values).all():
         return None

@@ -1,7 +1,7 @@
 """Six numbers for every head: how sure, how spread out, how sparse, how uneven its attention is.
 
-The formulas are those of Golshanrad & Faghih 2024, "From Attention to Assurance". Most of them move
-with the length of the text even for a head that prefers nothing, so each comes twice: raw, as
+The formulas come from Golshanrad & Faghih 2024, "From Attention to Assurance". Most metrics change
+with the length of the text even for a head without preference, so each metric is given twice: raw, as
 published, and corrected, so that two texts can be compared.
 """
 
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
     from lab.models.trace import Trace
 
-# Weights that differ by less than float32 rounding from 1/(row length) are not below it.
+# Relative tolerance: a weight counts as below 1/(row length) only if it is lower by more than float32 rounding.
 ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The heads of a layer, and what more than one metric is made of.
+    """The heads of a layer, and intermediate numbers that several metrics use.
 
-    ``attention`` is (h, n, n), ``lengths`` (n,) how many keys each query may see, ``threshold`` τ.
+    ``attention`` is (h, n, n), ``lengths`` (n,) the number of keys that each query may see, ``threshold`` τ.
     """
 
     attention: Weights
@@ -59,33 +59,33 @@ class Cells:
 
     @cached_property
     def weights(self) -> Weights:
-        """(h, c), the cells that exist: all, or the lower triangle."""
+        """The cells that exist, (h, c): all cells, or the lower triangle."""
         flat = self.attention.reshape(len(self.attention), -1)
         return np.take(flat, _triangle(len(self.lengths))[0], axis=1) if self.causal else flat
 
     @cached_property
     def scaled(self) -> Weights:
-        """(h, c), in units of the row's uniform weight: ℓA."""
+        """The weights in units of the row's uniform weight, ℓA, (h, c)."""
         return self.weights * (_triangle(len(self.lengths))[1] if self.causal else np.float32(self.lengths[0]))
 
     @cached_property
     def largest(self) -> Weights:
-        """(h, n), the largest weight of each row."""
+        """The largest weight of each row, (h, n)."""
         return np.asarray(self.attention.max(axis=-1))
 
     @cached_property
     def entropy(self) -> Weights:
-        """(h, n), of each row, in nats."""
+        """The entropy of each row in nats, (h, n)."""
         return row_entropy(self.attention)
 
     @property
     def free(self) -> Mask:
-        """(n,), the rows with a choice: those of more than one key."""
+        """A mask of the rows with more than one key, (n,)."""
         return self.lengths > 1
 
     def of_scaled(self, statistic: Callable[[Weights], Values], found: Values) -> Values:
-        """A statistic of the scaled cells that grows as they do; ``found`` is that of the weights."""
-        # All rows equally long: correcting the cells or their statistic is the same.
+        """A statistic of the scaled cells that is proportional to them; ``found`` is the statistic of the weights."""
+        # If all rows are equally long, scaling the statistic gives the same result as scaling the cells.
         return statistic(self.scaled) if self.causal else found * float(self.lengths[0])
 
 
@@ -95,17 +95,18 @@ def _triangle(n: int) -> tuple[NDArray[np.intp], Weights]:
     return np.flatnonzero(np.tri(n)), np.repeat(np.arange(1, n + 1), np.arange(1, n + 1)).astype(np.float32)
 
 
-# A value a head, raw and corrected: two arrays (h,).
+# One value for each head, raw and corrected: two arrays (h,).
 Measured = tuple[Values, Values]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: how it is measured and how it is shown.
+    """A metric: its measurement and its texts.
 
-    ``formula`` is LaTeX, ``corrected`` the same after correction; ``note`` says what the correction is for, ``reading``
-    what a high value says, ``use`` what to do with it. The name says what a high value means; ``also`` is another name.
-    ``high`` None: no upper end. A card with the numbers of a head filled in stands in :mod:`lab.course.metric_cards`.
+    ``formula`` is LaTeX, and ``corrected`` is the formula after correction. ``note`` gives the reason for the
+    correction, ``reading`` the meaning of a high value, ``use`` a way to use the metric. ``name`` names a high value;
+    ``also`` is another name. ``high`` is the largest possible value; None for no limit. :mod:`lab.course.metric_cards`
+    has cards with the numbers of a head filled in.
     """
 
     id: str
@@ -160,7 +161,7 @@ def _nothing(cells: Cells) -> Values:
 
 
 def _share_below(cells: Weights, threshold: float) -> Values:
-    """The share of each head's cells that are smaller than the threshold, (h, c) -> (h,)."""
+    """The share of each head's cells below the threshold, (h, c) -> (h,)."""
     return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells]) / cells.shape[1]
 
 
@@ -170,7 +171,7 @@ def _medians(cells: Weights) -> Values:
 
 def _deviations(cells: Weights) -> Values:
     """Standard deviation of each head's cells, (h, c) -> (h,)."""
-    # Around the mean: sums of squares alone would leave rounding where a uniform head has 0.
+    # Subtract the mean first, because sums of squares alone would give a uniform head a rounding error instead of 0.
     around = cells - (row_sums(cells) / np.float32(cells.shape[1]))[:, None]
     return np.sqrt(np.vecdot(around, around).astype(np.float64) / cells.shape[1])
 
@@ -230,8 +231,8 @@ METRICS = (
 class Metrics:
     """The metrics as published and corrected for the length of the rows, by id: (H,) of a layer, (L, H) of a trace.
 
-    ``removed`` is the attention that the kept queries had spent on tokens left out, mean over them.
-    Corrected confidence and spread are nan where no row has a choice: a text of one token.
+    ``removed`` is the attention that kept queries gave to tokens left out, averaged over the kept queries. In a text
+    of one token, corrected confidence and spread are nan.
     """
 
     raw: Mapping[str, Values]
@@ -259,7 +260,7 @@ def attention_metrics(
     attention
         (H, n, n), rows sum to 1.
     causal
-        Whether only the lower triangle exists; means, medians and counts then run over its n(n+1)/2 cells.
+        True if only the lower triangle exists; means, medians and counts then run over its n(n+1)/2 cells.
     threshold
         τ of the raw sparsity, a weight.
     keep
@@ -281,7 +282,7 @@ def attention_metrics(
 def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = False) -> Metrics:
     """Six metrics of every head of a trace: arrays (L, H).
 
-    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    ``only_words`` leaves out special tokens, or the first token in a model without special tokens.
     """
     causal, keep = is_causal(trace), keep_others(trace) if only_words else None
     return stack([attention_metrics(a, causal=causal, threshold=threshold, keep=keep) for a in layers(trace)])
@@ -290,11 +291,11 @@ def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = F
 def uniform_metrics(
     n: int, causal: bool, *, threshold: float = 0.01, keep: Sequence[bool] | Mask | None = None
 ) -> Metrics:
-    """What a head without any preference scores on n tokens: the line to compare with. Arrays (1,)."""
+    """The metrics of a head without any preference on n tokens, as a baseline. Arrays (1,)."""
     return attention_metrics(uniform_attention(n, causal), causal=causal, threshold=threshold, keep=keep)
 
 
 @once
 def metrics_by_chance(trace: Trace, threshold: float = 0.01) -> Metrics:
-    """What a head without any preference scores on as many tokens as a trace has. Arrays (1,)."""
+    """The metrics of a head without any preference on the tokens of a trace. Arrays (1,)."""
     return uniform_metrics(len(trace), is_causal(trace), threshold=threshold)

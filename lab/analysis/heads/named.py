@@ -1,17 +1,17 @@
-"""Which heads deserve the name of a pattern: those whose score is clearly above chance on the same text.
+"""Name heads by a pattern if their score is clearly above chance on the same text.
 
 A score alone says little. A head that gives every key the same weight scores 0.82 in "bag of words" on
-a sentence of nine words and 1.00 in any causal model, and heads that learned nothing score like it. So
-two references stand beside each score: a uniform head, and the best head of the untrained twin, the
-same architecture with random weights (:mod:`lab.models.twin`).
+a sentence of nine words and 1.00 in any causal model, and so do heads that learned nothing. So each
+score has two references: a uniform head, and the best head of the untrained twin, the same architecture
+with random weights (:mod:`lab.models.twin`).
 
-The rule: a head has a pattern when its score is *above chance* by at least :data:`CLEARLY` and larger
-than that of every head of the twin. Above chance is (score − uniform) / (1 − uniform), the correction
-of Cohen 1960 ("A coefficient of agreement for nominal scales"): 0 is what a uniform head scores, 1 the
-whole pattern. From 0.5 on a head is nearer to the whole pattern than to chance. That is our choice, no
-published threshold. For the next and the previous token it asks for more than the "more than 50 %" of
-attention by which Clark et al. 2019, §3.1, pick out heads of BERT, as half of what chance leaves lies
-above 0.5.
+The rule: a head has a pattern if its score is *above chance* by at least :data:`CLEARLY` and larger
+than the score of every head of the twin. The value above chance is (score − uniform) / (1 − uniform), the
+correction of Cohen 1960 ("A coefficient of agreement for nominal scales"): 0 for a uniform head, 1 for
+the whole pattern. From 0.5 on, a head is nearer to the whole pattern than to chance. This threshold is
+our choice, not a published one. For the next and the previous token, the threshold is stricter than the
+"more than 50 %" of attention by which Clark et al. 2019, §3.1, select heads of BERT, because the middle
+between chance and 1 is above 0.5.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 MIXED = "mixed"
 CLEARLY = 0.5
-# Chance this near to 1 leaves no room above it.
+# The chance score from which on no score counts as above chance.
 _FULL = 1 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """What each pattern of :data:`PATTERNS` scores where nothing was learned, (P,) each; nan without a case.
+    """The score of each pattern of :data:`PATTERNS` for heads that learned nothing, (P,) each; nan without a case.
 
     Attributes
     ----------
     uniform
-        A head that gives every key it may see the same weight.
+        The scores of a head that gives the same weight to every key that it may see.
     untrained
-        The best of all heads of the untrained twin.
+        The best scores among all heads of the untrained twin.
     """
 
     uniform: Values
@@ -55,7 +55,7 @@ class Chance:
 
     @property
     def needed(self) -> Values:
-        """(P,), the score from which a head is clearly above a uniform one."""
+        """The least scores that are clearly above the uniform head's, (P,)."""
         return self.uniform + CLEARLY * (1 - self.uniform)
 
 
@@ -65,34 +65,34 @@ def scores_of(patterns: Patterns) -> Values:
 
 
 def uniform_scores(trace: Trace, *, only_words: bool = False) -> Values:
-    """What a uniform head scores on the tokens of ``trace``, (P,); ``only_words`` as in :func:`trace_patterns`."""
+    """The scores of a uniform head on the tokens of ``trace``, (P,); ``only_words`` as in :func:`trace_patterns`."""
     causal, keep = is_causal(trace), keep_others(trace) if only_words else None
     even = uniform_attention(len(trace), causal)
     return scores_of(head_patterns(even, trace_roles(trace), causal=causal, keep=keep))[:, 0]
 
 
 def untrained_seed(model_id: str) -> tuple[str, int]:
-    """The model whose architecture the twin has, and the twin's seed: 0, or for a twin the seed after its own."""
+    """The model whose architecture the twin has, and the twin's seed: 0, or for a twin, its own seed plus 1."""
     of = twin_of(model_id)
     return (of[0], of[1] + 1) if of else (model_id, 0)
 
 
 def untrained_twin(model: LoadedModel) -> LoadedModel:
-    """The twin that the heads of ``model`` are compared with; see :func:`untrained_seed`."""
+    """The untrained twin for comparison with the heads of ``model``; see :func:`untrained_seed`."""
     from lab.models.twin import twin
 
     return twin(model, untrained_seed(model.id)[1])
 
 
 def best_scores(scores: Values) -> Values:
-    """The largest score of any head, (P, L, H) -> (P,); nan where no head has one."""
+    """The largest score of any head, (P, L, H) -> (P,); nan if no head has a score."""
     flat = scores.reshape(len(scores), -1)
     return np.where(np.isnan(flat).all(axis=1), np.nan, np.nan_to_num(flat, nan=-1.0).max(axis=1))
 
 
 @once
 def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
-    """Chance on the tokens of a trace, for which the twin reads them; ``only_words`` as in :func:`trace_patterns`."""
+    """The chance scores on a trace's tokens, which the twin reads, too; ``only_words`` as in :func:`trace_patterns`."""
     from lab.models.trace import trace_encoding
 
     untrained = trace_patterns(trace_encoding(untrained_twin(trace.model), trace.encoding), only_words=only_words)
@@ -102,7 +102,7 @@ def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
 def above_chance(scores: Values, uniform: Values) -> Values:
     """(score − uniform) / (1 − uniform), (P, ...) and (P,) -> (P, ...): 0 at chance, 1 the whole pattern.
 
-    −inf where a uniform head shows the whole pattern itself: nothing can be above it.
+    −inf if a uniform head already has the whole pattern, so that no score can be above chance.
     """
     floor = uniform.reshape(-1, *[1] * (scores.ndim - 1))
     room = np.where(floor < _FULL, 1 - floor, np.nan)
@@ -110,7 +110,7 @@ def above_chance(scores: Values, uniform: Values) -> Values:
 
 
 def clearly_above(scores: Values, chance: Chance) -> Mask:
-    """Whether each score is clearly above chance by the rule of this module, (P, ...); a nan is not."""
+    """A mask of the scores that are clearly above chance by the rule of this module, (P, ...); false for nan."""
     untrained = np.nan_to_num(chance.untrained, nan=-1.0).reshape(-1, *[1] * (scores.ndim - 1))
     passing: Mask = (above_chance(scores, chance.uniform) >= CLEARLY) & (scores > untrained)  # false for nan
     return passing
@@ -119,8 +119,8 @@ def clearly_above(scores: Values, chance: Chance) -> Mask:
 def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
     """The id of each head's pattern, or "mixed", by the rule of this module: (P, ...) -> (...).
 
-    Of several patterns the one farthest above chance; of equals the one that comes first in
-    :data:`PATTERNS`. ``broad`` is never a name: a uniform head is the broadest there can be.
+    If a head has several patterns, the one farthest above chance names it; of a tie, the first in
+    :data:`PATTERNS`. ``broad`` is never a name, because a uniform head is as broad as possible.
     """
     names = np.array([pattern.id for pattern in PATTERNS] + [MIXED])
     passing = clearly_above(scores, chance)
@@ -129,20 +129,20 @@ def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
 
 
 def name_heads(patterns: Patterns, chance: Chance) -> NDArray[np.str_]:
-    """A name for each head by its patterns, those of a layer (H,) or of a trace (L, H)."""
+    """A name for each head by its patterns, (H,) for a layer or (L, H) for a trace."""
     return name_scores(scores_of(patterns), chance)
 
 
 @once
 def trace_names(trace: Trace) -> NDArray[np.str_]:
-    """The name of every head of a trace, (L, H), with chance computed for it."""
+    """The name of every head of a trace, (L, H), with the chance scores of the same trace."""
     return name_heads(trace_patterns(trace), trace_chance(trace))
 
 
 def mean_chance(uniform: Iterable[Values], untrained: Iterable[Values]) -> Chance:
-    """Chance for means over sentences, from each one's uniform (P,) and twin's (P, L, H) scores.
+    """The chance scores for means over sentences, from each sentence's uniform (P,) and twin's (P, L, H) scores.
 
-    A sentence without a case of a pattern does not count for it. Raises ValueError without a sentence.
+    A sentence without a case of a pattern does not count for that pattern. Raises ValueError without a sentence.
     """
     *_, even = running_means(uniform)
     *_, twin = running_means(untrained)

@@ -1,8 +1,8 @@
-"""The neurons of a head: one query from vectors to contribution, and which dimensions of q·k make its pattern.
+"""The neurons of a head: one query from vectors to contribution, and the dimensions of q·k that make a pattern.
 
 A neuron is here one of the d_k dimensions of a head's queries and keys, as in Vig 2019 ("Deconstructing
-BERT, part 2: visualizing the inner workings of attention"). A score is the sum of d_k products, so what
-a dimension does for one key and against another can be told apart exactly.
+BERT, part 2: visualizing the inner workings of attention"). A score is the sum of d_k products, so the effect of a
+dimension for or against a key can be computed exactly.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 Array = NDArray[np.float32]
-# The patterns that set some keys against others; a broad head has none.
+# The patterns that prefer some keys to others; "broad" prefers none.
 DECIDED = tuple(pattern for pattern in PATTERNS if pattern.id != "broad")
-# How many dimensions are kept or removed: all small numbers, then coarser steps.
+# Numbers of dimensions to keep or remove: all small numbers, then coarser steps.
 _STEPS = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
 
 @dataclass(frozen=True, eq=False)
 class NeuronRow:
-    """One query of one head against n keys, as the trace has it, and what comes of it.
+    """One query of one head against n keys, from the trace, and the vector that the head adds.
 
     query              (d_k,)
     keys, values       (n, d_k)
     products           (n, d_k), query times key, dimension by dimension
-    scores             (n,), their sums
-    scaled             (n,), divided by ``divisor``; -inf where masked
-    weights            (n,), the softmax
+    scores             (n,), the sums of the products
+    scaled             (n,), the scores divided by ``divisor``; -inf where masked
+    weights            (n,), the softmax of the scaled scores
     weighted           (n, d_k), each value times its weight
-    lengths            (n,), ‖α·v·W_O‖: how long the vector is that the key adds (Kobayashi et al. 2020, §3)
+    lengths            (n,), ‖α·v·W_O‖: the length of the vector that each key adds (Kobayashi et al. 2020, §3)
     context            (d_k,), the sum of ``weighted``
-    contribution       (d,), context · W_O: what the head adds to the query's token, b_O aside
-    divisor            √d_k, or 1 where the model or the run does not scale
+    contribution       (d,), context · W_O: the vector that the head adds to the query's token, without b_O
+    divisor            √d_k, or 1 if the model or the run does not scale
     """
 
     query: Array
@@ -89,10 +89,10 @@ def _divisor(traced: Trace) -> float:
 
 
 def pattern_keys(pattern: str, roles: Roles, *, causal: bool) -> Mask:
-    """For each query the keys that a pattern of :data:`DECIDED` means, (n, n) bool.
+    """For each query, the keys that a pattern of :data:`DECIDED` is about, (n, n) bool.
 
-    A query without a case of the pattern has none: a delimiter, the last token's next, a word that
-    occurs once. Raises ValueError for another pattern.
+    A query without a case of the pattern has no such keys: a delimiter, the last token for the next token, a word
+    that occurs once. Raises ValueError for another pattern.
     """
     n = len(roles.delimiters)
     inside = roles.segments >= 0
@@ -110,12 +110,12 @@ def pattern_keys(pattern: str, roles: Roles, *, causal: bool) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What each dimension adds to the scores of a pattern's keys, over what it adds to the other keys.
+    """The part of each dimension in the score difference between a pattern's keys and the other keys.
 
-    queries              (m,), those that see keys of both kinds, in text order
-    pattern, others      (d_k,), q_d·k_d as a mean over the pattern's keys, over the others; then over queries
+    queries              (m,), the queries that see keys of both kinds, in text order
+    pattern, others      (d_k,), the mean of q_d·k_d over the pattern's keys, and over the others; then over queries
     by_query             (m, d_k), ``pattern`` minus ``others`` for each query
-    order                (d_k,), dimensions from the one that adds most to the one that takes most away
+    order                (d_k,), the dimensions, sorted by their part in the difference, largest first
     """
 
     queries: NDArray[np.intp]
@@ -126,38 +126,38 @@ class Decision:
 
     @property
     def difference(self) -> Values:
-        """(d_k,), what each dimension adds; they add up to ``total``."""
+        """The part of each dimension in the difference, (d_k,); the parts add up to ``total``."""
         return self.pattern - self.others
 
     @property
     def total(self) -> float:
-        """How much larger the scores of the pattern's keys are, before ÷ √d_k."""
+        """The mean score of the pattern's keys minus the mean score of the others, before ÷ √d_k."""
         return float(self.difference.sum())
 
     def share(self, count: int) -> float:
-        """What the first ``count`` dimensions of ``order`` carry of ``total``; above 1 where the rest takes away."""
+        """The share of ``total`` from the first ``count`` dimensions of ``order``; above 1 if the rest is negative."""
         return float(self.difference[self.order[:count]].sum() / self.total)
 
     def needed(self, share: float) -> int | None:
-        """How few dimensions carry ``share`` of ``total``; None where the other keys score as high or higher."""
+        """The least number of dimensions that carry ``share`` of ``total``; None if ``total`` is not positive."""
         if self.total <= 0:
             return None
         carried = self.difference[self.order].cumsum() >= share * self.total
-        # The sum of all is the total up to rounding.
+        # The sum of all dimensions may differ from the total by rounding.
         return int(carried.argmax()) + 1 if carried.any() else len(carried)
 
     def leader(self) -> tuple[int, float]:
-        """The dimension that adds most for more queries than any other, and for which share of them."""
+        """The dimension that is the largest for the most queries, and the share of these queries."""
         counts = np.bincount(self.by_query.argmax(axis=1), minlength=len(self.order))
         return int(counts.argmax()), float(counts.max() / len(self.queries))
 
 
 @once
 def decide(traced: Trace, layer: int, head: int, pattern: str) -> Decision | None:
-    """Take the score difference between a pattern's keys and all others apart, dimension by dimension.
+    """Split the score difference between a pattern's keys and all other keys by dimension.
 
-    For each query the mean of q_d·k_d over the pattern's keys minus its mean over the other keys that the
-    query may see; then the mean over the queries that have both. None where no query has both.
+    For each query, this is the mean of q_d·k_d over the pattern's keys minus its mean over the other keys that the
+    query may see; then the mean is taken over the queries that have both. None if no query has both.
     """
     seen = traced.layer(layer)
     q, k = (np.asarray(tensor[head], dtype=np.float64) for tensor in (seen.query, seen.key))
@@ -180,9 +180,9 @@ def _means(mask: Mask, vectors: Values) -> Values:
 
 
 def attention_of(traced: Trace, layer: int, head: int, dimensions: Sequence[int]) -> Weights:
-    """The head's attention with the products of these dimensions only, (1, n, n); none makes it uniform.
+    """The head's attention with the products of these dimensions only, (1, n, n); uniform without dimensions.
 
-    The softmax is computed again: what is left out neither helps nor hinders any key.
+    The softmax is computed again, so the dimensions left out neither help nor hinder any key.
     """
     seen, kept = traced.layer(layer), list(dimensions)
     q, k = (np.asarray(tensor[head])[:, kept] for tensor in (seen.query, seen.key))
@@ -194,7 +194,7 @@ def attention_of(traced: Trace, layer: int, head: int, dimensions: Sequence[int]
 
 
 def score_with(traced: Trace, at: tuple[int, int], pattern: str, dimensions: Sequence[int]) -> float:
-    """The pattern's score of head ``at`` (layer, head) with the products of these dimensions only."""
+    """The pattern's score in head ``at`` (layer, head) with the products of these dimensions only."""
     attention = attention_of(traced, *at, dimensions)
     found = head_patterns(attention, trace_roles(traced), causal=is_causal(traced))
     return float(getattr(found, pattern)[0])
@@ -217,7 +217,7 @@ class Kept:
 def kept_scores(traced: Trace, at: tuple[int, int], pattern: str, order: Sequence[int], count: int) -> Kept:
     """The pattern's score when only the first dimensions of ``order`` are kept, and when they are left out.
 
-    ``at`` is (layer, head). For 0, 1, 2 … dimensions in steps that grow, for ``count``, and for all.
+    ``at`` is (layer, head). The numbers of dimensions are 0, 1, 2 … in growing steps, ``count``, and all.
     """
     counts = sorted({*(step for step in _STEPS if step < len(order)), count, len(order)})
     only = [score_with(traced, at, pattern, order[:kept]) for kept in counts]
@@ -227,6 +227,6 @@ def kept_scores(traced: Trace, at: tuple[int, int], pattern: str, order: Sequenc
 
 @once
 def kept_of(traced: Trace, at: tuple[int, int], pattern: str, count: int) -> Kept | None:
-    """:func:`kept_scores` in the order of :func:`decide`; None where that is."""
+    """:func:`kept_scores` in the order of :func:`decide`; None if :func:`decide` gives None."""
     found = decide(traced, *at, pattern)
     return None if found is None else kept_scores(traced, at, pattern, found.order.tolist(), count)

@@ -1,4 +1,4 @@
-"""Did a toy's heads become what its task asks for? One score for each head."""
+"""Score each head of a toy by the pattern that the toy's task needs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 INDUCTION = "induction"
-# Sentences over which the score of a toy's head is a mean; their seed is none a learner can set.
+# The number of sentences for the mean score of a toy's head, and a seed that learners cannot choose.
 SCORED, _SCORED_SEED = 40, 10_000
 
 
 def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) -> Values:
-    """How much each head attends to what followed the current token last time, (H,), in [0, 1].
+    """The mean attention of each head to the token that followed the current one last time, (H,), in [0, 1].
 
-    The induction score of Olsson et al. 2022 for any sentence, not only for a repeated one: the mean,
-    over the queries whose token occurred before, of the weight at the key after its last occurrence;
-    nan where no token occurs twice. ``attention`` is (H, n, n).
+    This is the induction score of Olsson et al. 2022 for any sentence, not only for a repeated one: the mean,
+    over the queries whose token occurred before, of the weight at the key after the token's last occurrence;
+    nan if no token occurs twice. ``attention`` is (H, n, n).
     """
     weights = as_heads(attention)
     latest: dict[int, int] = {}
@@ -48,17 +48,17 @@ def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) ->
 
 @once
 def toy_scores(toy: LoadedModel, plan: Plan, pattern: str) -> Values:
-    """:func:`pattern_scores` over sentences like those that a toy was taught on by ``plan``, (L, H)."""
+    """:func:`pattern_scores` over sentences like the training sentences of ``plan``, (L, H)."""
     others = generate(plan.vocabulary, plan.max_length, SCORED, _SCORED_SEED).sentences
     return pattern_scores([trace(toy, as_text(each)) for each in others], pattern)
 
 
 def pattern_scores(traces: Sequence[Trace], pattern: str) -> Values:
-    """The mean score of every head over some sentences, (L, H): of a pattern of :mod:`lab.analysis.heads.patterns`
-    by its id, or of ``induction``.
+    """The mean score of every head over some sentences, (L, H).
 
-    A sentence without a case of the pattern does not count; nan where none has one. Raises ValueError
-    without traces, AttributeError for a pattern there is not.
+    ``pattern`` is the id of a pattern of :mod:`lab.analysis.heads.patterns`, or ``induction``. Sentences without a case
+    of the pattern do not count; nan if no sentence has a case. Raises ValueError without traces, AttributeError for an
+    unknown pattern.
     """
     if pattern != INDUCTION:
         found: Values = getattr(average_patterns(traces), pattern)

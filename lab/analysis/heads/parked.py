@@ -1,7 +1,7 @@
-"""Heads that park their attention: how much of it rests on tokens that are no words of the text.
+"""Heads that park their attention on tokens that are not words of the text.
 
-A row of attention adds up to 1, so a head that finds nothing must put its weight somewhere. In BERT that is mostly
-[SEP] (Clark et al. 2019, §3.2), in GPT-2 the first token (Xiao et al. 2024, §3.1).
+A row of attention adds up to 1, so a head that finds nothing must put its weight somewhere. In BERT, the weight is
+mostly on [SEP] (Clark et al. 2019, §3.2), in GPT-2 on the first token (Xiao et al. 2024, §3.1).
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
 
-# From this share on the lab says that a head parks. The line is the lab's own.
+# The share of attention from which on the lab says that a head parks. This threshold is the lab's own.
 PARKED = 0.9
 
 
 def parked_share(trace: Trace) -> Values:
-    """The share of attention, (L, H), that each head's words give to the special tokens, as a mean over the words.
+    """The share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
 
-    To the first token where a model has no special tokens; 0 for a text that has no other.
+    In a model without special tokens, the share sent to the first token; 0 for a text of one token.
     """
     return trace_metrics(trace, only_words=True).removed
 
 
 def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> Values:
-    """How much changes, (L, H), with each head off: |change of ln P| of ``word``, a token id, at ``place``.
+    """The size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
 
-    Without a word, how far the vectors of the last layer move, as a share of their length.
+    Without a word, the distance that the vectors of the last layer move, as a share of their length.
     """
     if place is None or word is None:
         return each_head_off(trace, None, None, to_mean).moved
@@ -37,9 +37,9 @@ def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: boo
 
 
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
-    """Spearman's ρ, from −1 to 1: whether two numbers of the same things put them into the same order.
+    """Spearman's ρ, from −1 to 1, which is 1 if two lists of numbers put the same things into the same order.
 
-    It is the correlation of the ranks; equal numbers share theirs. nan where one of them is the same everywhere.
+    ρ is the correlation of the ranks; equal numbers get their mean rank. nan if all numbers of a list are equal.
     """
     one, two = (ranks(np.asarray(values).ravel()) for values in (first, second))
     if np.ptp(one) == 0 or np.ptp(two) == 0:
@@ -48,6 +48,6 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def ranks(values: Values) -> Values:
-    """The place of each number in their order, from 1; equal ones get the mean of theirs."""
+    """The rank of each number, from 1; equal numbers get the mean of their ranks."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[which]

@@ -1,4 +1,4 @@
-"""Which pattern a head shows most clearly: the one to take apart first, dimension by dimension."""
+"""Find the clearest pattern of a head, which a page splits into dimensions first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OwnPattern:
-    """A head's clearest pattern, its score, and what a uniform head scores on the same text."""
+    """A head's clearest pattern, its score, and a uniform head's score on the same text."""
 
     pattern: Pattern
     score: float
@@ -26,10 +26,10 @@ class OwnPattern:
 
 @once
 def own_pattern(traced: Trace, layer: int, head: int) -> OwnPattern | None:
-    """The pattern whose score lies farthest above a uniform head's, among those that dimensions of q·k carry.
+    """The pattern whose score is farthest above a uniform head's, among patterns carried by dimensions of q·k.
 
-    ``layer`` and ``head`` count from 0. None for a head that shows none of
-    :data:`lab.analysis.heads.neurons.DECIDED` more than a uniform head does.
+    ``layer`` and ``head`` count from 0. None if the head scores in no pattern of
+    :data:`lab.analysis.heads.neurons.DECIDED` higher than a uniform head.
     """
     causal, patterns = is_causal(traced), trace_patterns(traced)
     even = head_patterns(uniform_attention(len(traced), causal), trace_roles(traced), causal=causal)

@@ -1,6 +1,6 @@
-"""Which heads do something that has a name: look at the next token, at [SEP], everywhere alike …
+"""Measure named patterns of heads: looking at the next token, at [SEP], at all tokens alike …
 
-The patterns are those of Vig 2019 ("A Multiscale Visualization of Attention"), Clark et al. 2019
+The patterns come from Vig 2019 ("A Multiscale Visualization of Attention"), Clark et al. 2019
 ("What Does BERT Look At?", §3) and Kovaleva et al. 2019 ("Revealing the Dark Secrets of BERT", §4.1).
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pattern:
-    """How a pattern is shown. Which heads have it is decided in :mod:`lab.analysis.heads.named`."""
+    """The texts of a pattern. :mod:`lab.analysis.heads.named` decides which heads have the pattern."""
 
     id: str
     name: str
@@ -91,16 +91,16 @@ PATTERNS = (
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """What the tokens of a sequence are to each other.
+    """The relations between the tokens of a sequence.
 
     Attributes
     ----------
     same
-        (n, n) bool, true where two different places hold the same or a related word.
+        (n, n) bool, true if two different places hold the same or a related word.
     delimiters
-        (n,) bool, the special tokens; in a causal model the first token.
+        (n,) bool, the special tokens; in a causal model also the first token.
     segments
-        (n,), the segment of each token; -1 for special tokens, which are in none.
+        (n,), the segment of each token; -1 for special tokens, which belong to no segment.
     """
 
     same: Mask
@@ -108,13 +108,13 @@ class Roles:
     segments: NDArray[np.int64]
 
     def among(self, places: NDArray[np.intp]) -> Roles:
-        """The roles of the tokens at ``places`` alone."""
+        """The roles of only the tokens at ``places``."""
         return Roles(self.same[np.ix_(places, places)], self.delimiters[places], self.segments[places])
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Scores in [0, 1], (H,) for a layer or (L, H) for a trace; nan where the text has no case of a pattern."""
+    """Scores in [0, 1], (H,) for a layer or (L, H) for a trace; nan if the text has no case of a pattern."""
 
     broad: Values
     next_token: Values
@@ -132,10 +132,10 @@ def token_roles(
     *,
     causal: bool,
 ) -> Roles:
-    """Roles from what is known of each of n tokens.
+    """Roles from the words, ids, special marks and segments of n tokens.
 
-    Two tokens are related when they belong to words that are spelt alike but for case (pieces of one
-    word do), or have the same id; special tokens are related to nothing.
+    Two tokens are related if their words have the same spelling apart from case (as for pieces of one
+    word), or if their ids are equal; special tokens are related to nothing.
     """
     own, ids, is_special = np.array([w or "" for w in words]), np.asarray(token_ids), np.asarray(special, dtype=bool)
     alike = ((own[:, None] == own) & (own != "")) | (ids[:, None] == ids)
@@ -147,7 +147,7 @@ def token_roles(
 
 
 def encoding_words(encoding: Encoding) -> tuple[str | None, ...]:
-    """For each token the word it is a piece of, case folded; None for special tokens."""
+    """For each token, the word that the token is a piece of, case folded; None for special tokens."""
     words: list[str | None] = [None] * len(encoding)
     for pieces in word_pieces(encoding.word_ids):
         text = encoding.pair if encoding.in_pair[pieces[0]] else encoding.text
@@ -167,14 +167,14 @@ def trace_roles(trace: Trace) -> Roles:
 def head_patterns(
     attention: NDArray[Any] | Tensor, roles: Roles, *, causal: bool, keep: Sequence[bool] | Mask | None = None
 ) -> Patterns:
-    """How much of each pattern every head of a layer shows.
+    """The score of each pattern for every head of a layer.
 
-    Positional scores are means over the queries that have such a neighbour. ``same_word`` compares
-    what goes to the other places of a word with what an even spread over all its k places, the
-    token's own included, would send there: (k - 1)/k. ``delimiter`` is the mass that words spend on
-    delimiters. ``bag_of_words`` is the part of each row that lies as an even spread over the words of
-    the token's own segment would lie, 1 minus their total variation distance: a head that is sharp
-    inside the segment scores 1/size. ``broad`` is the mean row entropy over its maximum.
+    Positional scores are means over the queries that have such a neighbour. ``same_word`` divides the
+    weight on the other places of a word by (k - 1)/k, the weight of an even spread over all k places of
+    the word, with the token's own. ``delimiter`` is the weight that words give to
+    delimiters. ``bag_of_words`` is the overlap of each row with an even spread over the words of the
+    token's own segment, 1 minus their total variation distance: a head with one key
+    inside the segment scores 1/size. ``broad`` is the mean of row entropy divided by its maximum.
 
     Parameters
     ----------
@@ -183,16 +183,16 @@ def head_patterns(
     roles
         From :func:`token_roles` or :func:`trace_roles`.
     causal
-        Whether only the lower triangle exists; then there is no next token, and a row may only be compared with keys up
+        True if only the lower triangle exists; then there is no next token, and a row may only be compared with keys up
         to its own.
     keep
-        (n,), false for tokens to leave out as queries and keys; rows are renormalised. Two tokens between which one is
-        left out are no neighbours.
+        (n,), false for tokens to leave out as queries and keys; rows are renormalised. Two tokens with a left-out token
+        between them do not count as neighbours.
 
     Raises
     ------
     ValueError
-        For attention of another shape, or roles of another number of tokens.
+        If attention has another shape, or if the roles are for another number of tokens.
     """
     whole = as_heads(attention)
     n = whole.shape[1]
@@ -214,7 +214,7 @@ def head_patterns(
 
 
 def same_word_cases(trace: Trace) -> int:
-    """Count the tokens that have another place of their word, or another piece of it, to look at."""
+    """Count the tokens that can look at another occurrence of their word, or at another piece of the word."""
     same = trace_roles(trace).same
     return int((np.tril(same) if is_causal(trace) else same).any(axis=1).sum())
 
@@ -223,7 +223,7 @@ def same_word_cases(trace: Trace) -> int:
 def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
     """The patterns of every head of a trace: arrays (L, H).
 
-    ``only_words`` leaves out special tokens, or the first token where a model has none.
+    ``only_words`` leaves out special tokens, or the first token in a model without special tokens.
     """
     roles, causal, keep = trace_roles(trace), is_causal(trace), keep_others(trace) if only_words else None
     found = [head_patterns(attention, roles, causal=causal, keep=keep) for attention in layer_groups(trace)]
@@ -231,9 +231,9 @@ def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
 
 
 def average_patterns(traces: Iterable[Trace]) -> Patterns:
-    """The mean over sentences, each counting the same; one without a case of a pattern does not count for it.
+    """The mean over sentences; a sentence without a case of a pattern does not count for that pattern.
 
-    Raises ValueError when there are no traces.
+    Raises ValueError if there are no traces.
     """
     means = deque(running_means(pattern_array(trace_patterns(trace)) for trace in traces), maxlen=1)
     if not means:
@@ -247,7 +247,7 @@ def pattern_array(patterns: Patterns) -> Values:
 
 
 def _neighbours(attention: Weights, places: NDArray[np.intp], distance: int | None) -> Values:
-    """Mean weight of the key ``distance`` away, over the queries that have one; ``places`` are those in the text."""
+    """Mean weight of the key ``distance`` away, over queries with such a key; ``places`` are the tokens' positions."""
     heads = len(attention)
     if distance is None or not (beside := np.diff(places) == 1).any():
         return np.full(heads, np.nan)
@@ -255,7 +255,7 @@ def _neighbours(attention: Weights, places: NDArray[np.intp], distance: int | No
 
 
 def _same_word(attention: Weights, same: Mask) -> Values:
-    """Mean over the queries that have related keys of the share described in :func:`head_patterns`."""
+    """The mean of the share described in :func:`head_patterns`, over the queries with related keys."""
     queries, keys = np.nonzero(same)
     if not len(queries):
         return np.full(len(attention), np.nan)
@@ -265,7 +265,7 @@ def _same_word(attention: Weights, same: Mask) -> Values:
 
 
 def _delimiter_mass(attention: Weights, delimiters: Mask) -> Values:
-    """The mean mass that words give to delimiters."""
+    """The mean weight that words give to delimiters."""
     if delimiters.all() or not delimiters.any():
         return np.full(len(attention), np.nan)
     received: Values = attention[:, ~delimiters][..., delimiters].mean(axis=1, dtype=np.float64).sum(-1)
@@ -273,9 +273,9 @@ def _delimiter_mass(attention: Weights, delimiters: Mask) -> Values:
 
 
 def _even_share(segments: NDArray[np.int64], causal: bool) -> NDArray[np.float32]:
-    """(n, n): for each query that is a word, an even spread over the words of its segment it may see.
+    """For each query that is a word, an even spread over the words of its segment that the query may see, (n, n).
 
-    Rows of queries that see one word only are left out: they have no choice.
+    Rows of queries that see only one word are left out, because these queries have no choice.
     """
     inside = (segments[:, None] == segments) & (segments >= 0)
     if causal:
@@ -286,7 +286,7 @@ def _even_share(segments: NDArray[np.int64], causal: bool) -> NDArray[np.float32
 
 
 def _overlap(attention: Weights, share: NDArray[np.float32]) -> Values:
-    """Mean over the rows of ``share`` that are not empty of the sum over keys of the smaller of the two."""
+    """The sum over keys of min(attention, share), averaged over the non-empty rows of ``share``."""
     used = share.any(axis=1)
     if not used.any():
         return np.full(len(attention), np.nan)

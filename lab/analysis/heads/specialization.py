@@ -1,7 +1,7 @@
-"""What kinds of token every head looks at: function words, content words, entities, far ones, itself.
+"""The kinds of token that every head looks at: function words, content words, entities, far tokens, itself.
 
-Each share of attention comes raw and divided by what a head without any preference would give on the
-same text: half of all attention on nouns says nothing where half of the tokens are nouns.
+Each share of attention is given raw and divided by the share of a head without any preference on the
+same text: half of all attention on nouns says nothing if half of the tokens are nouns.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 FUNCTION_WORDS = frozenset({"DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "PRON"})
 CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
-# The dimensions that are about places alone, and need no tags.
+# The dimensions that depend only on places and need no tags.
 UNTAGGED = frozenset({"cls", "long_range", "self"})
-# Those that are about kinds of words.
+# The dimensions that are about kinds of words.
 WORD_KINDS = frozenset({"function_words", "content_words", "punctuation", "entities"})
 FAR = 5  # tokens apart
 
@@ -50,7 +50,7 @@ _TIE = 1e-5
 
 @dataclass(frozen=True)
 class Dimension:
-    """How a dimension of specialization is shown; the formula is LaTeX, ``also`` the name in Attention Atlas."""
+    """The texts of a dimension of specialization; ``formula`` is LaTeX, ``also`` is the name in Attention Atlas."""
 
     id: str
     name: str
@@ -102,11 +102,11 @@ SPECIALIZATIONS = (
 
 @dataclass(frozen=True, eq=False)
 class Specialization:
-    """Seven values a head in the order of :data:`SPECIALIZATIONS`: (H, 7) for a layer, (L, H, 7) for a trace.
+    """Seven values for each head in the order of :data:`SPECIALIZATIONS`: (H, 7) for a layer, (L, H, 7) for a trace.
 
-    ``corrected`` is 1 where the head does as a uniform one would: no preference among the tokens that
-    take part. Both are nan where no such token does (no entity, nobody five places away, no tags at
-    all): nothing to prefer. ``removed`` (H,) or (L, H) is the attention that had gone to tokens left out.
+    ``corrected`` is 1 if the head, like a uniform head, has no preference among the tokens that take part. ``raw`` and
+    ``corrected`` are nan if the text has no token of the kind (no entity, no token five places away, no tags at all).
+    ``removed`` (H,) or (L, H) is the attention that had gone to tokens left out.
     ``even`` (7,), for a trace (L, 7), has the raw values of a head without preference.
     """
 
@@ -131,9 +131,9 @@ def head_specialization(
 ) -> Specialization:
     """The seven metrics of every head of a layer, raw and corrected.
 
-    Raw long range is the mean weight over the cells at least 5 places apart, which is 1/n for any
-    uniform head; corrected, the mean over queries of the mass they send that far, against what a
-    uniform head sends.
+    Raw long range is the mean weight of the cells at least 5 places apart, which is 1/n for any
+    uniform head. Corrected long range is the weight that queries send that far, averaged over the queries
+    and divided by the same average for a uniform head.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ def head_specialization(
     entities
         The entity label of each token; None or "" outside entities.
     causal
-        Whether only the lower triangle exists.
+        True if only the lower triangle exists.
     keep
         (n,), false for tokens to leave out as queries and keys; rows are renormalised.
 
     Raises
     ------
     ValueError
-        For attention of another shape, or tags of another number of tokens.
+        If attention has another shape, or if the tags are for another number of tokens.
     """
     one = specialization_of([as_heads(attention)], upos, entities, causal=causal, keep=keep)
     return Specialization(one.raw[0], one.corrected[0], one.removed[0], one.even[0])
@@ -165,7 +165,7 @@ def specialization_of(
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """Seven metrics from the attention of the layers in turn: arrays (L, H, 7) and (L, H)."""
+    """The seven metrics from the attention of each layer in turn: arrays (L, H, 7) and (L, H)."""
     kept = kept_mask(keep, len(upos))
     places = np.flatnonzero(kept)
     sets = _Sets.of(upos, entities, places, causal)
@@ -188,7 +188,7 @@ def trace_specialization(
     *,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """Seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
+    """The seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
     return specialization_of(layers(trace), upos, entities, causal=is_causal(trace), keep=keep)
 
 
@@ -196,18 +196,18 @@ def trace_specialization(
 def specialization(trace: Trace, *, only_words: bool = False) -> Specialization:
     """Measure every layer with the tags of the lab's spaCy pipeline.
 
-    The letters of a toy have no tags: there all but :data:`UNTAGGED` is nan. ``only_words`` leaves out special tokens,
-    or the first token where a model has none. Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
+    A toy's letters have no tags, so its values are nan except for :data:`UNTAGGED`. ``only_words`` leaves out special
+    tokens, or the first token in a model without special tokens. Raises
+    :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     tags = ((None,) * len(trace),) * 2 if is_toy(trace.model) else trace_tags(trace)
     return trace_specialization(trace, *tags, keep=keep_others(trace) if only_words else None)
 
 
 def relative_to_layer(values: Values) -> Values:
-    """Min–max over the heads of a layer, (..., H, F) -> the same shape in [0, 1].
+    """Min–max scaling over the heads of a layer, (..., H, F) -> the same shape in [0, 1].
 
-    Where all heads of a layer are alike to float32 rounding there is nothing to compare: 0.5. A nan
-    stays one.
+    If all heads of a layer are equal up to float32 rounding, all values become 0.5. A nan stays nan.
     """
     low, high = values.min(axis=-2, keepdims=True), values.max(axis=-2, keepdims=True)
     apart = high - low
@@ -217,7 +217,7 @@ def relative_to_layer(values: Values) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """Which keys and which pairs of places each dimension is about, among the m kept tokens."""
+    """The keys and the pairs of places that each dimension is about, among the m kept tokens."""
 
     keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: function_words, content_words, punctuation, entities
     first: bool  # whether place 0 is the text's first token
@@ -231,12 +231,12 @@ class _Sets:
         tags = [upos[i] for i in places]
         kinds = [[tag in kind for tag in tags] for kind in (FUNCTION_WORDS, CONTENT_WORDS, PUNCTUATION)]
         keys = np.array([*kinds, [bool(entities[i]) for i in places]], dtype=np.float32).T
-        # How many kept places stand at most FAR before each one; the other side mirrors it.
+        # Count the kept places at least FAR before each place; the places after it mirror this count.
         before = np.searchsorted(places, places - FAR, side="right")
         return cls(keys, bool(places[0] == 0), places, int(before.sum()) * (1 if causal else 2))
 
     def measure(self, attention: Weights) -> tuple[Values, Values]:
-        """(H, 7) raw values, and the same with long range as a mass a query."""
+        """The raw values (H, 7), and the same values with long range as the mean weight per query."""
         heads, m, _ = attention.shape
         received = (np.ones(m, dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
         total = received.sum(axis=-1, keepdims=True)
@@ -250,12 +250,12 @@ class _Sets:
         return np.stack([*rest, far / cells, own], axis=-1), np.stack([*rest, far / m, own], axis=-1)
 
     def _far(self, attention: Weights, total: Values) -> Values:
-        """The sum of the cells at least FAR places apart: everything but a few diagonals."""
+        """The sum of the cells at least FAR places apart, which are all cells except on a few diagonals."""
         near = np.zeros(len(attention))
         m = len(self.places)
         for distance in range(1 - min(FAR, m), min(FAR, m)):
             queries = np.arange(max(0, -distance), m - max(0, distance))
             close = np.abs(self.places[queries + distance] - self.places[queries]) < FAR
             near += attention.diagonal(distance, 1, 2)[:, close].sum(axis=-1, dtype=np.float64)
-        # Rounding may leave a tiny negative number where all attention is near.
+        # If all attention is near, rounding may leave a tiny negative number.
         return np.maximum(total - near, 0)

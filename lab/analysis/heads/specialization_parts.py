@@ -1,4 +1,4 @@
-"""The seven specialization metrics of one head, taken apart: what is added up, what it is divided by."""
+"""The parts of the seven specialization metrics of one head: the sum of attention and its divisor."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class MetricPart:
     Attributes
     ----------
     id
-        Of the dimension, see :data:`lab.analysis.heads.specialization.SPECIALIZATIONS`.
+        The id of the dimension in :data:`lab.analysis.heads.specialization.SPECIALIZATIONS`.
     members
-        How many tokens it is about; for long range and self, how many cells.
+        The number of tokens of the dimension's kind; for long range and self, the number of cells.
     total
-        The attention added up over them.
+        The attention added up over these tokens or cells.
     divisor
-        What turns ``total`` into the raw value: n queries, or for long range the cells.
+        ``total`` divided by this gives the raw value: n queries, or for long range the number of cells.
     uniform
-        What a head without preference has in ``total``; 0 where the text has nothing of the kind.
+        The ``total`` of a head without preference; 0 if the text has no token of the kind.
     """
 
     id: str
@@ -42,7 +42,7 @@ class MetricPart:
 
     @property
     def raw(self) -> float:
-        """The raw value; nan where the text has nothing of the kind."""
+        """The raw value; nan if the text has no token of the kind."""
         return self.total / self.divisor if self.members else float("nan")
 
     @property
@@ -52,16 +52,16 @@ class MetricPart:
 
     @property
     def corrected(self) -> float:
-        """How many times as much as a head without preference."""
+        """``total`` divided by the ``total`` of a head without preference."""
         return self.total / self.uniform if self.members else float("nan")
 
 
 def specialization_parts(
     attention: NDArray[Any], upos: Tags, entities: Tags, *, causal: bool, keep: Sequence[bool] | Mask | None = None
 ) -> tuple[MetricPart, ...]:
-    """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with what they are made of.
+    """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with their parts.
 
-    The numbers are those of :func:`lab.analysis.heads.specialization.head_specialization`, which takes all
+    The numbers agree with :func:`lab.analysis.heads.specialization.head_specialization`, which takes all
     heads at once, with the same ``keep``.
     """
     kept = kept_mask(keep, len(attention))
@@ -73,7 +73,7 @@ def specialization_parts(
 
 
 def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> MetricPart:
-    """``cells`` (m, m): those that the dimension adds up."""
+    """The parts of one dimension, which adds up the true cells of ``cells`` (m, m)."""
     n = len(weights)
     members = int(cells.any(axis=0).sum()) if dimension not in ("long_range", "self") else int(cells.sum())
     divisor = max(members, 1) if dimension == "long_range" else n

@@ -1,4 +1,4 @@
-"""What every head does over many sentences, read one at a time so that it can be interrupted."""
+"""Survey every head over many sentences, which are read one at a time so that the survey can be interrupted."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
     from lab.models.trace import Trace
 
-# The untrained twin reads one text in so many, beginning with the first.
+# The untrained twin reads every fourth text, beginning with the first.
 TWIN_READS = 4
 Tagger = Callable[[Encoding], Tags]
 
 
 @dataclass(frozen=True, eq=False)
 class SurveyedText:
-    """What is kept of one text.
+    """The numbers kept from one text.
 
     Attributes
     ----------
     features
-        (L, H, F), over all tokens.
+        (L, H, F), the features over all tokens.
     others
-        The same without special tokens, or without the first token where a model has none; nan where no other token is
-        left.
+        (L, H, F), the features without special tokens, or without the first token in a model without special tokens;
+        nan if no other token is left.
     uniform
-        (P,), what a uniform head scores in the named patterns.
+        (P,), the scores of a uniform head in the named patterns.
     untrained
-        (P, L, H), what the heads of the untrained twin score; None for a text it did not read.
+        (P, L, H), the scores of the untrained twin's heads; None for a text that the twin did not read.
     """
 
     features: Values
@@ -57,10 +57,10 @@ class SurveyedText:
 
 
 class HeadSurvey:
-    """Reads texts one by one and keeps the features of every head on each.
+    """Reads texts one by one and keeps the features of every head on each text.
 
-    ``step`` reads the next text; a page may draw its progress, or be interrupted, between two of them.
-    Whoever calls it next goes on where it stopped, from any thread. A survey does not hold its model.
+    ``step`` reads the next text; between two steps, a page may draw the progress or be interrupted.
+    The next call of ``step``, from any thread, continues with the next text. A survey does not hold its model.
     """
 
     def __init__(self, texts: Sequence[str], heads: int = 0) -> None:
@@ -71,7 +71,7 @@ class HeadSurvey:
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of texts."""
         return len(self.texts)
 
     @property
@@ -80,39 +80,39 @@ class HeadSurvey:
 
     @property
     def nbytes(self) -> int:
-        """What it is going to keep, of a model of so many ``heads``."""
+        """The bytes that the finished survey will keep."""
         return 8 * self.total * self._heads * (2 * len(FEATURES) + len(PATTERNS))
 
     def step(self, model: LoadedModel, tagger: Tagger, untrained: LoadedModel) -> None:
-        """Let ``model``, the one it was made for, read the next text, if there is one; of some its twin, too.
+        """Let ``model``, for which the survey was made, read the next text, if any; its twin reads only some texts.
 
-        A text with nothing to read in it is passed over.
+        A text with nothing to read is skipped.
         """
         with one_core(), self._lock:
             if not self.finished:
                 with suppress(TextError):
                     traced = trace(model, self.texts[self.done])
-                    # The twin's heads are nearly uniform on any text: a quarter of the texts tells as much.
+                    # The twin's heads are nearly uniform on any text, so a quarter of the texts is enough.
                     reads = len(self._taken) % TWIN_READS == 0
                     self._taken.append(_read(traced, tagger, untrained if reads else None))
                 self.done += 1
 
     def readings(self) -> tuple[SurveyedText, ...]:
-        """What is kept of each text read so far."""
+        """The numbers kept from each text read so far."""
         return tuple(self._taken)
 
 
 @once
 def head_survey(model: LoadedModel, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
-    """The survey of these texts, as far as it has come: all who look at the model go on with the same one.
+    """The survey of these texts in its current state; all visitors of the model share and continue one survey.
 
-    ``tagged`` says whether its steps are taken with tags.
+    ``tagged`` is true if the survey's steps use tags.
     """
     return HeadSurvey(texts, model.config.layers * model.config.heads)
 
 
 def no_tags(encoding: Encoding) -> Tags:
-    """For texts that have no parts of speech."""
+    """A tagger that gives no tags, for texts without parts of speech."""
     nothing = (None,) * len(encoding)
     return nothing, nothing
 
@@ -130,7 +130,7 @@ def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Surve
 
 
 def chance_over(readings: Sequence[SurveyedText]) -> Chance:
-    """Chance for scores that are means over texts. Raises ValueError without a text."""
+    """The chance scores for means over texts. Raises ValueError without a text."""
     untrained = [each.untrained for each in readings if each.untrained is not None]
     return mean_chance((each.uniform for each in readings), untrained)
 
@@ -144,7 +144,7 @@ def mean_features(sentences: Sequence[Values]) -> Values:
 
 
 def feature(features: Values, name: str) -> Values:
-    """One feature of every head, (..., F) -> (...). "Broad" is the corrected spread: one number."""
+    """One feature of every head, (..., F) -> (...). "Broad" is read from the corrected spread."""
     return np.asarray(features[..., FEATURES.index("spread" if name == "broad" else name)])
 
 

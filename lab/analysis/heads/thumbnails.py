@@ -1,4 +1,4 @@
-"""All heads of a model at once (after BertViz's model view, Vig 2019): a small map of each."""
+"""Small attention maps of all heads of a model at once (after BertViz's model view, Vig 2019)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lab.analysis.heads.values import Weights, layers
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-MOST_CELLS = 64  # a side; a thumbnail has no more pixels
-# Of all maps together: at two bytes a cell, 1.4 MB.
+MOST_CELLS = 64  # cells per side of a map; a thumbnail has no more pixels
+# The most cells of all maps together: 1.4 MB at two bytes for each cell.
 _CELLS_IN_ALL = 700_000
 
 
@@ -23,7 +23,7 @@ class Thumbnails:
 
     maps      (L, H, m, m), rows are queries; a cell is the largest weight between ``block`` queries and
               ``block`` keys, fewer at the end of the text
-    block     tokens that a cell stands for; 1 in a short text, and then the maps are the attention itself
+    block     the number of tokens per cell; 1 in a short text, and then the maps are the attention itself
     """
 
     maps: Weights
@@ -31,7 +31,7 @@ class Thumbnails:
 
 
 def cells_a_side(heads: int) -> int:
-    """How many cells a side a thumbnail may have when there are so many heads in all."""
+    """The most cells per side of a thumbnail if there are ``heads`` heads in all."""
     return min(MOST_CELLS, math.isqrt(_CELLS_IN_ALL // heads))
 
 
@@ -45,7 +45,7 @@ def thumbnails(trace: Trace) -> Thumbnails:
 
 
 def strongest_in(attention: Weights, query: int, key: int, block: int) -> tuple[int, int]:
-    """The query and the key of the largest weight of a block, (n, n); ``query`` and ``key`` are its first."""
+    """The query and the key of the largest weight in a block of (n, n) that begins at ``query`` and ``key``."""
     part = attention[query : query + block, key : key + block]
     row, column = divmod(int(part.argmax()), part.shape[1])
     return query + row, key + column

@@ -1,4 +1,4 @@
-"""A trained model beside its twin with random weights: how far apart their attention is."""
+"""Compare the attention of a trained model with its twin's, which has random weights."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def layer_spread(trace: Trace, layer: int) -> Values:
-    """How evenly each head of a layer spreads its attention, (H,): mean over rows of entropy / ln(row length).
+    """The evenness of each head's attention in a layer, (H,): mean over rows of entropy / ln(row length).
 
     0: every row looks at one key. 1: every row looks at all its keys alike. Rows with a single key are
-    left out; nan where there are no others.
+    left out; nan if there are no other rows.
     """
     entropy = row_entropy(as_heads(trace.layer(layer).attention))
     return even_spread(entropy, row_lengths(len(trace), is_causal(trace)))
@@ -26,14 +26,14 @@ def layer_spread(trace: Trace, layer: int) -> Values:
 
 @once
 def head_spread(trace: Trace) -> Values:
-    """How evenly each head of every layer spreads its attention, (L, H); see :func:`layer_spread`."""
+    """The evenness of each head's attention in every layer, (L, H); see :func:`layer_spread`."""
     return np.stack([layer_spread(trace, layer) for layer in range(trace.model.config.layers)])
 
 
 def attention_moved(first: ArrayLike, second: ArrayLike) -> float:
     """The share of attention that two maps, both (n, n), place differently, as a mean over rows.
 
-    Half the sum of |difference| in a row (total variation): 0 for equal rows, 1 for rows that share no key.
+    For each row, half the sum of |difference| (total variation): 0 for equal rows, 1 for rows that share no key.
     """
     difference = np.abs(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
     return float(difference.sum(axis=-1).mean() / 2)

@@ -1,4 +1,4 @@
-"""What every analysis over all heads shares: the walk through a trace, uniform heads, tokens left out.
+"""Shared parts of every analysis over all heads: the walk through a trace, uniform heads, tokens left out.
 
 A layer's attention is (H, n, n): rows are queries, columns keys, rows sum to 1. In a causal model
 only the lower triangle exists, so row i has length i + 1; everywhere else rows have length n.
@@ -23,12 +23,12 @@ Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 ArraysT = TypeVar("ArraysT")
 
-# A megabyte of weights: few enough to stay in a core's cache while several statistics read them.
+# How many weights to process at once: a megabyte, which stays in a core's cache while several statistics read it.
 _CELLS_AT_ONCE = 1 << 18
 
 
 def as_heads(attention: NDArray[Any] | Tensor) -> Weights:
-    """One layer's attention as a float32 array (H, n, n); memory is shared where it can be.
+    """One layer's attention as a float32 array (H, n, n), which shares memory with the input if possible.
 
     Raises ValueError for any other shape.
     """
@@ -39,20 +39,20 @@ def as_heads(attention: NDArray[Any] | Tensor) -> Weights:
 
 
 def is_causal(trace: Trace) -> bool:
-    """Whether the trace's attention has a lower triangle only."""
+    """True if the trace's attention has only a lower triangle."""
     return trace.model.config.causal and not trace.interventions.no_causal_mask
 
 
 def layers(trace: Trace) -> Iterator[Weights]:
-    """The attention of each layer in turn, (H, n, n); only the layer at hand is held."""
+    """The attention of each layer in turn, (H, n, n); only one layer is in memory at a time."""
     for index in range(trace.model.config.layers):
         yield as_heads(trace.layer(index).attention)
 
 
 def layer_groups(trace: Trace) -> Iterator[Weights]:
-    """The attention of several layers in one array, (k·H, n, n), while that is small.
+    """The attention of several layers in one array, (k·H, n, n), as long as the array is small.
 
-    On a short text, NumPy's calls cost more than what they compute.
+    Larger arrays save time on a short text, where NumPy's calls cost more than the computation itself.
     """
     held: list[Weights] = []
     for attention in layers(trace):
@@ -65,20 +65,20 @@ def layer_groups(trace: Trace) -> Iterator[Weights]:
 
 
 def row_lengths(n: int, causal: bool) -> NDArray[np.int64]:
-    """How many keys each query may see, (n,)."""
+    """The number of keys that each query may see, (n,)."""
     return np.arange(1, n + 1) if causal else np.full(n, n)
 
 
 def uniform_attention(n: int, causal: bool) -> Weights:
-    """A head without any preference, (1, n, n): the same weight for every key a query may see."""
+    """A head without any preference, (1, n, n): the same weight for every key that a query may see."""
     whole = np.tri(n, dtype=np.float32) if causal else np.ones((n, n), dtype=np.float32)
     return (whole / row_lengths(n, causal).astype(np.float32)[:, None])[None]
 
 
 def places_left_out(trace: Trace) -> tuple[Mask, bool]:
-    """Which tokens take what a head has no use for, (n,), and whether they are special tokens.
+    """A mask of the tokens on which heads park unused attention, (n,), and whether these are special tokens.
 
-    The model's special tokens; where it has none, its first token, to which heads of GPT-2 send what is left.
+    These are the model's special tokens; in a model without any, the first token, on which heads of GPT-2 park.
     """
     special = np.array(trace.encoding.special, dtype=np.bool_)
     if special.any():
@@ -87,7 +87,7 @@ def places_left_out(trace: Trace) -> tuple[Mask, bool]:
 
 
 def keep_others(trace: Trace) -> Mask | None:
-    """True for the tokens that stay when those are left out, (n,); None if nothing would stay."""
+    """A mask of the tokens that :func:`places_left_out` does not name, (n,); None if there are no such tokens."""
     out, _ = places_left_out(trace)
     return None if out.all() else ~out
 
@@ -103,9 +103,9 @@ def kept_mask(keep: Sequence[bool] | Mask | None, n: int) -> Mask:
 def without(attention: Weights, keep: Mask) -> tuple[Weights, Values]:
     """Leave out tokens, as queries and as keys; rows sum to 1 again.
 
-    Returns the attention among the m kept tokens, (H, m, m), and for each head the mass that its
-    kept queries had spent on removed keys, as a mean over them, (H,). A row that had spent
-    everything there stays 0.
+    Returns the attention among the m kept tokens, (H, m, m), and for each head the weight that its
+    kept queries had given to removed keys, averaged over these queries, (H,). A row with all its weight on removed
+    keys stays 0.
     """
     if keep.all():
         return attention, np.zeros(len(attention))
@@ -123,12 +123,12 @@ def among(attention: Weights, places: NDArray[np.intp]) -> Weights:
 
 
 def renormalised(attention: Weights, total: NDArray[np.float32]) -> Weights:
-    """Rows divided by their sums ``total`` (..., n); a row of zeros has nothing to share out and stays 0."""
+    """Rows divided by their sums ``total`` (..., n); a row of zeros stays 0."""
     return np.asarray(attention / np.where(total > 0, total, 1)[..., None], dtype=np.float32)
 
 
 def row_sums(attention: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(H, n, n) -> (H, n). A product with ones takes a third of the time of ``sum(axis=-1)``."""
+    """The sums of rows, (H, n, n) -> (H, n). A product with ones takes a third of the time of ``sum(axis=-1)``."""
     return attention @ np.ones(attention.shape[-1], dtype=np.float32)
 
 
@@ -143,7 +143,7 @@ def row_entropy(attention: Weights) -> NDArray[np.float32]:
 def even_spread(entropy: NDArray[np.float32], lengths: NDArray[np.int64]) -> Values:
     """Mean over rows of entropy / ln(row length), (H, n) -> (H,), in [0, 1].
 
-    Rows of length 1 have no choice and are left out; nan where no others are.
+    Rows of length 1 have no choice and are left out; nan if there are no other rows.
     """
     free = lengths > 1
     if not free.any():
@@ -152,14 +152,14 @@ def even_spread(entropy: NDArray[np.float32], lengths: NDArray[np.int64]) -> Val
 
 
 def chunks(attention: Weights) -> Iterator[Weights]:
-    """A few heads at a time, so that what is computed about them stays in the cache."""
+    """A few heads at a time, so that intermediate arrays stay in the cache."""
     step = max(1, _CELLS_AT_ONCE // (attention.shape[1] * attention.shape[2]))
     for start in range(0, len(attention), step):
         yield attention[start : start + step]
 
 
 def stack(parts: Sequence[ArraysT]) -> ArraysT:
-    """Data classes of arrays (H,) or of arrays by name, one a layer -> one of arrays (L, H)."""
+    """Stack one data class per layer, of arrays (H,) or dicts of them, into one of arrays (L, H)."""
     first = parts[0]
     if not is_dataclass(first) or isinstance(first, type):
         raise TypeError(f"stack takes data classes of arrays, not {type(first).__name__}.")
@@ -174,7 +174,7 @@ def stack(parts: Sequence[ArraysT]) -> ArraysT:
 
 
 def join(parts: Sequence[ArraysT], heads: int) -> ArraysT:
-    """Data classes of arrays (k·H,), one a group of :func:`layer_groups` -> one of arrays (L, H)."""
+    """Join one data class per group of :func:`layer_groups`, of arrays (k·H,), into one of arrays (L, H)."""
     first = parts[0]
     if not is_dataclass(first) or isinstance(first, type):
         raise TypeError(f"join takes data classes of arrays, not {type(first).__name__}.")

@@ -1,6 +1,6 @@
 """Attention without special tokens, rescaled, and between words: the variants of TransEasy's bertplus.
 
-What is taken away is kept beside what is left: a row that spends its mass on [SEP] has little to show.
+Each variant also records the weight that was removed, because a row with most of its weight on [SEP] has little left.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ RAW, NOSEP, LINSCALE, SOFTMAX_SCALE, REDUCED = VARIANTS
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """The attention of a head, or of many, in one of the :data:`VARIANTS`.
+    """The attention of a head, or of many heads, in one of the :data:`VARIANTS`.
 
-    matrix      (…, m, m), rows are queries; m is the tokens kept, or the words
-    removed     (…, m), of each row's 1, what went to tokens that were left out (a word: the mean of its tokens)
-    exists      (m, m), false where a causal model sees nothing
+    matrix      (…, m, m), rows are queries; m is the number of kept tokens, or of words
+    removed     (…, m), the weight of each row on tokens that were left out (for a word: the mean over its tokens)
+    exists      (m, m), false for keys that a causal model does not see
     """
 
     name: str
@@ -41,7 +41,7 @@ class Variant:
 
     @property
     def spread(self) -> float:
-        """How many times as large as the smallest the largest weight of one row is, at most; inf beside a 0."""
+        """The largest ratio between the largest and the smallest weight of a row; inf if the smallest is 0."""
         high = np.where(self.exists, self.matrix, -np.inf).max(axis=-1)
         low = np.where(self.exists, self.matrix, np.inf).min(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,25 +52,25 @@ class Variant:
 def variant(name: str, attention: ArrayLike, special: Sequence[bool], words: Sequence[int], *, causal: bool) -> Variant:
     """Return the variant ``name`` of ``attention``, (n, n) of a head or (…, n, n) of many.
 
-    ``nosep`` drops the rows and columns of all special tokens, the [SEP] inside a pair as well. ``linscale``
-    divides each row that is left by its sum, ``softmax_scale`` takes the softmax of what is left (of
-    probabilities, so that no weight is more than e times another). ``reduced`` is ``linscale`` between
-    words: the mean of a word's rows, the sum of its columns (Clark et al. 2019, §4.1). A row of which nothing
-    is left stays 0 in ``linscale``.
+    ``nosep`` drops the rows and columns of all special tokens, also the [SEP] inside a pair. ``linscale``
+    divides each remaining row by its sum; ``softmax_scale`` takes the softmax of each remaining row (the softmax of
+    probabilities, so that no weight is more than e times another weight). ``reduced`` is ``linscale`` between
+    words: the mean of a word's rows, the sum of its columns (Clark et al. 2019, §4.1). A row without remaining
+    weight stays 0 in ``linscale``.
 
     Parameters
     ----------
     special
-        (n,), which tokens the model put around the text. One at least must be none.
+        (n,), true for tokens that the model put around the text. At least one token must not be special.
     words
-        The word of each token that is not special: 0, then as before or one more.
+        The word of each token that is not special: 0 for the first, then the previous number or one more.
     causal
-        Whether a query sees nothing after itself.
+        True if a query sees nothing after itself.
 
     Raises
     ------
     ValueError
-        No such variant, or no token that is not special.
+        If there is no such variant, or if all tokens are special.
     """
     weights, keep = np.asarray(attention, dtype=np.float64), ~np.asarray(special, dtype=bool)
     if name not in VARIANTS or not keep.any():
@@ -102,7 +102,7 @@ def variants(trace: Trace) -> dict[str, Variant]:
     Raises
     ------
     ValueError
-        All tokens of the text are special.
+        If all tokens of the text are special.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The head of a model that shows a pattern best, and the few dimensions that make it (after Vig 2019)."""
+"""Find a model's best head for a pattern, and the few dimensions that make the pattern (after Vig 2019)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from lab.models.memo import once
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
-# Of the largest possible entropy: a head above it chooses so little that it is not taken as an example.
+# A share of the largest possible entropy; a head above this share is too uniform to be an example of a pattern.
 NEAR_UNIFORM = 0.9
 
 
 @dataclass(frozen=True)
 class BestHead:
-    """The head that shows a pattern best. ``layer`` and ``head`` from 0.
+    """The head with the best score in a pattern. ``layer`` and ``head`` count from 0.
 
     score        the pattern's score, in [0, 1]
-    uniform      what a uniform head scores on the same text
-    untrained    what the best head of the untrained twin scores there
-    named        whether the score is clearly above both: :mod:`lab.analysis.heads.named`
-    left_out     how many heads of the model were passed over as near uniform
+    uniform      the score of a uniform head on the same text
+    untrained    the score of the untrained twin's best head on the same text
+    named        true if the score is clearly above ``uniform`` and ``untrained``: :mod:`lab.analysis.heads.named`
+    left_out     the number of heads that were passed over as nearly uniform
     """
 
     pattern: Pattern
@@ -42,15 +42,15 @@ class BestHead:
     left_out: int
 
     def would_name(self, score: float) -> bool:
-        """Whether ``score`` is clearly above both, as that of a head must be that is named after the pattern."""
+        """True if a head with this score would be named after the pattern."""
         return score >= self.uniform + CLEARLY * (1 - self.uniform) and score > self.untrained
 
 
 def best_head(patterns: Patterns, pattern: Pattern, chance: Chance) -> BestHead | None:
-    """Among the heads that are not near uniform, or else among all, the one with the largest score.
+    """The head with the largest score among the heads that are not nearly uniform, or else among all heads.
 
-    ``patterns`` are (L, H), ``chance`` that of the same trace. None where the text has no case of the pattern or a
-    causal model cannot show it.
+    ``patterns`` are (L, H), and ``chance`` is from the same trace. None if the text has no case of the pattern, or if a
+    causal model cannot have it.
     """
     scores: Values = getattr(patterns, pattern.id)
     if not np.isfinite(scores).any():
@@ -67,7 +67,7 @@ def best_head(patterns: Patterns, pattern: Pattern, chance: Chance) -> BestHead 
 
 
 def best_query(traced: Trace, layer: int, head: int, pattern: str) -> int:
-    """The query that spends most on its keys of the pattern; the earliest of equals."""
+    """The query with the largest weight on the pattern's keys; the earliest query of a tie."""
     seen = traced.layer(layer)
     meant = pattern_keys(pattern, trace_roles(traced), causal=is_causal(traced))
     return int((np.asarray(seen.attention[head]) * meant).sum(axis=1).argmax())
@@ -75,11 +75,11 @@ def best_query(traced: Trace, layer: int, head: int, pattern: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """A pattern on the head of a model that shows it best, and the few dimensions that make it.
+    """A model's best head for a pattern, and the few dimensions that make the pattern.
 
-    query              where it shows best, from 0
-    decision           None where no query sees keys of both kinds
-    count              how many dimensions carry half of the difference; None without a difference to carry
+    query              the query with the largest weight on the pattern's keys, from 0
+    decision           the parts of the dimensions; None if no query sees keys of both kinds
+    count              the number of dimensions that carry half of the difference; None without a positive difference
     only, without      the pattern's score with these dimensions only, and without them; nan without ``count``
     """
 
@@ -93,7 +93,7 @@ class Walk:
 
 @once
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:
-    """After Vig 2019: the delimiter, the bag of words, the next token. None as in :func:`best_head`."""
+    """The walk for a pattern (Vig 2019: delimiter, bag of words, next token); None as in :func:`best_head`."""
     best = best_head(trace_patterns(traced), pattern, trace_chance(traced))
     if best is None:
         return None
@@ -108,12 +108,12 @@ def walk(traced: Trace, pattern: Pattern) -> Walk | None:
 
 
 def neighbour(traced: Trace) -> str:
-    """The id of the pattern of looking at the word beside: the next one, or what a causal model can see."""
+    """The id of the pattern of looking at a neighbour: the next token, or the previous one in a causal model."""
     return "previous_token" if is_causal(traced) else "next_token"
 
 
 def neighbours_head(traced: Trace) -> tuple[int, int]:
-    """Layer and head (from 0) that show :func:`neighbour` best; the very first where the text has no case of it."""
+    """The best head (layer and head from 0) for :func:`neighbour`; (0, 0) if the text has no case of the pattern."""
     (pattern,) = (each for each in PATTERNS if each.id == neighbour(traced))
     found = walk(traced, pattern)
     return (0, 0) if found is None else (found.best.layer, found.best.head)

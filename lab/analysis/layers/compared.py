@@ -1,4 +1,4 @@
-"""Two runs side by side: how far apart their residual streams are, layer by layer."""
+"""Measure the distance between the residual streams of two runs, layer by layer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _END = re.compile(r"[.!?…。؟]*\s*\Z")
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """How far the vectors of the same places are apart, both (L+1, n); 0 are the embeddings.
+    """The distance between the vectors of A and B at the same places, (L+1, n); 0 are the embeddings.
 
-    ``distance`` is ‖B − A‖ / ‖A‖, ``cosine`` that of the angle between A's vector and B's.
+    ``distance`` is ‖B − A‖ / ‖A‖, ``cosine`` is the cosine of the angle between A's and B's vectors.
     """
 
     distance: Values
@@ -27,16 +27,16 @@ class Apart:
 
 
 def same_tokens(a: Trace, b: Trace) -> Mask:
-    """Where two runs read the same token, (n,). Raises ValueError for runs of different lengths."""
+    """A mask of the places at which two runs read the same token, (n,). Raises ValueError for different lengths."""
     if len(a) != len(b):
         raise ValueError(f"A has {len(a)} tokens, B has {len(b)}.")
     return np.array([one == other for one, other in zip(a.tokens, b.tokens, strict=True)])
 
 
 def apart(a: Trace, b: Trace) -> Apart:
-    """Measure every vector of the residual stream of A against B's at the same place.
+    """Compare every vector of A's residual stream with B's vector at the same place.
 
-    Raises ValueError where the streams have different shapes: other numbers of layers, tokens or dimensions.
+    Raises ValueError if the streams have different shapes: other numbers of layers, tokens or dimensions.
     """
     first, second = (_stream(each) for each in (a, b))
     if first.shape != second.shape:
@@ -47,8 +47,9 @@ def apart(a: Trace, b: Trace) -> Apart:
 
 
 def turned_round(text: str, pair: str = "") -> tuple[str, str]:
-    """Something to compare a text with that is made of the same words: a pair with its two texts swapped, a single
-    text with its words, as white space parts them, from the last to the first. What ends the text stays at its end.
+    """Reorder a text for comparison: swap the texts of a pair, or reverse the words of a single text.
+
+    Words are separated by white space; a punctuation mark at the end of the text stays at the end.
     """
     if pair.strip():
         return pair, text

@@ -1,4 +1,4 @@
-"""The vectors that enter the first layer: their parts, one number worked out, and runs with the input changed.
+"""The vectors that enter the first layer: their parts, one number worked out, and runs with changed input.
 
 Devlin et al. 2019, §3 and figure 2: token + segment + position, then LayerNorm. Tokens, dimensions and
 hidden states count from 0.
@@ -30,7 +30,7 @@ Order = Literal["reversed", "shuffled", "moved on by one"]
 
 
 def parts(trace: Trace) -> dict[str, Array]:
-    """What is added and what comes out, each (n, e): token, position, segment, sum, LayerNorm.
+    """The summands and results of the embeddings, each (n, e): token, position, segment, sum, LayerNorm.
 
     A part that the model lacks is left out: positions in ModernBERT, segments in
     GPT-2, DistilBERT and ModernBERT, LayerNorm in GPT-2.
@@ -44,7 +44,7 @@ def parts(trace: Trace) -> dict[str, Array]:
 class NormalizedNumber:
     """LayerNorm of one number: γ · (sum - mean) / deviation + β (Ba et al. 2016, equation 4).
 
-    ``mean`` and ``deviation`` (√(variance + ε)) are those of the token's whole sum; ``normalized`` is the
+    ``mean`` and ``deviation`` (√(variance + ε)) are computed over the token's whole sum; ``normalized`` is the
     quotient, before γ and β.
     """
 
@@ -58,7 +58,7 @@ class NormalizedNumber:
 
 @dataclass(frozen=True)
 class WorkedDimension:
-    """One dimension of one token, from the summands (by name) to what layer 1 reads. GPT-2 has no ``norm``."""
+    """One dimension of one token, from the summands (by name) to the input of layer 1. GPT-2 has no ``norm``."""
 
     summands: Mapping[str, float]
     total: float
@@ -85,9 +85,9 @@ def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimensio
 
 
 def position_rows(trace: Trace, count: int) -> Array:
-    """The learned vectors of the first ``count`` positions, (count or as many as there are, e).
+    """The learned vectors of the first ``count`` positions, (count, e), or fewer if the table is shorter.
 
-    RoBERTa's first rows stand for no position and are left out. Raises ValueError for a model without such a table.
+    RoBERTa's first rows belong to no position and are left out. Raises ValueError for a model without such a table.
     """
     table = trace.model.weights.embeddings.position
     if table is None:
@@ -97,7 +97,7 @@ def position_rows(trace: Trace, count: int) -> Array:
 
 
 def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:
-    """``encoding`` with every segment id 0, or with 0 and 1 exchanged; "left out" is no matter of ids."""
+    """``encoding`` with every segment id 0, or with 0 and 1 exchanged; "left out" does not change the ids."""
     if change == "all 0":
         return replace(encoding, segment_ids=(0,) * len(encoding))
     if change == "swapped":
@@ -107,10 +107,10 @@ def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """How far hidden states moved. ``distance`` (L+1, n) is ‖after - before‖ / ‖before‖ of each.
+    """The movement of hidden states. ``distance`` (L+1, n) is ‖after - before‖ / ‖before‖ for each vector.
 
     ``follows`` is the probability that the second text follows the first, before and after; None without
-    a second text, or without a head that says so.
+    a second text, or without a head that predicts this probability.
     """
 
     distance: Values
@@ -119,7 +119,7 @@ class Movement:
 
 @once
 def segment_movement(trace: Trace, change: SegmentChange) -> Movement:
-    """Run the same tokens with other segment ids (or without segment vectors) and measure what moved.
+    """Run the same tokens with other segment ids (or without segment vectors) and measure the movement.
 
     Raises ValueError for a model without the segments that the change needs.
     """
@@ -142,7 +142,7 @@ def _relative(before: torch.Tensor, after: torch.Tensor) -> Values:
 
 
 def new_order(order: Order, n: int) -> tuple[int, ...]:
-    """Which old place stands at each new one, (n,). A shuffle is the same for every text of one length."""
+    """The old place of the token at each new place, (n,). A shuffle is the same for all texts of equal length."""
     if order == "reversed":
         return tuple(range(n))[::-1]
     if order == "moved on by one":
@@ -151,7 +151,7 @@ def new_order(order: Order, n: int) -> tuple[int, ...]:
 
 
 def reordered(encoding: Encoding, order: Sequence[int]) -> Encoding:
-    """``encoding`` with its tokens in another order: place j holds what stood at ``order[j]``, segment and all.
+    """``encoding`` with its tokens in another order: the token from place ``order[j]`` moves to j with its segment.
 
     Raises ValueError unless ``order`` names every place once.
     """
@@ -175,10 +175,10 @@ def reordered(encoding: Encoding, order: Sequence[int]) -> Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """How far the outputs are from having moved with their tokens.
+    """The difference between the outputs after reordering and the reordered outputs.
 
     ``layers`` (L+1,) is max |after[j] - before[order[j]]| over all tokens and dimensions of each hidden
-    state, ``largest`` the largest |number| there is in ``before``: what the differences are to be held against.
+    state. ``largest`` is the largest |number| in ``before``, to compare the differences with.
     """
 
     layers: Values
@@ -186,15 +186,15 @@ class Gap:
 
     @property
     def follows(self) -> bool:
-        """Whether the outputs moved with their tokens: nothing differs by more than rounding in float32."""
+        """True if the outputs moved with their tokens, so that no difference is larger than float32 rounding."""
         return float(self.layers.max()) <= 1e-4 * max(1.0, self.largest)
 
 
 @once
 def permutation_gap(trace: Trace, order: Order, changes: Interventions) -> Gap:
-    """Run the tokens of ``trace`` as they stand and in another order, both with ``changes``, and compare.
+    """Run the tokens of ``trace`` in their own and in another order, both with ``changes``, and compare.
 
-    Without positions nothing but a causal mask tells a transformer where a token stands: self-attention
+    Without positions, only a causal mask tells a transformer the place of a token, because self-attention
     treats its input as a set (Vaswani et al. 2017, §3.5).
     """
     places = new_order(order, len(trace))

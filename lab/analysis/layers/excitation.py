@@ -1,4 +1,4 @@
-"""Which tokens of many texts excite each neuron most (Geva et al. 2021, §3: the inputs that trigger a key)."""
+"""Find the tokens of many texts that excite each neuron most (Geva et al. 2021, §3: the inputs that trigger a key)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 TOP = 12
-# A neuron is called selective where it is above 0 at no more of the tokens than this, and at least half of its
-# strongest tokens are the same one. Both are ours.
+# A neuron is called selective if it is above 0 at no more than this share of the tokens, and at least half of its
+# strongest tokens are the same token. Both thresholds are our own.
 SELDOM = 0.2
 _MOST = TOP // 2
 _TEXTS_AT_ONCE = 16
@@ -40,10 +40,10 @@ class Excited:
 
 @dataclass(frozen=True)
 class Commonest:
-    """The token that is most often among a neuron's strongest: ``repeats`` of the ``strongest`` are this token.
+    """The commonest token among a neuron's strongest: ``repeats`` of the ``strongest`` are this token.
 
-    Of all tokens read, the neuron is above 0 at ``excited``. This token stands ``stands`` times; at ``hits`` of them
-    the neuron is above 0.
+    Among all tokens read, the neuron is above 0 at ``excited``. The commonest token occurs ``stands`` times; at
+    ``hits`` of these occurrences the neuron is above 0.
     """
 
     token_id: int
@@ -57,9 +57,9 @@ class Commonest:
 class NeuronSurvey:
     """Reads texts a few at a time and keeps, for every neuron of every layer, the tokens that excite it most.
 
-    ``step(model)`` reads the next texts; a page may draw its progress, or be interrupted, between two of them.
-    Whoever calls it next goes on where it stopped, from any thread. Special tokens are left out. A survey
-    does not hold its model, so that keeping one does not keep the other.
+    ``step(model)`` reads the next texts; between two steps, a page may draw the progress or be interrupted.
+    The next call of ``step``, from any thread, continues with the next texts. Special tokens are left out. A survey
+    does not hold its model, so a kept survey does not keep the model in memory.
     """
 
     def __init__(self, model: LoadedModel, texts: Sequence[str]) -> None:
@@ -72,7 +72,7 @@ class NeuronSurvey:
         self._starts = torch.tensor([0, *(len(e) for e in self.encodings)]).cumsum(0)
         self._values = torch.full((config.layers, TOP, config.ffn_width), -torch.inf)
         self._where = torch.full((config.layers, TOP, config.ffn_width), -1)
-        # One bit for every token and neuron: a byte each would be 90 MB for a BERT of the base size.
+        # One bit for every token and neuron, because one byte for each would be 90 MB for BERT base.
         self._positive = np.zeros((config.layers, len(self._places), -(-config.ffn_width // 8)), np.uint8)
         self._lock = threading.Lock()
         self.done = 0
@@ -80,7 +80,7 @@ class NeuronSurvey:
 
     @property
     def total(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return len(self._batches)
 
     @property
@@ -89,11 +89,11 @@ class NeuronSurvey:
 
     @property
     def nbytes(self) -> int:
-        """What it keeps of the neurons, and of each token read about 200 bytes."""
+        """The bytes kept for the neurons, plus about 200 bytes for each token."""
         return self._values.nbytes + self._where.nbytes + self._positive.nbytes + 200 * len(self._places)
 
     def step(self, model: LoadedModel) -> None:
-        """Let ``model``, the one it was made for, read the next few texts; nothing happens when all are read."""
+        """Let ``model``, for which the survey was made, read the next few texts; do nothing if all are read."""
         with one_core(), self._lock:
             if not self.finished:
                 self._read(model, self._batches[self.done])
@@ -115,7 +115,7 @@ class NeuronSurvey:
         self.tokens += len(where)
 
     def _keep(self, index: int, activation: Tensor, where: Tensor) -> None:
-        """Merge the activations (m, d_ff) of tokens ``where`` (m,) into the best so far."""
+        """Merge the activations (m, d_ff) of the tokens ``where`` (m,) into the strongest so far."""
         values = torch.cat([self._values[index], activation])
         places = torch.cat([self._where[index], where[:, None].expand(activation.shape)])
         best = values.topk(TOP, dim=0)
@@ -124,7 +124,7 @@ class NeuronSurvey:
         self._positive[index, where.numpy()] = np.packbits((activation > 0).numpy(), axis=1)
 
     def most_excited(self, layer: int, neuron: int) -> tuple[Excited, ...]:
-        """Up to :data:`TOP` tokens read so far, the strongest first. Both count from 0."""
+        """The strongest tokens read so far, at most :data:`TOP`. ``layer`` and ``neuron`` count from 0."""
         values, where = self._values[layer, :, neuron].tolist(), self._where[layer, :, neuron].tolist()
         return tuple(
             Excited(self._places[place][0], self._places[place][1], value)
@@ -133,9 +133,9 @@ class NeuronSurvey:
         )
 
     def commonest(self, layer: int, neuron: int) -> Commonest | None:
-        """The token most often among the strongest of a finished survey, of equals the one that excites more.
+        """The commonest token among a neuron's strongest in a finished survey; if tokens tie, the more exciting one.
 
-        None where nothing was read.
+        None if nothing was read.
         """
         where = self._where[layer, :, neuron]
         ids = self._ids[where[where >= 0]]
@@ -148,10 +148,10 @@ class NeuronSurvey:
         return Commonest(int(ids[best]), int(repeats[best]), len(ids), *counts)
 
     def most_selective(self, layer: int) -> int | None:
-        """The neuron that answers most to one word or piece of a word: few tokens excite it, and these are alike.
+        """The neuron most selective for one word or piece of a word: few tokens excite it, and mostly the same one.
 
-        Of the neurons that are seldom above 0 the one whose strongest tokens are most often the same, of equals the
-        one that is above 0 least often; None where no neuron is selective.
+        Among the neurons that are seldom above 0, the one whose strongest tokens are most often the same token; if
+        neurons tie, the one that is above 0 least often; None if no neuron is selective.
         """
         where, values = self._where[layer], self._values[layer]
         ids = self._ids[where]
@@ -162,7 +162,7 @@ class NeuronSurvey:
         return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
 
     def share_positive(self, layer: int, neuron: int) -> float:
-        """At which share of the tokens read so far the activation is above 0; 0 before any is read."""
+        """The share of the tokens read so far at which the activation is above 0; 0 before any token is read."""
         return float(self._excited(layer, neuron).sum()) / max(self.tokens, 1)
 
     def base_rate(self, layer: int) -> float:
@@ -171,25 +171,25 @@ class NeuronSurvey:
         return float(np.bitwise_count(self._positive[layer]).sum()) / every
 
     def _excited(self, layer: int, neuron: int) -> NDArray[np.bool_]:
-        """(tokens of all texts,): where the activation is above 0."""
+        """A mask of the tokens at which the activation is above 0, (tokens of all texts,)."""
         byte, bit = divmod(neuron, 8)
         return (self._positive[layer, :, byte] >> (7 - bit) & 1).astype(bool)
 
 
 @once
 def neuron_survey(model: LoadedModel, texts: tuple[str, ...]) -> NeuronSurvey:
-    """The survey of these texts, as far as it has come: all who look at the model go on with the same one."""
+    """The survey of these texts in its current state; all visitors of the model share and continue one survey."""
     return NeuronSurvey(model, texts)
 
 
 def _spelt(encoding: Encoding, token: int) -> bool:
-    """Whether a token is a word, a number or a piece of one: punctuation makes no interesting neuron."""
+    """True if a token contains a letter or digit; neurons for punctuation alone are not interesting."""
     start, end = encoding.offsets[token]
     return any(char.isalnum() for char in encoding.text[start:end])
 
 
 def equally_long(encodings: Sequence[Encoding]) -> Iterator[list[int]]:
-    """Texts of one length at a time, few enough for memory: no token is padding."""
+    """Batches of texts of equal length, so that no padding is needed, and small enough for memory."""
     lengths: dict[int, list[int]] = {}
     for text, encoding in enumerate(encodings):
         lengths.setdefault(len(encoding), []).append(text)

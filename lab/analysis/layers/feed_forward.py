@@ -1,7 +1,7 @@
-"""The feed-forward network of one layer, neuron by neuron: what goes in, what comes out, what it writes.
+"""The feed-forward network of one layer, neuron by neuron: its input, its activations, its output.
 
-A neuron is one of the d_ff hidden units: its weights are a column of W_1 and a row of W_2. Its
-activation says how much of that row is added to the token (Geva et al. 2021, "Transformer feed-forward
+A neuron is one of the d_ff hidden units: its weights are a column of W_1 and a row of W_2. The row, times the
+activation, is added to the token (Geva et al. 2021, "Transformer feed-forward
 layers are key-value memories": the column is a key, the row a value).
 """
 
@@ -31,10 +31,10 @@ _ACTIVATION_NAMES = {"gelu": "GELU", "relu": "ReLU"}  # the other names all mean
 
 @dataclass(frozen=True, eq=False)
 class NeuronSteps:
-    """One neuron at one token: activation(x · w + b), times its gate where it has one.
+    """One neuron at one token: activation(x · w + b), times the gate if the neuron has one.
 
-    ``vector`` x, ``column`` w (this neuron's of W_1) and their ``products`` are (d,). ``biased`` is false in a model
-    without biases, whose ``bias`` is 0.
+    ``vector`` x, ``column`` w (the neuron's column of W_1) and their ``products`` are (d,). ``biased`` is false in a
+    model without biases, whose ``bias`` is 0.
     """
 
     vector: Array
@@ -47,17 +47,17 @@ class NeuronSteps:
 
     @property
     def product(self) -> float:
-        """x · w."""
+        """The dot product x · w."""
         return float(self.products.sum())
 
     @property
     def hidden(self) -> float:
-        """x · w + b, before the activation."""
+        """The hidden value x · w + b, before the activation."""
         return self.product + self.bias
 
     @property
     def share(self) -> float:
-        """What GELU multiplies the hidden value by, between 0 and 1; ReLU's is 0 or 1."""
+        """The factor by which the activation multiplies the hidden value: between 0 and 1 for GELU, 0 or 1 for ReLU."""
         z = self.hidden
         if self.activation == "relu":
             return float(z > 0)
@@ -67,12 +67,12 @@ class NeuronSteps:
 
     @property
     def output(self) -> float:
-        """The activation: the hidden value times its share, and times its gate."""
+        """The activation: the hidden value times its share and, if there is one, its gate."""
         return self.hidden * self.share * (1.0 if self.gate is None else self.gate)
 
 
 def activation_name(name: str) -> str:
-    """What the field calls the non-linearity that a checkpoint calls ``name``."""
+    """The usual name of the non-linearity that a checkpoint calls ``name``."""
     return _ACTIVATION_NAMES.get(name, "GELU (tanh form)")
 
 
@@ -83,14 +83,14 @@ def curve(name: str, low: float, high: float, points: int = 121) -> tuple[Array,
 
 
 def ffn_input(layer: LayerTrace) -> torch.Tensor:
-    """What the feed-forward network reads, (n, d): a LayerNorm's output in both kinds of layer."""
+    """The input of the feed-forward network, (n, d): a LayerNorm's output in both kinds of layer."""
     norm = layer.ffn_input_norm if layer.attention_norm is None else layer.attention_norm
-    assert norm is not None  # one of the two stands before every feed-forward network
+    assert norm is not None  # every feed-forward network has one of the two before it
     return norm
 
 
 def bent(layer: LayerTrace, activation: str, token: int) -> Array:
-    """(d_ff,), what the non-linearity makes of a token's hidden values, before any gate."""
+    """A token's hidden values after the non-linearity and before any gate, (d_ff,)."""
     if layer.ffn_gate is None:
         return layer.ffn_activation[token].numpy().astype(np.float64)
     return forward.activate(layer.ffn_hidden[token], activation).numpy().astype(np.float64)
@@ -111,9 +111,9 @@ def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:
 
 
 def most_its_own(layer: LayerTrace, token: int) -> int | None:
-    """The neuron whose activation at ``token`` is furthest above that at every other token.
+    """The neuron whose activation at ``token`` is furthest above its activation at every other token.
 
-    None where no neuron answers to this token at least twice as much as to any other.
+    None if no neuron's activation at ``token`` is at least twice its activation at any other token.
     """
     active = layer.ffn_activation.numpy()
     here, others = active[token], np.delete(active, token, axis=0).max(axis=0, initial=0.0)
@@ -123,15 +123,15 @@ def most_its_own(layer: LayerTrace, token: int) -> int | None:
 
 
 def share_below_zero(layer: LayerTrace, token: int) -> float:
-    """The share of a token's hidden values, before the activation, that are negative."""
+    """The share of negative numbers among a token's hidden values, before the activation."""
     return float((layer.ffn_hidden[token] < 0).float().mean())
 
 
 @once
 def active_on_words(trace: Trace) -> Array:
-    """(layers,), the share of each layer's activations that is above 0, over all tokens but the special ones.
+    """The share of each layer's activations above 0, (layers,), over all tokens that are not special.
 
-    Over all tokens where there are no others.
+    If all tokens are special, the share is over all tokens.
     """
     words = [i for i, special in enumerate(trace.encoding.special) if not special] or list(range(len(trace)))
     layers = range(trace.model.config.layers)
@@ -141,14 +141,14 @@ def active_on_words(trace: Trace) -> Array:
 def nearly_silent(shares: Array) -> list[int]:
     """The layers, from 0, with less than a tenth of the median share of :func:`active_on_words`.
 
-    The tenth is ours: no paper states when a layer is silent.
+    The threshold of a tenth is our own: no paper states when a layer is silent.
     """
     return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
 
 
 @torch.inference_mode()
 def reached_tokens(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
-    """At which tokens the network's activations change when it reads another vector at ``token``: its negative."""
+    """The tokens at which the network's activations change if the vector at ``token`` is replaced by its negative."""
     of, config = trace.layer(layer), trace.model.config
     x = ffn_input(of).clone()
     x[token] = -x[token]
@@ -158,5 +158,5 @@ def reached_tokens(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
 
 
 def silent(layer: LayerTrace) -> bool:
-    """Whether the network adds the same vector to every token, whatever the token: all activations are 0."""
+    """True if all activations are 0, so that the network adds the same vector to every token."""
     return not bool(layer.ffn_activation.any())

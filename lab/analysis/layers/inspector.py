@@ -18,21 +18,21 @@ from lab.models.trace import Trace
 
 Array = NDArray[np.generic]
 
-# A download is made in the server's memory, for each visitor who asks.
+# The largest download in bytes; each visitor's download is made in the server's memory.
 MOST_BYTES = 20_000_000
-_CSV_BYTES = 13  # about what a number takes as text, with its comma
+_CSV_BYTES = 13  # bytes per number as text, about, with its comma
 _RANGE = re.compile(r"(?P<one>\d{1,9})|(?P<first>\d{1,9})?\s*[-–]\s*(?P<last>\d{1,9})?")
 
 
 class RangeError(ValueError):
-    """A range of rows or columns that cannot be meant; the message is written for the learner."""
+    """An impossible range of rows or columns; the message is written for the learner."""
 
 
 def matching(entries: Sequence[TensorEntry], query: str, group: str | None = None) -> tuple[TensorEntry, ...]:
-    """The entries that have ``query`` in any name, formula or source; if none has, those that have each of its words.
+    """The entries with ``query`` in a name, formula or source; if there are none, the entries with all its words.
 
-    Underscores, dots and capitals make no difference: "self attention" finds ``attention.self.query``. Only of
-    one ``group`` if it is given.
+    Underscores, dots and capitals make no difference: "self attention" finds ``attention.self.query``. If ``group`` is
+    given, only entries of this group are found.
     """
     texts = {entry: _text(entry) for entry in entries if group in (None, entry.group)}
     phrase = " ".join(_plain(query).split())
@@ -49,7 +49,7 @@ def _plain(text: str) -> str:
 
 
 def parse_range(text: str, size: int, what: str) -> range:
-    """Places (from 0) that "3-7", "3-", "-7", "3" or "" mean, counted from 1 with both ends; "" means all.
+    """The places (from 0) for "3-7", "3-", "-7" or "3", which count from 1 and include both ends; "" means all.
 
     Raises :class:`RangeError` with a sentence for anything else, and for places beyond ``size``.
     """
@@ -67,21 +67,21 @@ def parse_range(text: str, size: int, what: str) -> range:
 
 
 def leading(entry: TensorEntry) -> str | None:
-    """What the first of three axes counts, "head" or "state"; None for matrices and vectors."""
+    """The name of the first of three axes, "head" or "state"; None for matrices and vectors."""
     return entry.axes[0] if len(entry.axes) == 3 else None
 
 
 def rows_of(entry: TensorEntry) -> int:
-    """How many rows there are; a vector has one."""
+    """The number of rows; a vector has one row."""
     return 1 if len(entry.shape) == 1 else entry.shape[-2]
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What part of a tensor is looked at; everything counts from 0.
+    """The part of a tensor to show; all places count from 0.
 
-    ``layer`` counts where layers have the tensor, ``lead`` (a head, or a state of the residual stream)
-    where it has three axes. A vector has one row.
+    ``layer`` matters only for a tensor of layers, ``lead`` (a head, or a state of the residual stream)
+    only for a tensor with three axes. A vector has one row.
     """
 
     entry: TensorEntry
@@ -96,7 +96,7 @@ class Cut:
 
     @property
     def python(self) -> str:
-        """The expression that gives this part out of ``trace``, as an array with the axes it has."""
+        """The Python expression that gives this part from ``trace`` as an array."""
         sizes = (rows_of(self.entry), self.entry.shape[-1])
         parts = [
             ":" if len(places) == size else f"{places.start}:{places.stop}"
@@ -115,7 +115,7 @@ class Cut:
 
 
 def values(trace: Trace, cut: Cut) -> Array:
-    """(rows, columns), or (columns,) of a vector: the numbers of ``cut``, not copied."""
+    """The numbers of ``cut``, not copied, (rows, columns), or (columns,) for a vector."""
     tensor = tensor_of(trace, cut.entry.name, cut.layer)
     if leading(cut.entry):
         tensor = tensor[cut.lead]
@@ -126,10 +126,11 @@ def values(trace: Trace, cut: Cut) -> Array:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of the finite numbers: ``minimum`` … ``norm`` (Frobenius, or ‖·‖ of a vector), ``zeros`` their share.
+    """Statistics of the finite numbers of an array.
 
-    ``lowest`` and ``highest`` are the first (row, column) of the smallest and the largest, from 0
-    within the array; ``masked`` counts scores of −∞.
+    ``norm`` is the Frobenius norm, or ‖·‖ of a vector; ``zeros`` is the share of zeros. ``lowest`` and ``highest`` are
+    the first (row, column), from 0 within the array, of the smallest and of the largest number; ``masked`` is the
+    number of scores of −∞.
     """
 
     minimum: float
@@ -144,7 +145,7 @@ class Statistics:
 
 
 def statistics(array: Array) -> Statistics | None:
-    """Sum up an array of one or two axes, in float64; None when no number of it is finite."""
+    """Statistics of an array with one or two axes, in float64; None if no number is finite."""
     matrix = np.atleast_2d(np.asarray(array, dtype=np.float64))
     finite = np.isfinite(matrix)
     kept = matrix[finite]
@@ -172,7 +173,7 @@ def statistics_of(trace: Trace, cut: Cut) -> Statistics | None:
 
 
 def proven_difference(proof: Proof, cut: Cut) -> float | None:
-    """max |difference| between the whole tensor (all heads, this layer) and Hugging Face's; None: not in the proof."""
+    """The largest |difference| between the tensor (all heads, this layer) and Hugging Face's; None if not proven."""
     name, layer = cut.entry.name.removeprefix("layer."), cut.layer if cut.entry.of_layer else None
     if name == "hidden_states" or cut.entry.name == "layer.input":
         state = cut.lead if name == "hidden_states" else cut.layer
@@ -181,7 +182,7 @@ def proven_difference(proof: Proof, cut: Cut) -> float | None:
 
 
 def refusal(cut: Cut, itemsize: int, kind: str) -> str | None:
-    """Why ``cut`` is too large to be downloaded as "npy" or "CSV", in a sentence; None if it is not."""
+    """The reason why ``cut`` is too large to download as "npy" or "CSV", in a sentence; None if it is small enough."""
     size = cut.size * (itemsize if kind == "npy" else _CSV_BYTES)
     if size <= MOST_BYTES:
         return None

@@ -1,13 +1,13 @@
-"""The logit lens: what the model would predict if it stopped after each layer.
+"""The logit lens: the model's predictions if it stopped after each layer.
 
-The model's own head reads every layer's hidden state, GPT-2's final LayerNorm first (nostalgebraist
+The model's own head reads every layer's hidden state, after GPT-2's final LayerNorm (nostalgebraist
 2020, "interpreting GPT: the logit lens"). The head was trained on the last layer only, so an early
-row tells what is already written in the last layer's terms, not all that the layer knows.
+row contains only information already in the form of the last layer, not everything that the layer knows.
 
-``fitted`` puts a map before the head that was fitted to guess the last hidden state from this one (Belrose et al. 2023;
-:mod:`lab.models.fitted_lens`). An early row then tells what can be guessed from the layer, which may be more than the
-layers after it use. The last row is the model's own output either way. Every function with this keyword raises
-ValueError where the model has no fitted lens.
+With ``fitted``, a map before the head guesses the last hidden state from the current one (Belrose et al. 2023;
+:mod:`lab.models.fitted_lens`). An early row then shows everything that can be guessed from the layer, which may be more
+than later layers use. The last row is the model's own output either way. Every function with this keyword raises
+ValueError if the model has no fitted lens.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lab.models.fitted_lens import FittedLens, fitted_lens
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-# Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
+# How many whole-vocabulary rows are in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
 _ROWS_AT_ONCE = 64
 
 
@@ -35,9 +35,9 @@ class LensRow:
     """One hidden state through the head, at k places; ``layer`` 0 is the embeddings' output.
 
     best         (k,), id of the most probable word
-    probability  (k,), of that word
-    rank         (k,), of the true token, 1 is the most probable; 0 where nobody knows the truth
-    entropy      (k,), of the prediction as a share of ln(vocabulary): 0 certain, 1 all words alike
+    probability  (k,), probability of the most probable word
+    rank         (k,), rank of the true token, 1 is the most probable; 0 if the true token is unknown
+    entropy      (k,), entropy of the prediction as a share of ln(vocabulary): 0 certain, 1 all words alike
     """
 
     layer: int
@@ -62,11 +62,11 @@ class Lens:
 def lens_rows(
     trace: Trace, places: Sequence[int], truths: Sequence[int | None], *, fitted: bool = False
 ) -> Iterator[LensRow]:
-    """One row after each layer, from the embeddings up; a page can show each and stop between two.
+    """One row after each layer, from the embeddings up; a page can show each row and stop between two rows.
 
-    ``truths`` are the ids of the tokens that really stand there (after them, for a causal model), None
-    where nobody knows. Only ``places`` meet the vocabulary, a few at a time. Raises ValueError at once for
-    no places or another number of truths; at the first row for a model without a vocabulary head.
+    ``truths`` are the ids of the true tokens at ``places`` (for a causal model, of the tokens after ``places``); None
+    if unknown. Only the vectors at ``places`` are compared with the vocabulary, a few at a time. Raises ValueError at
+    once without places or for a different number of truths; at the first row for a model without a vocabulary head.
     """
     if not places or len(places) != len(truths):
         raise ValueError(
@@ -78,12 +78,12 @@ def lens_rows(
 
 @once
 def lens(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...], *, fitted: bool = False) -> Lens:
-    """Every row of :func:`lens_rows` at once; raises what it raises."""
+    """Every row of :func:`lens_rows` at once; raises the same errors."""
     return stack(places, truths, list(lens_rows(trace, places, truths, fitted=fitted)))
 
 
 def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[LensRow]) -> Lens:
-    """The grids of ``rows``, which may be the first few only."""
+    """The grids of ``rows``, which may be only the first few rows."""
     return Lens(
         tuple(places),
         tuple(truths),
@@ -103,7 +103,7 @@ def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, 
 def guessed(trace: Trace, places: Sequence[int]) -> Tensor:
     """The last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
 
-    The last of them are the model's own. Raises ValueError where the model has no fitted lens.
+    After the last layer, they are the model's own states. Raises ValueError if the model has no fitted lens.
     """
     through, states = _lens_of(trace, True), trace.hidden_states[:, list(places)]
     assert through is not None
@@ -123,7 +123,7 @@ def likeliest_after(trace: Trace, place: int, k: int, *, fitted: bool = False) -
 
 
 def output_difference(trace: Trace, found: Lens) -> float:
-    """How far the last row is from the model's own output at the same places: max |Δ| of the best probabilities."""
+    """The largest difference between the best probabilities of the last row and of the model's own output."""
     _, own, _, _ = _read(trace.logits(found.places), found.truths)
     return float(np.abs(found.probability[-1] - own).max())
 
@@ -145,9 +145,10 @@ def _lens_of(trace: Trace, fitted: bool) -> FittedLens | None:
 
 @torch.inference_mode()
 def _stopped(trace: Trace, layer: int, through: FittedLens | None) -> Trace:
-    """A run that ended here: its last hidden state is this one, and the head (after GPT-2's LayerNorm) reads it.
+    """A run that ends after ``layer``: the head (after GPT-2's LayerNorm) reads that layer's hidden state.
 
-    ``through`` a fitted lens, its last hidden state is the one guessed from this; the model's last state stays.
+    With a fitted lens ``through``, the head reads the last hidden state guessed from this one instead; after the
+    model's last layer, nothing is guessed.
     """
     so_far = trace.hidden_states[: layer + 1]
     if through is None or layer == trace.model.config.layers:
@@ -166,10 +167,10 @@ def _row(stopped: Trace, layer: int, places: Sequence[int], truths: Sequence[int
 
 
 def _read(logits: Tensor, truths: Sequence[int | None]) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
-    """(k, vocabulary) logits -> best word, its probability, rank of the truth, entropy; each (k,)."""
+    """Best word, its probability, rank of the true token and entropy, each (k,), from logits (k, vocabulary)."""
     logs = logits.double().log_softmax(-1)
     probabilities = logs.exp()
-    # numpy's argmax takes the first of equals, as Prediction.best does; torch's promises none.
+    # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of them.
     best = logits.numpy().argmax(axis=-1)
     known = torch.tensor([truth is not None for truth in truths])
     true = logits.gather(-1, torch.tensor([truth or 0 for truth in truths])[:, None])

@@ -1,4 +1,4 @@
-"""The forward pass with a mistake in it, beside the right one: how far vectors move, and what is predicted then."""
+"""Run the forward pass with a mistake in it, and compare its vectors and predictions with the right pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.models.interventions import Interventions
 from lab.models.memo import once
 from lab.models.trace import Trace, changed, trace_encoding
 
-# So many [PAD] show the mask of an encoder at work.
+# The number of [PAD] tokens that show the effect of an encoder's mask.
 PADDING = 4
 
 
@@ -27,13 +27,13 @@ class Broken:
 
     @property
     def moved(self) -> Array:
-        """(L+1, n), how far each token's vector moves, as a share of its length; padding is left out."""
+        """The distance that each token's vector moves, as a share of its length, (L+1, n); padding is left out."""
         n = len(self.right) - self.right.encoding.padding
         return moved(self.right.hidden_states[:, :n], self.broken.hidden_states[:, :n])
 
 
 def break_run(trace: Trace, mistakes: Interventions) -> Broken:
-    """Run ``trace`` with ``mistakes``. Where the mask of padding is one of them, both runs are of the padded text."""
+    """Run ``trace`` with ``mistakes``. If one of them is a missing padding mask, both runs read the padded text."""
     if not mistakes.no_padding_mask:
         return Broken(trace, changed(trace, mistakes))
     filled = _padded_run(trace)
@@ -49,12 +49,12 @@ def _padded_run(trace: Trace) -> Trace:
 
 
 def can_be_padded(trace: Trace) -> bool:
-    """Whether the model has a padding token, and the text room for some."""
+    """True if the model has a padding token and the text has room for padding."""
     return padded(trace.model.tokenizer, trace.model.config, trace.encoding, PADDING) is not None
 
 
 def place_asked(trace: Trace, token: int) -> int | None:
-    """Where a word is predicted: ``token``, or in an encoder the last word where it cannot be hidden. None for none."""
+    """The place of the prediction: ``token``; in an encoder that cannot hide it, the last word; None for no place."""
     if trace.model.weights.vocabulary_head is None:
         return None
     if trace.model.config.causal:
@@ -77,7 +77,7 @@ class WordsOfRuns:
 
 @torch.inference_mode()
 def words_predicted(runs: Broken, place: int) -> WordsOfRuns:
-    """What both runs predict at ``place`` (from 0): the word hidden there, or in a causal model the next token."""
+    """The predictions of both runs at ``place`` (from 0): for the word hidden there, or for the next token."""
     first, second = (_prediction(each, place) for each in (runs.right, runs.broken))
     tokenizer = runs.right.model.tokenizer
     best = int(first.probabilities.argmax())

@@ -1,6 +1,6 @@
-"""What a neuron does to the word in the blank: the same run with this neuron set to 0 at every token.
+"""Measure a neuron's effect on the predicted word, by a run with the neuron set to 0 at every token.
 
-An activation of a neuron says that it fires, not what for. To take it away and look at the prediction is an
+An activation says that a neuron fires, but not for what purpose. Removing the neuron and comparing predictions is an
 intervention (Geva et al. 2021 read the weights instead). Layers, tokens and neurons count from 0.
 """
 
@@ -22,15 +22,15 @@ from lab.models.trace import Trace
 
 Array = NDArray[np.float64]
 
-# As many neurons of a layer are taken away one by one: those that add most at the place.
+# The number of neurons of a layer to remove one by one; they are the ones that add the longest vectors at the place.
 TRIED = 64
 
 
 @dataclass(frozen=True)
 class NeuronOff:
-    """A neuron, its activation at the place, and the probability of the best word there with it and without it.
+    """A neuron, its activation at the place, and the best word's probability with and without the neuron.
 
-    ``then`` is the id of the word that is the most probable one without the neuron.
+    ``then`` is the id of the most probable word without the neuron.
     """
 
     neuron: int
@@ -46,7 +46,7 @@ class NeuronOff:
 
 @dataclass(frozen=True)
 class WordChange:
-    """A word, and its probability with a neuron and without it."""
+    """A word, and its probability with and without a neuron."""
 
     word: str
     before: float
@@ -55,7 +55,7 @@ class WordChange:
 
 @torch.inference_mode()
 def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> Iterator[Array]:
-    """(vocabulary,), the probabilities at ``place`` without each of ``neurons``, one after the other."""
+    """The probabilities (vocabulary,) at ``place`` without each of ``neurons`` in turn."""
     last = ablate_each_neuron(trace, layer, neurons)[:, place]
     for logits in forward.vocabulary_logits(last, trace.model.vocabulary_head, trace.model.config):
         yield logits.double().softmax(-1).numpy()
@@ -67,7 +67,7 @@ def best_word(trace: Trace, place: int) -> int:
 
 
 def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int, ...]:
-    """The ``k`` neurons that add most at ``place``: by the length of activation times row of W_2, the longest first."""
+    """The ``k`` neurons that add the longest vectors (activation times row of W_2) at ``place``, longest first."""
     of = trace.layer(layer)
     lengths = of.ffn_activation[place].abs() * of.weights.w_2.norm(dim=1)
     return tuple(torch.argsort(lengths, descending=True, stable=True)[:k].tolist())
@@ -75,7 +75,7 @@ def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int
 
 @once
 def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
-    """Switch off each neuron of :func:`adds_most` alone, and follow the best word; the largest change first.
+    """The best word's probability without each single neuron of :func:`adds_most`; the largest change first.
 
     Raises ValueError for a model without a vocabulary head, and for a run that carries interventions.
     """
@@ -85,7 +85,7 @@ def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
 
 @once
 def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
-    """Follow the best word at a place without one neuron, whichever it is."""
+    """The best word's probability at a place with and without any one neuron."""
     return _each(trace, place, layer, (neuron,))[0]
 
 
@@ -112,9 +112,9 @@ def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> 
 
 @once
 def aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> Array:
-    """(k,), what a neuron adds at ``place`` (activation times row of W_2) · output embedding of the likeliest words.
+    """The neuron's vector at ``place`` (activation times row of W_2) · output embeddings of the likeliest words, (k,).
 
-    The words are those of :func:`words_without`, in its order. The layers above and all LayerNorms are left out.
+    The words are in the order of :func:`words_without`. The layers above and all LayerNorms are left out.
     """
     of, words = trace.layer(layer), list(prediction_at(trace, place, None).best(k))
     added = of.ffn_activation[place, neuron] * of.weights.w_2[neuron]

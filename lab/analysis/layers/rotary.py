@@ -1,4 +1,4 @@
-"""One word at many places, by three ways to tell a model where it stands: two add a vector, one turns.
+"""One word at many places, with its position told to the model in three ways: two add a vector, one rotates.
 
 learned    x + E[p]: the model's own sum, without segment and LayerNorm (Devlin et al. 2019, figure 2)
 sinusoids  √d · x + PE(p) (Vaswani et al. 2017, §3.4 and 3.5)
@@ -24,22 +24,22 @@ Way = Literal["learned", "sinusoids", "rotary"]
 
 
 def ways(trace: Trace) -> tuple[Way, ...]:
-    """The ways that can be shown beside each other: without a table of positions there are two."""
+    """The ways that can be compared in this model; a model without a table of positions has only two."""
     computed: tuple[Way, ...] = ("sinusoids", "rotary")
     return computed if trace.model.weights.embeddings.position is None else ("learned", *computed)
 
 
 def turned(vector: Values, count: int, base: float) -> Values:
-    """``vector`` (d,) at the positions 0 to ``count`` - 1, (count, d or d + 1): an odd width is filled up with a 0."""
+    """``vector`` (d,) rotated for positions 0 to ``count`` - 1, (count, d or d + 1); an odd width gets one more 0."""
     rows = torch.tensor(np.pad(vector, (0, len(vector) % 2))).expand(count, -1)
     found: Values = forward.rotate(rows, base).numpy()
     return found
 
 
 def placed(trace: Trace, token: int, way: Way, count: int, base: float) -> Values:
-    """What stands for the word of ``token`` at the positions 0 to ``count`` - 1, (count, d).
+    """The vectors for the word of ``token`` at the positions 0 to ``count`` - 1, (count, d).
 
-    Raises ValueError for "learned" in a model without a table of so many rows.
+    Raises ValueError for "learned" if the model's table has fewer than ``count`` rows.
     """
     vector = trace.embeddings.token[token].numpy().astype(np.float64)
     if way == "rotary":
@@ -55,7 +55,7 @@ def placed(trace: Trace, token: int, way: Way, count: int, base: float) -> Value
 
 
 def cosines(trace: Trace, tokens: tuple[int, int], way: Way, count: int, base: float) -> Values:
-    """(count, count), the cosine between the first of ``tokens`` at position p and the second at position r."""
+    """The cosines between the first of ``tokens`` at position p and the second at position r, (count, count)."""
     first, second = (placed(trace, token, way, count, base) for token in tokens)
     return similarity(np.concatenate([first, second]))[: len(first), len(first) :]
 
@@ -63,7 +63,7 @@ def cosines(trace: Trace, tokens: tuple[int, int], way: Way, count: int, base: f
 def by_offset(pairs: Values) -> tuple[Values, Values]:
     """Least and largest value of ``pairs`` (P, P) at each offset r - p from -(P - 1) to P - 1, each (2P - 1,).
 
-    Both agree where the value depends on the offset alone.
+    The least and the largest are equal if the value depends only on the offset.
     """
     diagonals = [np.diagonal(pairs, offset) for offset in range(1 - len(pairs), len(pairs))]
     return np.array([each.min() for each in diagonals]), np.array([each.max() for each in diagonals])

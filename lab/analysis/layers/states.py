@@ -1,7 +1,7 @@
-"""One token through the layers: how far its vector turns, and which row of the token table it is most like.
+"""Follow one token through the layers: the turning of its vector, and the most similar row of the token table.
 
-The states of a token are the embeddings' output, then what each layer leaves, the last after a final LayerNorm where
-the model has one. Likeness is the cosine. The rows are those of the table of tokens, as it is; the logit lens
+The states of a token are the embeddings' output and the output of each layer, the last after a final LayerNorm if
+the model has one. Similarity is the cosine. The rows come unchanged from the token table; the logit lens
 (:mod:`lab.analysis.layers.lens`) reads the same states through the head of the model instead.
 """
 
@@ -23,14 +23,14 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """A token's states. ``mean`` is what chance gives: the mean cosine with all rows.
+    """A token's states, and their cosines with rows of the token table.
 
-    vectors  (L+1, d)
-    turned   (L,), cosine of each state with the one before
-    nearest  (L+1,), id of the word, or of the token itself, whose row is most like the state
-    cosine   (L+1,), of that row
-    own      (L+1,), of the row of the token itself
-    mean     (L+1,), over the rows of all whole words
+    vectors  (L+1, d), the states
+    turned   (L,), cosine of each state with the previous state
+    nearest  (L+1,), id of the word, or of the token itself, whose row is most similar to the state
+    cosine   (L+1,), cosine with the nearest row
+    own      (L+1,), cosine with the token's own row
+    mean     (L+1,), mean cosine with the rows of all whole words, as the value by chance
     """
 
     vectors: Values
@@ -44,7 +44,7 @@ class States:
 @once
 @torch.inference_mode()
 def states(trace: Trace, token: int) -> States:
-    """The states of ``token``, from 0, beside each other and beside the table."""
+    """Compare the states of ``token``, from 0, with each other and with the token table."""
     found = torch.cat([trace.hidden_states[:-1, token], trace.output[None, token]]).double()
     words, w = vocabulary_words(trace.model), trace.model.weights.embeddings
     ids = words if trace.token_ids[token] in words else (*words, trace.token_ids[token])

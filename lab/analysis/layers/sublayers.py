@@ -1,4 +1,4 @@
-"""What each sublayer adds to the residual stream, and what LayerNorm makes of a vector, number by number."""
+"""The vectors that sublayers add to the residual stream, and the steps of LayerNorm, number by number."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SublayerChanges:
-    """How much attention and the feed-forward network change each token, layer by layer.
+    """The changes of each token by attention and by the feed-forward network, layer by layer.
 
-    Both are (L, 2, n), the sublayers in the order of :data:`SUBLAYERS`. With x the token's vector in the
-    stream and Δ what the sublayer adds: ``relative`` is ‖Δ‖ / ‖x‖, ``cosine`` that of the angle
-    between x and x + Δ (1: the direction stays). LayerNorm's own changes are in neither.
+    Both arrays are (L, 2, n), with the sublayers in the order of :data:`SUBLAYERS`. If x is the token's vector in the
+    stream and Δ the vector that the sublayer adds, ``relative`` is ‖Δ‖ / ‖x‖, and ``cosine`` is the cosine of the angle
+    between x and x + Δ (1: the direction stays). LayerNorm's own changes are not included.
     """
 
     relative: Array
@@ -51,12 +51,12 @@ def sublayer_changes(trace: Trace) -> SublayerChanges:
 
 @once
 def changes_untrained(trace: Trace, seed: int) -> SublayerChanges:
-    """:func:`sublayer_changes` of this text in the model's twin with random weights, which is not kept."""
+    """:func:`sublayer_changes` of this text in the model's twin with random weights; the twin's run is not kept."""
     return sublayer_changes(trace_encoding(twin(trace.model, seed), trace.encoding))
 
 
 def sublayers(layer: LayerTrace) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
-    """(stream, what is added to it) for attention and for the feed-forward network, each (n, d).
+    """(stream, added vectors) for attention and for the feed-forward network, each (n, d).
 
     BERT adds the feed-forward network's output to the first LayerNorm's output, GPT-2 to the stream itself.
     """
@@ -66,9 +66,9 @@ def sublayers(layer: LayerTrace) -> tuple[tuple[torch.Tensor, torch.Tensor], ...
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """One step of a layer and what it leaves, (n, d).
+    """One step of a layer and its output, (n, d).
 
-    ``residual`` is the index of the stage that comes back here, past the steps between, to be added.
+    ``residual`` is the index of the earlier stage whose output is added in this step.
     """
 
     name: str
@@ -80,7 +80,7 @@ def stages(layer: LayerTrace) -> tuple[Stage, ...]:
     """The steps of one layer in the order in which they happen, from its input to its output.
 
     Post-norm (Vaswani et al. 2017, §3.1): LayerNorm follows each sum. Pre-norm (Radford et al. 2019, §2.3; Xiong
-    et al. 2020): LayerNorm precedes each sublayer, and nothing stands between one sum and the next.
+    et al. 2020): LayerNorm precedes each sublayer, and the sums are not normalised.
     """
     if layer.attention_norm is not None:
         return (
@@ -109,8 +109,8 @@ def stages(layer: LayerTrace) -> tuple[Stage, ...]:
 class NormSteps:
     """LayerNorm of one vector (Ba et al. 2016, equation 4), step by step; arrays are (d,), float64.
 
-    ``x`` the input, ``centred`` x − mean, ``standard`` that over √(variance + ε), ``scaled`` γ times
-    that, ``output`` plus β. The variance is the mean of the squares, without Bessel's correction.
+    ``x`` is the input, ``centred`` is x − mean, ``standard`` is ``centred`` / √(variance + ε), ``scaled`` is
+    γ · ``standard``, and ``output`` is ``scaled`` + β. The variance has no Bessel's correction.
     """
 
     x: Array
@@ -128,7 +128,7 @@ class NormSteps:
 
     @property
     def deviation(self) -> float:
-        """√(variance + ε), the divisor."""
+        """The divisor √(variance + ε)."""
         return float(np.sqrt(self.variance + self.eps))
 
     @property
@@ -159,20 +159,20 @@ class NormSteps:
         }
 
     def of(self, factor: float) -> NormSteps:
-        """This LayerNorm on ``factor`` times the vector."""
+        """This LayerNorm applied to ``factor`` times the vector."""
         return NormSteps(factor * self.x, self.gamma, self.beta, self.eps)
 
 
 def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:
-    """LayerNorm of one vector (d,), written out."""
+    """The steps of LayerNorm for one vector (d,)."""
     vector, gamma, beta = (t.numpy().astype(np.float64) for t in (x, norm.gamma, norm.beta))
     return NormSteps(vector, gamma, beta, eps)
 
 
 def layer_norms(layer: LayerTrace) -> dict[str, tuple[torch.Tensor, Norm]]:
-    """The LayerNorms of a layer by where they stand: what they read, (n, d), and their γ and β.
+    """The LayerNorms of a layer, by their place in it: their input, (n, d), and their γ and β.
 
-    There are two, but in ModernBERT's first layer, which lacks the one before attention.
+    Each layer has two, except ModernBERT's first layer, which has no LayerNorm before attention.
     """
     first, second = layer.weights.norm_1, layer.weights.norm_2
     if layer.attention_norm is not None:

@@ -12,7 +12,7 @@ from lab.models.forward import attend, attention_scores, mask, mix_values, scale
 
 @dataclass(frozen=True, eq=False)
 class WorkedExample:
-    """Whole-number queries, keys and values, (3, 2), and what the engine's own functions make of them."""
+    """Whole-number queries, keys and values, (3, 2), and the results of the engine's own functions for them."""
 
     tokens: tuple[str, ...]
     query: Tensor
@@ -25,7 +25,7 @@ class WorkedExample:
 
 
 def worked_example() -> WorkedExample:
-    """The example of the lesson: "sun" and "light" point the same way, "cold" elsewhere."""
+    """The example of the lesson, in which "sun" and "light" point the same way and "cold" points elsewhere."""
     query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     value = torch.tensor([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])

@@ -1,4 +1,4 @@
-"""How much the sentences of a text attend to each other, over all layers and heads."""
+"""Measure the attention between the sentences of a text, over all layers and heads."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]
 
-# What can stand for two sentences: an array of InterSentence, as it is called on screen.
+# The measures for two sentences, each an array of InterSentence, by their names on screen.
 MASS, RELATIVE, MAXIMUM = "Mean mass", "Length-corrected", "Maximum"
-# What stands for all heads where two tokens meet: mean_cells.
+# The choice of mean_cells instead of a single head, for the weights between tokens.
 AVERAGE = "All heads, mean"
 
 
@@ -31,26 +31,26 @@ class InterSentence:
     Attributes
     ----------
     maximum
-        (S, S), the largest single weight from a token of a to a token of b, over layers, heads and tokens. nan where a
-        causal model cannot look.
+        (S, S), the largest single weight from a token of a to a token of b, over layers, heads and tokens. nan if a
+        causal model cannot look from a to b.
     where
-        (S, S, 4), the layer, head, query and key of that weight, from 0; -1 where there is none. Of equal weights the
-        lowest layer counts.
+        (S, S, 4), the layer, head, query and key of the largest weight, from 0; -1 if there is none. If weights are
+        equal, the lowest layer counts.
     mass
-        (S, S), what a token of a sends to b: mean over layers, heads and a's tokens.
+        (S, S), the attention that a token of a sends to b: mean over layers, heads and a's tokens.
     relative
-        (S, S), that mass over what uniform attention would send, which is |b|/n in a model that sees the whole text, n
-        all its tokens; where ``renormalised``, only those in sentences. 1 is as much as an even spread over these n.
-        nan where a causal model cannot look.
+        (S, S), ``mass`` divided by the mass of uniform attention. In a model that sees the whole text, uniform
+        attention sends |b|/n, where n counts all tokens, or if ``renormalised`` only the tokens in sentences. 1 is the
+        value of an even spread. nan if a causal model cannot look from a to b.
     removed
-        (S,), what a token of a sends to tokens in no sentence: [CLS] and [SEP], or what
+        (S,), the attention that a token of a sends to tokens in no sentence: [CLS] and [SEP], or the tokens that
         :func:`lab.analysis.sentences.split.aside` sets apart.
     members
         For each sentence the places of its tokens, ascending.
     renormalised
-        Whether ``mass`` is a share of what goes to sentences: each token's mean over all heads is divided by its sum
-        over tokens in sentences. Not each head by itself: a head that spends 99 % on [SEP] would then count as much as
-        one that reads words.
+        True if ``mass`` is a share of the attention to sentences: each token's mean over all heads is divided by its
+        sum over tokens in sentences. Single heads are not renormalised, because then a head with 99 % on [SEP] would
+        count as much as a head that reads words.
     """
 
     maximum: Values
@@ -64,9 +64,9 @@ class InterSentence:
 
 @dataclass(frozen=True, eq=False)
 class SentenceCells:
-    """The weights of one head from the tokens of one sentence to those of another.
+    """The weights from the tokens of one sentence to the tokens of another.
 
-    ``queries`` (q,) and ``keys`` (k,) are places in the text, ``weights`` (q, k).
+    ``queries`` (q,) and ``keys`` (k,) are places in the text; ``weights`` are (q, k).
     """
 
     queries: Places
@@ -76,7 +76,7 @@ class SentenceCells:
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """The tokens in sentence order, and where each sentence begins among them."""
+    """The m tokens in sentence order, and the start of each sentence among them."""
 
     order: Places
     starts: Places
@@ -89,26 +89,26 @@ class _Blocks:
         return cls(np.concatenate(members), ends[:-1], parts)
 
     def largest(self, matrix: NDArray[np.floating]) -> Values:
-        """(m, m) in sentence order -> (S, S), the largest number of each block."""
-        # Slice by slice: down the rows reduceat takes ten times as long.
+        """The largest number of each block, (m, m) in sentence order -> (S, S)."""
+        # Reduce the rows slice by slice, because reduceat along rows takes ten times as long.
         rows = np.array([matrix[part].max(axis=0) for part in self.parts], dtype=np.float64)
         return np.asarray(np.maximum.reduceat(rows, self.starts, axis=1))
 
     def by_key(self, matrix: NDArray[np.floating]) -> Values:
-        """(m, m) in sentence order -> (m, S), what each token sends to each sentence."""
+        """The attention that each token sends to each sentence, (m, m) in sentence order -> (m, S)."""
         return np.add.reduceat(matrix, self.starts, axis=1, dtype=np.float64)
 
     def mass(self, sent: Values, renormalise: bool) -> Values:
-        """(m, S) -> (S, S), the mean over each sentence's tokens, each row divided by its sum first if asked for."""
+        """The mean over each sentence's tokens, (m, S) -> (S, S); ``renormalise`` first divides each row by its sum."""
         rows = _shared_out(sent, sent.sum(axis=1)) if renormalise else sent
         return np.array([rows[part].mean(axis=0) for part in self.parts])
 
 
 def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
-    """For each sentence the places of its tokens.
+    """The places of each sentence's tokens.
 
-    ``sentence_of`` has for each token its sentence, numbered from 0, or None for [CLS], [SEP] and
-    whatever is in no sentence. Raises ValueError if no token is in a sentence or a number has no token.
+    ``sentence_of`` has the sentence of each token, numbered from 0, or None for [CLS], [SEP] and
+    other tokens in no sentence. Raises ValueError if no token is in a sentence or a number has no token.
     """
     numbers = np.array([-1 if sentence is None else sentence for sentence in sentence_of])
     count = int(numbers.max(initial=-1)) + 1
@@ -125,16 +125,16 @@ def inter_sentence(trace: Trace, sentence_of: tuple[int | None, ...], *, renorma
     Parameters
     ----------
     trace
-        The run; its text stays as it was encoded.
+        The run; its text is not encoded again.
     sentence_of
-        For each token its sentence from 0, None for special tokens.
+        The sentence of each token, from 0; None for special tokens.
     renormalise
         Leave out the tokens in no sentence and let every row of the mean over heads sum to 1 again.
 
     Raises
     ------
     ValueError
-        If ``sentence_of`` does not fit the trace or numbers a sentence without tokens.
+        If ``sentence_of`` has the wrong length, or if a sentence has no tokens.
     """
     if len(sentence_of) != len(trace):
         raise ValueError(f"the text has {len(trace)} tokens, sentence_of is about {len(sentence_of)}.")
@@ -144,7 +144,7 @@ def inter_sentence(trace: Trace, sentence_of: tuple[int | None, ...], *, renorma
 def between_sentences(
     attention: Iterator[Weights], sentence_of: Sequence[int | None], *, causal: bool, renormalise: bool = False
 ) -> InterSentence:
-    """Attention between sentences from that of the layers in turn, each (H, n, n)."""
+    """Compute the attention between sentences from the attention of each layer in turn, (H, n, n)."""
     members = sentence_members(sentence_of)
     blocks, count = _Blocks.of(members), len(members)
     best, where = np.full((count, count), -1.0), np.full((count, count, 4), -1)
@@ -172,7 +172,7 @@ def between_sentences(
 def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: int) -> SentenceCells:
     """The weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
 
-    They are the model's own, also where ``found`` is renormalised. Raises IndexError for a layer, head or sentence
+    The weights are the model's own even if ``found`` is renormalised. Raises IndexError for a layer, head or sentence
     that does not exist.
     """
     _check(found, a, b)
@@ -184,9 +184,10 @@ def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: 
 
 
 def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The weights behind a cell, as a mean over all heads: rows add up to what each token of a sends to b.
+    """The weights behind one cell of the matrix, as a mean over all heads.
 
-    The mean of those sums is ``found.mass[a, b]``. Raises IndexError for a sentence that does not exist.
+    Each row adds up to the attention that a token of a sends to b; the mean of these sums is ``found.mass[a, b]``.
+    Raises IndexError for a sentence that does not exist.
     """
     _check(found, a, b)
     queries, config = found.members[a], trace.model.config
@@ -203,7 +204,7 @@ def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCe
 def mean_between(
     trace: Trace, sentence_of: tuple[int | None, ...], a: int, b: int, *, renormalise: bool = False
 ) -> SentenceCells:
-    """:func:`mean_cells` of what :func:`inter_sentence` finds."""
+    """:func:`mean_cells` of the result of :func:`inter_sentence`."""
     return mean_cells(trace, inter_sentence(trace, sentence_of, renormalise=renormalise), a, b)
 
 
@@ -214,7 +215,7 @@ def _check(found: InterSentence, a: int, b: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """One layer: over its heads the largest and the sum of the weights among the m tokens in sentences, (m, m)."""
+    """One layer: the largest weight over heads and the sum over heads, among the m tokens in sentences, (m, m)."""
 
     attention: Weights  # (H, n, n), as the model has it
     largest: NDArray[np.float32]
@@ -222,18 +223,18 @@ class _Layer:
 
     @classmethod
     def of(cls, attention: Weights, order: Places) -> _Layer:
-        # Whole rows: a view without the first and last token would take twice as long. What is in no
-        # sentence is cut off at the end.
+        # Reduce whole rows, because a view without the first and last token would take twice as long. Tokens in no
+        # sentence are cut off afterwards.
         return cls(attention, _among(attention.max(axis=0), order), _among(attention.sum(axis=0), order))
 
 
 def _shared_out(rows: Values, total: Values) -> Values:
-    """Rows divided by their ``total``; a row without any stays 0."""
+    """Rows divided by their ``total``; a row with a total of 0 stays 0."""
     return np.asarray(rows / np.where(total > 0, total, 1)[:, None])
 
 
 def _among(matrix: Weights, order: Places) -> Weights:
-    """(n, n) -> (m, m), the rows and columns of ``order``; without a copy where they lie side by side, as most do."""
+    """The rows and columns of ``order``, (n, n) -> (m, m); not copied if they are adjacent, as they usually are."""
     first, last = int(order[0]), int(order[-1]) + 1
     if np.array_equal(order, np.arange(first, last)):
         return matrix[first:last, first:last]
@@ -241,7 +242,7 @@ def _among(matrix: Weights, order: Places) -> Weights:
 
 
 def _raise_maxima(layer: _Layer, number: int, blocks: _Blocks, best: Values, where: NDArray[np.int64]) -> None:
-    """Write into ``best`` and ``where`` what this layer has that is larger."""
+    """Update ``best`` and ``where`` with the weights of this layer that are larger."""
     found = blocks.largest(layer.largest)
     for a, b in np.argwhere(found > best).tolist():
         rows, columns = blocks.parts[a], blocks.parts[b]

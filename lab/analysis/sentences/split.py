@@ -1,4 +1,4 @@
-"""The sentences of a trace: which token stands in which, without touching how the text was encoded."""
+"""Assign the tokens of a trace to sentences, without changing how the text was encoded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
     from lab.text.tokenizers.pieces import Span
 
-# A matrix of more is no longer read; what comes after is left out, and the page says so.
+# The most sentences; a larger matrix would be unreadable. Later sentences are left out, and the page says so.
 MOST = 12
 
 
@@ -30,17 +30,17 @@ class Sentences:
     Attributes
     ----------
     texts
-        The characters of each.
+        The text of each sentence.
     in_pair
-        For each whether it stands in the second text of a pair.
+        For each sentence, true if it is in the second text of a pair.
     of_token
-        For each of n tokens its sentence; None for special tokens, white space and whatever is left out.
+        The sentence of each of n tokens; None for special tokens, white space and sentences left out.
     left_out
-        How many more sentences with tokens there are.
+        The number of sentences that have tokens but are left out.
     cut
-        How many sentences have no token, because the text was cut at the model's limit.
+        The number of sentences without a token, because the text was cut at the model's limit.
     blanks
-        How many tokens are white space between sentences: a tokenizer of bytes may have such tokens.
+        The number of tokens that are white space between sentences; a byte-level tokenizer may have such tokens.
     """
 
     texts: tuple[str, ...]
@@ -66,7 +66,7 @@ def split(trace: Trace, most: int = MOST) -> Sentences:
 
 
 def number(encoding: Encoding, spans: Sequence[Sequence[Span]], most: int = MOST) -> Sentences:
-    """Number the sentences at ``spans``, those of the text and those of the second text, by the tokens they have."""
+    """Number the sentences that have tokens; ``spans`` has the sentences of the text and of the second text."""
     texts = _texts(encoding)
     before = 0
     raw: list[int | None] = [None] * len(encoding)
@@ -93,9 +93,9 @@ def _texts(encoding: Encoding) -> tuple[str, ...]:
 
 
 def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
-    """The two texts of a pair as one, a space between them, and where their sentences are in it.
+    """The two texts of a pair joined by a space, and the spans of their sentences in the joined text.
 
-    The sentences are those of the pair: joining two texts could otherwise make one sentence of two.
+    The texts are split into sentences before they are joined, because joining could merge two sentences into one.
     Raises ValueError for an encoding without a second text.
     """
     if encoding.pair is None:
@@ -107,17 +107,17 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
 
 @once
 def as_one(trace: Trace) -> tuple[Trace, Sentences]:
-    """The two texts of a pair read as one, and its sentences. Raises ValueError for a trace without a second text."""
+    """A run of a pair's two texts as one text, and its sentences. Raises ValueError without a second text."""
     text, spans = joined(trace.encoding)
     run = read(trace.model, text)
     return run, number(run.encoding, (spans,))
 
 
 def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
-    """For each of n tokens its sentence, what takes the attention that a head has no use for set apart: None.
+    """The sentence of each of n tokens, with None for tokens on which heads park unused attention.
 
-    These are the special tokens, which stand in no sentence anyway; in a model without any it is the first token,
-    a sink that stands in the first sentence (Xiao et al. 2024). None if that leaves a sentence without a token.
+    These are the special tokens, which are in no sentence anyway; in a model without special tokens, the first token,
+    which is a sink in the first sentence (Xiao et al. 2024). The result is None if a sentence would have no tokens.
     """
     out, _ = places_left_out(trace)
     kept = tuple(None if gone else number for number, gone in zip(sentences.of_token, out, strict=True))
@@ -125,10 +125,10 @@ def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
 
 
 def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> float:
-    """What a token of sentence a would send to sentence b, spreading its attention evenly over all it may see.
+    """The attention that a token of sentence a would send to b if it spread its attention evenly over its keys.
 
-    |b| over the number of keys it may see, the mean over a's tokens. n is the number of tokens of the text.
-    Where rows were renormalised, only tokens in sentences count.
+    This is |b| divided by the number of keys that the token may see, averaged over a's tokens. n is the number of
+    tokens of the text. If rows were renormalised, only tokens in sentences count.
     """
     keys = np.concatenate(found.members) if found.renormalised else np.arange(n)
     queries, others = found.members[a], found.members[b]
@@ -141,9 +141,9 @@ def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> floa
 
 
 def crossing(found: InterSentence, in_pair: Sequence[bool]) -> Values:
-    """Attention between two texts, (2, 2): what a token of a text (row) sends to a text (column).
+    """The attention that a token of a text (row) sends to a text (column), (2, 2).
 
-    A mean over the tokens of the text, so long sentences count for more.
+    The mean is over the tokens of a text, so long sentences count for more.
     """
     sizes = np.array([len(places) for places in found.members], dtype=np.float64)
     sent = found.mass * sizes[:, None]

@@ -1,4 +1,4 @@
-"""Words as somebody cuts them by hand: "mary's | little lamb", held against the text by its characters."""
+"""Match words cut by hand ("mary's | little lamb") with the text, character by character."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class CutError(ValueError):
 
 
 def separator(encoding: Encoding) -> str:
-    """The sign between two words: a bar, or another one where the text has bars of its own."""
+    """The sign between two words: a bar, or a different sign if the text contains bars."""
     text = encoding.text + (encoding.pair or "")
     return next((sign for sign in _SEPARATORS if sign not in text), _SEPARATORS[-1])
 
 
 def without_special(encoding: Encoding) -> Words:
-    """The tokenizer's own words, special tokens left out."""
+    """The tokenizer's own words, without special tokens."""
     words = words_of(encoding)
     kept = [word for word, special in enumerate(words.special) if not special]
     number = {word: place for place, word in enumerate(kept)}
@@ -35,21 +35,20 @@ def without_special(encoding: Encoding) -> Words:
 
 
 def default_cut(encoding: Encoding) -> str:
-    """The tokenizer's own words as somebody would type them."""
+    """The tokenizer's own words as a cut that a learner could type."""
     return f" {separator(encoding)} ".join(without_special(encoding).labels)
 
 
 def cut_words(encoding: Encoding, cut: str) -> Words:
-    """The words of ``cut``, a copy of the text (and then the second one) with separators between words.
+    """The words of ``cut``, a copy of the text (followed by the second text) with separators between words.
 
-    Spaces, capitals and what the tokenizer drops (invisible characters) make no difference; every other
-    character that the model read must be there, in its order. The groups are those of the tokens that are
-    not special.
+    Spaces, capitals and invisible characters, which the tokenizer drops, make no difference; every other
+    character that the model read must be there in order. The groups cover only tokens that are not special.
 
     Raises
     ------
     CutError
-        A part that is not in the text at its place, text that is left over, or a cut inside a token.
+        If a part does not match the text at its place, if text is left over, or if a cut is inside a token.
     """
     sign, dropped = separator(encoding), _dropped(encoding)
     parts = [part for part in cut.split(sign) if any(_solid(part, dropped))]
@@ -68,7 +67,7 @@ def cut_words(encoding: Encoding, cut: str) -> Words:
 
 
 def _dropped(encoding: Encoding) -> frozenset[str]:
-    """The characters that are in no token, such as BERT's control characters; those in some token are none."""
+    """The characters that never occur in a token, such as control characters in BERT."""
     covered: tuple[set[int], set[int]] = (set(), set())
     for (start, end), second in zip(encoding.offsets, encoding.in_pair, strict=True):
         covered[second].update(range(start, end))
@@ -78,7 +77,7 @@ def _dropped(encoding: Encoding) -> frozenset[str]:
 
 
 def _solid(text: str, dropped: frozenset[str], until: int | None = None) -> Iterator[tuple[int, str]]:
-    """The places and characters that count: no spaces, nothing invisible, nothing dropped."""
+    """The places and characters to match, without spaces, invisible and dropped characters."""
     for place, char in enumerate(text[:until]):
         if not char.isspace() and char not in dropped and unicodedata.category(char) not in ("Cc", "Cf", "Cs"):
             yield place, char.casefold()
@@ -87,10 +86,10 @@ def _solid(text: str, dropped: frozenset[str], until: int | None = None) -> Iter
 def _spans(
     encoding: Encoding, parts: Sequence[str], sign: str, dropped: frozenset[str]
 ) -> Iterator[tuple[int, int, int]]:
-    """(which text, start, end) of each part."""
+    """The text (0 or 1), start and end of each part."""
     texts, ends = (encoding.text, encoding.pair or ""), [0, 0]
     for (_, end), second in zip(encoding.offsets, encoding.in_pair, strict=True):
-        # Of a text that was cut at the model's limit, only what was read is there to be matched.
+        # If the text was cut at the model's limit, match only the part that was read.
         ends[second] = max(ends[second], end)
     read = [(which, place, char) for which in range(2) for place, char in _solid(texts[which], dropped, ends[which])]
     at = 0
@@ -110,7 +109,7 @@ def _spans(
 
 
 def _groups(encoding: Encoding, spans: Sequence[tuple[int, int, int]], parts: Sequence[str], sign: str) -> list[int]:
-    """The part of each token that is not special; one of spaces only goes with the token before."""
+    """The part of each token that is not special; a token of only spaces belongs to the part of the token before."""
     groups: list[int] = []
     part_at = {(text, place): word for word, (text, start, end) in enumerate(spans) for place in range(start, end)}
     for token, (start, end), second, special in zip(

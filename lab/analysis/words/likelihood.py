@@ -1,10 +1,10 @@
-"""How probable a model finds a text: one log-probability a token, their sum, and the perplexity.
+"""A model's probability of a text: one log-probability for each token, their sum, and the perplexity.
 
-A causal model factors the text from left to right, so one pass gives log P(token | all before it)
+A causal model factors the text from left to right, so one pass gives log P(token | all tokens before)
 for every token but the first. A masked-language model has no such order. Its pseudo-log-likelihood
-hides each token in turn and adds up log P(token | all others), one pass a token (Wang & Cho 2019,
-§3; Salazar et al. 2020, §2). The conditionals of two masked tokens need not belong to one joint
-distribution, hence "pseudo": compare texts under one model, never the two kinds with each other.
+hides each token in turn and adds up log P(token | all other tokens), one pass for each token (Wang & Cho 2019,
+§3; Salazar et al. 2020, §2). The conditional probabilities need not belong to one joint
+distribution, hence "pseudo": compare texts under one model, but never a causal model with a masked one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace, inputs, trace_encoding
 
-# Rows of a vocabulary in memory at once: 64 of GPT-2's 50257 words are 26 MB in float64.
+# How many whole-vocabulary rows are in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
 _ROWS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
 class TokenScore:
-    """What the model gives the token at ``place``: ``rank`` 1 is the most probable; ``best`` is that word's id."""
+    """The model's score of the token at ``place``: its ``rank``, 1 if most probable; ``best`` is the best word's id."""
 
     place: int
     token_id: int
@@ -48,10 +48,10 @@ class TokenScore:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """The tokens scored so far, in the order of the text; ``wanted`` is how many there will be.
+    """The tokens scored so far, in the order of the text; ``wanted`` is the number of tokens to score.
 
-    ``pseudo`` says that each token was hidden in turn (masked-language model). Special tokens and
-    masks that the learner typed are not scored, nor is the first token of a causal model.
+    ``pseudo`` is true if each token was hidden in turn (masked-language model). Special tokens and
+    masks that the learner typed are not scored; in a causal model, the first token is not scored either.
     """
 
     pseudo: bool
@@ -69,12 +69,12 @@ class Likelihood:
 
     @property
     def total(self) -> float:
-        """The sum of the log-probabilities, in nats: the (pseudo-)log-likelihood once all are scored."""
+        """The sum of the log-probabilities, in nats: the (pseudo-)log-likelihood after all tokens are scored."""
         return math.fsum(score.log_probability for score in self.scores)
 
     @property
     def mean(self) -> float:
-        """The sum over the number of tokens scored, in nats."""
+        """The mean log-probability of the tokens scored, in nats."""
         return self.total / len(self.scores)
 
     @property
@@ -84,7 +84,7 @@ class Likelihood:
 
     @cached_property
     def by_place(self) -> dict[int, TokenScore]:
-        """The scores by token; a place without one is not in it."""
+        """The scores by the token's place; only scored places are included."""
         return {score.place: score for score in self.scores}
 
 
@@ -96,12 +96,12 @@ def scored_places(model: LoadedModel, encoding: Encoding) -> tuple[int, ...]:
 
 
 def likelihood(model: LoadedModel, encoding: Encoding, scored: Sequence[TokenScore] = ()) -> Iterator[Likelihood]:
-    """Score ``encoding`` batch by batch: yields all scores so far, and the whole as the last.
+    """Score ``encoding`` batch by batch; yields all scores so far after each batch.
 
     ``scored`` are the first scores of an earlier call that was stopped; only the rest is computed. A batch
-    holds no more tokens than the model's longest text, so it takes no more memory than that one; a page
-    can stop between two. Raises ValueError at once for a model with neither a mask token nor a causal mask
-    and for a text without a token to score; at the first batch for one without a vocabulary head.
+    holds no more tokens than the model's longest text, so it takes no more memory than such a text; a page
+    can stop between two batches. Raises ValueError at once for a model with neither a mask token nor a causal mask
+    and for a text without a token to score; at the first batch for a model without a vocabulary head.
     """
     places = scored_places(model, encoding)
     if not places:
@@ -114,7 +114,7 @@ def likelihood(model: LoadedModel, encoding: Encoding, scored: Sequence[TokenSco
 
 
 class Scoring:
-    """The likelihood of a text as far as it has come; all who look at the text go on with the same one."""
+    """The likelihood of a text in its current state; all visitors of the text share and continue one scoring."""
 
     def __init__(self) -> None:
         self.latest: Likelihood | None = None
@@ -126,13 +126,13 @@ class Scoring:
 
     @property
     def nbytes(self) -> int:
-        """What the scores of a long text take."""
+        """The bytes of a long text's scores, at most."""
         return 100_000
 
     def step(self, trace: Trace) -> None:
         """Score the next batch of hidden tokens, or do the one pass that a causal model needs.
 
-        ``trace`` is the run it was made for. Raises ValueError for a text without a token to score.
+        ``trace`` is the run for which the scoring was made. Raises ValueError for a text without a token to score.
         """
         with one_core(), self._lock:
             if not self.finished:
@@ -144,12 +144,12 @@ class Scoring:
 
 @once
 def scoring(trace: Trace) -> Scoring:
-    """The scores of this text's tokens, as far as anybody asked for them."""
+    """The scores of this text's tokens, as far as they have been computed for any visitor."""
     return Scoring()
 
 
 def scored(trace: Trace, count: int | None = None) -> Likelihood:
-    """The first ``count`` scores of a text, or all. Errors: those of :func:`likelihood`."""
+    """The first ``count`` scores of a text, or all scores. Raises the errors of :func:`likelihood`."""
     found = scoring(trace)
     while found.latest is None or not (found.finished or len(found.latest.scores) >= (count or math.inf)):
         found.step(trace)
@@ -176,7 +176,7 @@ def _mask(model: LoadedModel) -> tuple[str, int]:
 
 
 def _score(prediction: Prediction, token_id: int) -> TokenScore:
-    # log of the softmax without the softmax: a probability too small for a float has a logarithm still.
+    # Compute the log of the softmax directly, because a probability may be too small for a float.
     log_probability = prediction.scaled[token_id] - prediction.largest - math.log(prediction.total)
     best = int(np.argmax(prediction.logits))
     return TokenScore(prediction.place, token_id, float(log_probability), prediction.rank(token_id), best)
@@ -185,7 +185,7 @@ def _score(prediction: Prediction, token_id: int) -> TokenScore:
 def _left_to_right(
     model: LoadedModel, encoding: Encoding, places: Sequence[int]
 ) -> Iterator[tuple[Sequence[int], Array]]:
-    """One pass; the prediction of token i stands at token i - 1."""
+    """Logits from one pass; the prediction of token i is at token i - 1."""
     run = trace_encoding(model, encoding)
     for start in range(0, len(places), _ROWS_AT_ONCE):
         here = places[start : start + _ROWS_AT_ONCE]
@@ -195,7 +195,7 @@ def _left_to_right(
 def _each_hidden(
     model: LoadedModel, encoding: Encoding, places: Sequence[int]
 ) -> Iterator[tuple[Sequence[int], Array]]:
-    """One copy of the text a place, with that token hidden; as many copies at once as fit."""
+    """Logits from one copy of the text for each place, with the token there hidden; several copies at once."""
     mask = _mask(model)
     at_once = max(1, min(_ROWS_AT_ONCE, model.config.max_tokens // len(encoding)))
     for start in range(0, len(places), at_once):
@@ -205,7 +205,7 @@ def _each_hidden(
 
 @torch.inference_mode()
 def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Sequence[int]) -> Array:
-    """(b, vocabulary): of each of the b encodings, all of one length, the logits at its own place."""
+    """The logits of each of b encodings of equal length, each at its own place, (b, vocabulary)."""
     weights, config, head = model.weights, model.config, model.vocabulary_head
     ids, segments, positions = (torch.stack(each) for each in zip(*(inputs(model, one) for one in hidden), strict=True))
     x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output

@@ -1,4 +1,4 @@
-"""Hiding words: which tokens can be hidden, and the encoding in which they are."""
+"""Hide words: find the tokens that can be hidden, and make encodings with hidden tokens."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _UNKNOWN_TOKENS = ("[UNK]", "<unk>")
 
 
 def mask_of(tokenizer: Tokenizer) -> tuple[str, int] | None:
-    """The token that hides another and its id, or None for a model that has none (GPT-2)."""
+    """The mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
     return _first_known(tokenizer, _MASK_TOKENS)
 
 
 def unknown_of(tokenizer: Tokenizer) -> int | None:
-    """The id of the token that stands for whatever the vocabulary lacks, or None."""
+    """The id of the token for characters that the vocabulary lacks, or None."""
     found = _first_known(tokenizer, _UNKNOWN_TOKENS)
     return None if found is None else found[1]
 
@@ -44,7 +44,7 @@ def typed_masks(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
 
 
 def whole_words(encoding: Encoding, places: Iterable[int]) -> tuple[int, ...]:
-    """Those of ``places`` whose token is a word of its own: letters, no piece of a longer word."""
+    """The places in ``places`` whose token is a whole word of letters, not a piece of a longer word."""
     pieces: dict[tuple[bool, int | None], int] = {}
     keys = list(zip(encoding.in_pair, encoding.word_ids, strict=True))
     for key in keys:
@@ -61,7 +61,7 @@ def _spelling(encoding: Encoding, place: int) -> str:
 
 
 def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """What is hidden before anybody chose: the last whole word, or nothing where a mask was typed."""
+    """The place to hide by default: the last whole word; none if the learner typed a mask."""
     if typed_masks(encoding, mask_id):
         return ()
     offered = maskable(encoding, mask_id)
@@ -69,10 +69,10 @@ def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
 
 
 def asked_next(encoding: Encoding) -> int:
-    """After which token (from 0) a model is asked for the next one before anybody chose: the last.
+    """The token (from 0) after which to predict the next token by default: the last token.
 
-    Behind a final full stop there is little to guess, so a text that ends without a letter or digit is asked before
-    its last whole word, which is then there to compare with.
+    After a final full stop there is little to guess. So if a text ends without a letter or digit, the prediction is for
+    its last whole word, with which it can be compared.
     """
     last = len(encoding) - 1
     if any(map(str.isalnum, _spelling(encoding, last))) or encoding.special[last]:
@@ -104,9 +104,10 @@ def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
 
 
 def asked_run(trace: Trace) -> tuple[Trace, int] | None:
-    """The text as a model is asked about it before anybody chose, and the place that is asked about.
+    """The default run for a prediction, and the place of the prediction.
 
-    With its last word hidden, if none is; a causal model reads it as it is. None without a mask token or a word.
+    The last word of the text is hidden unless a word is hidden already; a causal model reads the text unchanged. None
+    without a mask token or a word.
     """
     if trace.model.config.causal:
         return trace, asked_next(trace.encoding)
@@ -119,7 +120,7 @@ def asked_run(trace: Trace) -> tuple[Trace, int] | None:
 
 
 def spread(places: Sequence[int], count: int) -> tuple[int, ...]:
-    """At most ``count`` of ``places``, evenly spread over them."""
+    """At most ``count`` of ``places``, evenly spread."""
     if len(places) <= count:
         return tuple(places)
     return tuple(places[round(i * (len(places) - 1) / (count - 1))] for i in range(count))

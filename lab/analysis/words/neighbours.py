@@ -1,6 +1,6 @@
-"""Which words have vectors like those of a word: in the table of the vocabulary, and after the last layer.
+"""Find the words with the most similar vectors to a word: in the token table, and after the last layer.
 
-Likeness is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 for one direction, 0 for a right
+Similarity is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 for one direction, 0 for a right
 angle. Tokens, layers and ids count from 0.
 """
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float32]
 Values = NDArray[np.float64]
-# Rows of the table that are compared at a time: 8 MB in float64 for lab-minilm.
+# How many rows of the table to compare at once: 8 MB in float64 for lab-minilm.
 _ROWS = 2048
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A word whose vector is like another's, and the cosine of the two.
+    """A word whose vector is similar to another word's vector, and the cosine of the two vectors.
 
-    ``text`` is the sentence it stands in, from 0, where the vector is that of a place in a sentence.
+    ``text`` is the number of the word's sentence, from 0; None if the vector comes from the token table.
     """
 
     word: str
@@ -45,7 +45,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest words, the nearest first, and what chance gives: the mean cosine with all ``count`` of them."""
+    """The nearest words, nearest first, and the value by chance: the mean cosine with all ``count`` words."""
 
     nearest: tuple[Neighbour, ...]
     mean: float
@@ -53,9 +53,9 @@ class Neighbours:
 
 
 def is_whole(tokenizer: Tokenizer, token_id: int) -> bool:
-    """Whether a token of the vocabulary begins a word and has letters only, at least two of them.
+    """True if a token of the vocabulary begins a word and has only letters, at least two.
 
-    Some of these are the beginnings of longer words alone: the vocabulary does not tell.
+    Some such tokens only occur as beginnings of longer words, which cannot be seen from the vocabulary.
     """
     name = word_of(tokenizer, token_id)
     if isinstance(tokenizer.decoder, decoders.ByteLevel):
@@ -67,7 +67,7 @@ def is_whole(tokenizer: Tokenizer, token_id: int) -> bool:
 
 @once
 def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
-    """The ids of the whole words (see :func:`is_whole`); of a vocabulary without any, as a toy's, all but specials."""
+    """The ids of the whole words (see :func:`is_whole`); all ids but special ones if there are none, as in a toy."""
     special = {i for i, token in model.tokenizer.get_added_tokens_decoder().items() if token.special}
     ids = range(min(len(model.weights.embeddings.token), model.tokenizer.get_vocab_size()))
     whole = tuple(each for each in ids if is_whole(model.tokenizer, each))
@@ -75,13 +75,13 @@ def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
 
 
 def some(ids: Sequence[int]) -> Iterator[list[int]]:
-    """The ``ids`` of rows, some at a time: all rows and their copies would take more memory than the model."""
+    """The ``ids`` in parts, because all rows and their copies would take more memory than the model."""
     return (list(ids[start : start + _ROWS]) for start in range(0, len(ids), _ROWS))
 
 
 @once
 def nearest_in_table(model: LoadedModel, token_id: int, k: int) -> Neighbours:
-    """The ``k`` whole words whose rows of the token table are most like the row of ``token_id``, without itself."""
+    """The ``k`` whole words, other than ``token_id``, whose rows in the token table are most similar to its row."""
     ids = [each for each in vocabulary_words(model) if each != token_id]
     table = model.weights.embeddings.token
     vector = table[token_id].numpy()
@@ -91,9 +91,9 @@ def nearest_in_table(model: LoadedModel, token_id: int, k: int) -> Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class WordPlaces:
-    """The whole words of many texts as the last layer leaves them: unit vectors (m, d), and which token stands where.
+    """The m whole words of many texts: their unit vectors after the last layer (m, d), token ids and texts.
 
-    Where no token is a whole word, as in a toy, all tokens but the special ones.
+    If no token is a whole word, as in a toy, all tokens but the special ones are included.
     """
 
     vectors: Array
@@ -127,9 +127,9 @@ def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
 
 @once
 def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -> Neighbours:
-    """The ``k`` words whose last vectors somewhere in ``texts`` are most like that of ``token`` in ``trace``.
+    """The ``k`` words in ``texts`` whose last vectors are most similar to the vector of ``token`` in ``trace``.
 
-    Each word counts once, where it is nearest; the word itself is left out, whatever it means there.
+    Each word counts once, at its nearest place; occurrences of the same word are left out, whatever their meaning.
     """
     model, places = trace.model, places_in(trace.model, texts)
     cosines = _cosines(places.vectors, trace.output[token].numpy())
@@ -146,9 +146,9 @@ def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -
 
 
 def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Values:
-    """How like ``token`` of one run and ``other`` of another are in each hidden state, (L+1,).
+    """The cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
 
-    The last is that of the outputs, after a final LayerNorm where the model has one. Both runs are of one model.
+    The last cosine is between the outputs, after a final LayerNorm if the model has one. Both runs use one model.
     """
     here = torch.cat([first.hidden_states[:-1, token], first.output[None, token]]).double()
     there = torch.cat([second.hidden_states[:-1, other], second.output[None, other]]).double()
@@ -156,7 +156,7 @@ def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Valu
 
 
 def token_twice(token_ids: Iterable[int], token: int) -> int | None:
-    """Where the token at ``token`` stands once more, the first of the other places; None where it does not."""
+    """The first other place with the same token as at ``token``; None if there is no other place."""
     ids = list(token_ids)
     return next((place for place, each in enumerate(ids) if each == ids[token] and place != token), None)
 
@@ -167,12 +167,12 @@ def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbo
 
 
 def _unit(rows: Array) -> Array:
-    """(m, d), each row divided by its length; a row of zeros stays."""
+    """The rows (m, d), each divided by its length; a row of zeros stays 0."""
     sizes = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(sizes == 0, 1, sizes)).astype(np.float32)
 
 
 def _cosines(unit: Array, vector: Array) -> Values:
-    """(m,), the cosines of unit rows with ``vector``; 0 for a vector of zeros."""
+    """The cosines of unit rows with ``vector``, (m,); 0 for a vector of zeros."""
     found: Values = unit.astype(np.float64) @ (vector / (np.linalg.norm(vector) or 1.0)).astype(np.float64)
     return found

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextSentence:
-    """The probability that the second text follows the first, and with the two swapped.
+    """The probability that the second text follows the first, for the pair as it is and with its texts swapped.
 
-    The logits it comes from are (B follows A, B does not).
+    The logits are (B follows A, B does not).
     """
 
     follows: float
@@ -27,7 +27,7 @@ class NextSentence:
 
 
 def why_not(run: Trace) -> str | None:
-    """Why ``run`` has no next-sentence probability, for the learner; None where it has one."""
+    """The reason why ``run`` has no next-sentence probability, for the learner; None if it has one."""
     if run.model.weights.pair_head is None:
         return f"{run.model.id} came without a next-sentence head."
     if run.pair is None:
@@ -37,10 +37,10 @@ def why_not(run: Trace) -> str | None:
 
 @once
 def next_sentence(run: Trace) -> NextSentence | None:
-    """Both orders of a pair, read from the pooled [CLS]; None where :func:`why_not` says why.
+    """The probabilities for both orders of a pair, from the pooled [CLS]; None if :func:`why_not` has a reason.
 
-    Runs the model once more. Raises ValueError for a run that carries interventions: those that name
-    tokens would name others in the swapped text.
+    Runs the model once more. Raises ValueError for a run with interventions, because interventions at
+    tokens would apply to other tokens in the swapped text.
     """
     if why_not(run) is not None or run.pair is None:
         return None
@@ -52,7 +52,7 @@ def next_sentence(run: Trace) -> NextSentence | None:
 
 @dataclass(frozen=True)
 class PairsTried:
-    """P(second follows first) of some pairs: as they are, swapped, and with the second text of the next pair."""
+    """P(second follows first) for some pairs: as they are, swapped, and with the second text of the next pair."""
 
     follows: tuple[float, ...]
     swapped: tuple[float, ...]
@@ -61,7 +61,7 @@ class PairsTried:
 
 @once
 def try_pairs(model: LoadedModel, pairs: tuple[tuple[str, str], ...]) -> PairsTried:
-    """Each of ``pairs`` through ``model`` in the three ways. For a model with a next-sentence head."""
+    """Run ``model``, which must have a next-sentence head, on each of ``pairs`` in three ways: see PairsTried."""
     seconds = [second for _, second in pairs]
     others = zip((first for first, _ in pairs), [*seconds[1:], seconds[0]], strict=True)
     swapped = ((second, first) for first, second in pairs)

@@ -1,8 +1,8 @@
-"""From a hidden state to a word: what a model predicts at one place, and each number on the way.
+"""From a hidden state to a word: a model's prediction at one place, and all numbers that lead to it.
 
-A masked-language model (Devlin et al. 2019, §3.1) is asked about tokens hidden behind [MASK]; a
-language model (Radford et al. 2019, §2) about the token that comes next. The head is the same idea
-in both: a logit for every word of the vocabulary, and a softmax over them.
+A masked-language model (Devlin et al. 2019, §3.1) predicts tokens hidden behind [MASK]; a
+language model (Radford et al. 2019, §2) predicts the next token. The head works alike
+in both: it gives a logit for every word of the vocabulary, and a softmax over the logits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Array = NDArray[np.float64]
-# Logits of a whole vocabulary in memory at once: 16 of GPT-2's are 6 MB in float64.
+# How many whole-vocabulary logit vectors are in memory at once; 16 of GPT-2's take 6 MB in float64.
 _PLACES_AT_ONCE = 16
 
 
@@ -34,8 +34,9 @@ _PLACES_AT_ONCE = 16
 class Candidate:
     """One word of the vocabulary as the answer at a place.
 
-    ``logit`` is the head's score, ``exponential`` e to the logit (over the temperature) minus the
-    largest one, ``probability`` its share of all exponentials, ``rank`` 1 for the most probable.
+    ``logit`` is the head's score, ``exponential`` is e to the logit (divided by the temperature) minus the
+    largest such number, ``probability`` is the exponential's share of all exponentials, ``rank`` is 1 for the most
+    probable word.
     """
 
     token_id: int
@@ -50,9 +51,9 @@ class Candidate:
 class Prediction:
     """The logits of every word of the vocabulary at one place, and their softmax.
 
-    ``truth`` is the id of the token that really stands there, or None where nobody knows: behind a
-    [MASK] that the learner typed, after the last token. Numbers are float64: a probability and the
-    quotient written out beside it then agree to more digits than a page shows.
+    ``truth`` is the id of the true token, or None if it is unknown: behind a
+    [MASK] that the learner typed, or after the last token. Numbers are float64, so that a probability and the
+    written-out quotient agree to more digits than a page shows.
     """
 
     place: int
@@ -62,12 +63,12 @@ class Prediction:
 
     @cached_property
     def scaled(self) -> Array:
-        """(vocabulary,), the logits over the temperature."""
+        """The logits divided by the temperature, (vocabulary,)."""
         return self.logits / self.temperature
 
     @cached_property
     def exponentials(self) -> Array:
-        """(vocabulary,), e^(scaled - largest): the largest is 1, so none overflows."""
+        """The exponentials e^(scaled - largest), (vocabulary,); the largest is 1, so none overflows."""
         return np.exp(self.scaled - self.scaled.max())
 
     @property
@@ -77,21 +78,21 @@ class Prediction:
 
     @property
     def total(self) -> float:
-        """The sum of the exponentials: the softmax's divisor."""
+        """The sum of the exponentials, which is the softmax's divisor."""
         return float(self.exponentials.sum())
 
     @cached_property
     def probabilities(self) -> Array:
-        """(vocabulary,), they sum to 1."""
+        """The probabilities of all words, (vocabulary,), which sum to 1."""
         return self.exponentials / self.exponentials.sum()
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """(vocabulary,), ids by probability, the best first; of equal ones the lower id."""
+        """The ids sorted by probability, (vocabulary,), the best first; of equal words the lower id first."""
         return np.argsort(-self.logits, kind="stable")
 
     def best(self, k: int) -> tuple[int, ...]:
-        """The first ``k`` of them."""
+        """The ids of the ``k`` most probable words."""
         return tuple(self.order[:k].tolist())
 
     def rank(self, token_id: int) -> int:
@@ -103,7 +104,7 @@ class Prediction:
         return -self.logits[self.order]
 
     def at(self, temperature: float) -> Prediction:
-        """These logits under another temperature; 1 is the model's own distribution.
+        """The prediction at another temperature; 1 is the model's own distribution.
 
         Raises ValueError unless the temperature is positive.
         """
@@ -114,11 +115,12 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class HeadSteps:
-    """The way from one hidden state to its logits; steps a family lacks are None.
+    """The steps from one hidden state to its logits; steps that a family lacks are None.
 
-    BERT: hidden state -> dense -> activation -> LayerNorm. GPT-2: last residual -> final LayerNorm. ModernBERT takes
-    BERT's steps from where GPT-2's end.
-    ``normed`` meets every word's embedding: logit = normed · embedding (+ bias).
+    BERT: hidden state -> dense -> activation -> LayerNorm. GPT-2: last residual -> final LayerNorm. ModernBERT has
+    GPT-2's steps, followed by BERT's.
+
+    ``normed`` is multiplied with every word's embedding: logit = normed · embedding (+ bias).
     """
 
     hidden: Array  # (d,)
@@ -129,7 +131,7 @@ class HeadSteps:
 
 @dataclass(frozen=True)
 class LogitParts:
-    """A logit taken apart: the dot product with the word's embedding, and the word's own bias."""
+    """The parts of a logit: the dot product with the word's embedding, and the word's own bias."""
 
     token_id: int
     product: float
@@ -142,7 +144,7 @@ class LogitParts:
 
 @dataclass(frozen=True)
 class Restored:
-    """How well a model restores the token at one place: the probability it gives the true one."""
+    """The probability that a model gives the true token at one place, and the token's rank."""
 
     place: int
     word: str
@@ -151,7 +153,7 @@ class Restored:
 
 
 def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> tuple[Prediction, ...]:
-    """What the model predicts at ``places``; only these are multiplied with the vocabulary.
+    """The model's predictions at ``places``; only the vectors at these places are multiplied with the vocabulary.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -161,7 +163,7 @@ def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None
 
 @once
 def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
-    """What a run predicts at one place."""
+    """A run's prediction at one place."""
     return predictions(trace, [place], [truth])[0]
 
 
@@ -172,13 +174,13 @@ def masked_prediction(trace: Trace, plain: Encoding, place: int) -> Prediction:
 
 
 def next_prediction(trace: Trace, place: int) -> Prediction:
-    """What a language model predicts after the token at ``place``."""
+    """A language model's prediction after the token at ``place``."""
     following = trace.token_ids[place + 1] if place + 1 < len(trace) else None
     return prediction_at(trace, place, following)
 
 
 def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Candidate:
-    """One word's numbers at this place."""
+    """One word's numbers in a prediction."""
     return Candidate(
         token_id,
         word_of(tokenizer, token_id),
@@ -204,7 +206,7 @@ class Likeliest:
 
 @once
 def likeliest(trace: Trace, k: int) -> Likeliest:
-    """The ``k`` most probable words at every place of the text as it stands, a few places at a time.
+    """The ``k`` most probable words at every place of the unchanged text, a few places at a time.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -219,19 +221,19 @@ def likeliest(trace: Trace, k: int) -> Likeliest:
 
 
 def rest(prediction: Prediction, shown: Sequence[int]) -> float:
-    """The sum of the exponentials of all words but the ones ``shown``."""
+    """The sum of the exponentials of all words that are not in ``shown``."""
     others = np.ones(len(prediction.logits), dtype=bool)
     others[list(shown)] = False
     return float(prediction.exponentials[others].sum())
 
 
 def true_word(prediction: Prediction, tokenizer: Tokenizer) -> Candidate | None:
-    """The word that really stands there, or None where nobody knows."""
+    """The true word at the place of a prediction, or None if it is unknown."""
     return None if prediction.truth is None else candidate(prediction, prediction.truth, tokenizer)
 
 
 def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
-    """How probable the true word is at this place. Raises ValueError where there is none."""
+    """The probability of the true word at this place. Raises ValueError if the true word is unknown."""
     truth = true_word(prediction, tokenizer)
     if truth is None:
         raise ValueError(f"place {prediction.place}: nobody knows the word that stands there.")
@@ -241,7 +243,7 @@ def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
 @torch.inference_mode()
 @once
 def restored_words(trace: Trace, places: tuple[int, ...]) -> tuple[Restored, ...]:
-    """How probable each of these words is when it alone is hidden: one run a word."""
+    """The probability of each of these words if only this word is hidden, with one run for each word."""
     runs = {place: masked_run(trace, (place,)) for place in places}
     found = [masked_prediction(run, trace.encoding, place) for place, run in runs.items()]
     return tuple(restored(each, trace.model.tokenizer) for each in found)
@@ -264,7 +266,7 @@ def head_steps(trace: Trace, place: int) -> HeadSteps:
 
 @torch.inference_mode()
 def logit_parts(trace: Trace, steps: HeadSteps, token_ids: Sequence[int]) -> tuple[LogitParts, ...]:
-    """The logits of a few words, each as a dot product plus a bias (0 where the head has none)."""
+    """The logits of a few words, each as a dot product plus a bias (0 if the head has no biases)."""
     head = trace.model.vocabulary_head
     rows = list(token_ids)
     products = _array(head.decoder[rows]) @ steps.normed

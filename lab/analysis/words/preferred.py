@@ -1,4 +1,4 @@
-"""Which of two words a model prefers at a place, with all its heads and with each head switched off."""
+"""Measure a model's preference between two words at a place, with all heads and with each head switched off."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.models.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class Preferred:
-    """How much the first of two words is preferred: its share of the probability of both.
+    """The preference for the first of two words: its share of the probability of both words.
 
     before    with all heads
     off       (L, H), with each head off, one at a time
@@ -31,12 +31,12 @@ class Preferred:
 def preferred(trace: Trace, place: int, words: tuple[int, int]) -> Preferred:
     """The share of the first of two ``words`` (token ids) at ``place``, from 0, as :class:`Preferred`.
 
-    P(first) / (P(first) + P(second)) is the sigmoid of the difference of their logits, so no softmax is taken.
+    P(first) / (P(first) + P(second)) is the sigmoid of the difference of their logits, so no softmax is needed.
 
     Raises
     ------
     ValueError
-        A model without a vocabulary head.
+        If the model has no vocabulary head.
     """
     vocabulary, norm, config = trace.model.weights.vocabulary_head, trace.model.weights.final_norm, trace.model.config
     if vocabulary is None:

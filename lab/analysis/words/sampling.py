@@ -1,8 +1,8 @@
-"""From a next-token distribution to a token: what temperature, top-k and top-p remove, and the draw.
+"""From a next-token distribution to a token: temperature, top-k and top-p, and the draw.
 
-The order is Hugging Face's: the logits are divided by the temperature; the k most probable words stay
-(Fan et al. 2018, §5.4); of those, shared out anew, the fewest whose probabilities reach p (nucleus
-sampling, Holtzman et al. 2020, §3.1); what stays is shared out anew and one is drawn.
+The order is Hugging Face's. The logits are divided by the temperature; the k most probable words are kept
+(Fan et al. 2018, §5.4) and renormalised; of these, the fewest words whose probabilities reach p are kept (nucleus
+sampling, Holtzman et al. 2020, §3.1) and renormalised; one of them is drawn.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding
 
 LEAST_TEMPERATURE = 0.01
-# Added-up probabilities that should be p exactly can fall short of it by rounding.
+# Tolerance, because a sum of probabilities that should be exactly p may be too small by rounding.
 _ROUNDING = 1e-12
 _END_OF_TEXT = "<|endoftext|>"
 
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How the next token is drawn; the default draws from the model's own distribution.
+    """The settings for drawing the next token; the default draws from the model's own distribution.
 
     Raises ValueError for a temperature below 0.01 or not finite, ``top_k`` below 1, or ``top_p``
-    outside (0, 1]. Temperature 0 is refused too: its limit, always the most probable token, is ``top_k`` 1.
+    outside (0, 1]. Temperature 0, at which always the most probable token is drawn, is refused: use ``top_k`` 1.
     """
 
     temperature: float = 1.0
@@ -52,13 +52,13 @@ class SamplingSettings:
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """One distribution on its way to a draw; each array is (vocabulary,).
+    """One distribution and the steps to a draw; each array is (vocabulary,).
 
-    order          ids from the most to the least probable; of equal ones the lower id first
-    probabilities  after the temperature, sum 1
+    order          ids from the most to the least probable; of equal words the lower id first
+    probabilities  probabilities after the temperature, sum 1
     by_top_k       True for a word that top-k keeps
     by_top_p       True for a word that top-k and then top-p keep: at least one
-    shares         probabilities of the kept words shared out anew, 0 for the others, sum 1
+    shares         probabilities of the kept words, renormalised; 0 for the others, sum 1
     """
 
     order: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Sampling:
 
     @property
     def mass_by_top_p(self) -> float:
-        """The probability, before anything is shared out anew, of the words kept in the end."""
+        """The probability of the words kept in the end, before renormalising."""
         return float(self.probabilities[self.by_top_p].sum())
 
     @cached_property
@@ -83,27 +83,27 @@ class Sampling:
         return self.order[self.by_top_p[self.order]]
 
     def span(self, token_id: int) -> tuple[float, float]:
-        """Where a kept word's share begins and ends when the shares lie end to end, the largest first."""
+        """The start and the end of a kept word's share on [0, 1], along which the shares follow, largest first."""
         before = float(self.shares[self.kept[: int(np.flatnonzero(self.kept == token_id)[0])]].sum())
         return before, before + float(self.shares[token_id])
 
     def drawn(self, number: float) -> int:
-        """The token that ``number`` in [0, 1) falls on, the shares laid end to end, the largest first.
+        """The token whose share contains ``number`` in [0, 1), along which the shares follow, largest first.
 
-        Raises ValueError for a number outside.
+        Raises ValueError for a number outside [0, 1).
         """
         if not 0 <= number < 1:
             raise ValueError(f"the number drawn must be from 0 to below 1, not {number}.")
         ends = self.shares[self.kept].cumsum()
         place = int(np.searchsorted(ends, number, side="right"))
-        return int(self.kept[min(place, len(self.kept) - 1)])  # the last end may be 1 less a rounding error
+        return int(self.kept[min(place, len(self.kept) - 1)])  # rounding may leave the last end below 1
 
 
 @dataclass(frozen=True, eq=False)
 class Continuation:
-    """One token more: the distribution it came from, the random number, the token, the text drawn so far.
+    """One drawn token: its distribution, the random number, its id, and the text drawn so far.
 
-    ``encoding`` ends with the token drawn; every drawn token has an empty span at the text's end.
+    ``encoding`` ends with the drawn token; every drawn token has an empty span at the text's end.
     """
 
     sampling: Sampling
@@ -114,9 +114,9 @@ class Continuation:
 
 
 def sample(prediction: Prediction, settings: SamplingSettings) -> Sampling:
-    """What each of the settings leaves of a next-token prediction."""
+    """Apply the settings to a next-token prediction, step by step."""
     probabilities = prediction.at(settings.temperature).probabilities
-    # By the logits: a cold temperature rounds small probabilities to 0, and their order would be lost.
+    # Sort by the logits, because a low temperature rounds small probabilities to 0 and would lose their order.
     order = np.argsort(-prediction.logits, kind="stable")
     by_top_k = np.zeros(len(order), dtype=bool)
     by_top_k[order[: settings.top_k]] = True
@@ -124,7 +124,7 @@ def sample(prediction: Prediction, settings: SamplingSettings) -> Sampling:
     if settings.top_p < 1:
         ranked = probabilities[order] * by_top_k[order] / probabilities[by_top_k].sum()
         before = np.concatenate([[0.0], ranked.cumsum()[:-1]])
-        # The word that reaches p still belongs: a word goes when those before it reach p already.
+        # Keep the word with which the sum reaches p; drop a word if the words before it already reach p.
         reached = before >= settings.top_p - _ROUNDING
         reached[0] = False
         by_top_p[order[reached]] = False
@@ -133,7 +133,7 @@ def sample(prediction: Prediction, settings: SamplingSettings) -> Sampling:
 
 
 def begun(encoding: Encoding, count: int) -> Encoding:
-    """The first ``count`` tokens of ``encoding``. Raises ValueError for none, or more than there are."""
+    """The first ``count`` tokens of ``encoding``. Raises ValueError if ``count`` is below 1 or too large."""
     if not 0 < count <= len(encoding):
         raise ValueError(f"there are {len(encoding)} tokens; {count} cannot be the first of them.")
     per_token = ("tokens", "token_ids", "segment_ids", "offsets", "word_ids", "in_pair", "special")
@@ -143,9 +143,9 @@ def begun(encoding: Encoding, count: int) -> Encoding:
 def continue_text(
     model: LoadedModel, encoding: Encoding, steps: int, settings: SamplingSettings, seed: int
 ) -> Iterator[Continuation]:
-    """Draw up to ``steps`` tokens after ``encoding``, one at a time; the same seed draws the same.
+    """Draw up to ``steps`` tokens after ``encoding``, one at a time; a seed always gives the same tokens.
 
-    Ends early after the end-of-text token, or when the model's longest text is reached. Raises
+    Ends early after the end-of-text token, or at the model's longest text. Raises
     ValueError at once for a model that is not causal.
     """
     if not model.config.causal:
@@ -158,7 +158,7 @@ def _continued(
 ) -> Iterator[Continuation]:
     start, end = len(encoding), model.tokenizer.token_to_id(_END_OF_TEXT)
     for _ in range(min(steps, model.config.max_tokens - start)):
-        with one_core():  # others get their turn between two tokens
+        with one_core():  # lets other visitors compute between two tokens
             run = trace_encoding(model, encoding)
             sampling = sample(next_prediction(run, len(run) - 1), settings)
         number = float(random.random())

@@ -1,9 +1,10 @@
 """Sums of words: king − man + woman, in the token table of a model.
 
 Mikolov et al. 2013 ("Efficient estimation of word representations in vector space", §4) leave out the three words of
-the question before they look for the nearest. With nothing left out it is usually one of the three (Nissim et al. 2020,
-"Fair is better than sensational"). Whether the sum does anything shows beside the neighbours of one of its words alone
-(Linzen 2016, "Issues in evaluating semantic spaces using word analogies"). Token ids count from 0, ranks from 1.
+the question before they look for the nearest word. If no word is left out, the nearest is usually one of the three
+(Nissim et al. 2020, "Fair is better than sensational"). To see the effect of the sum, compare it with the neighbours of
+a single word of it (Linzen 2016, "Issues in evaluating semantic spaces using word analogies"). Token ids count from 0,
+ranks from 1.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WordSum:
-    """The sum a − b + c beside all words of the vocabulary.
+    """The sum a − b + c, compared with all words of the vocabulary.
 
-    ids      (m,), the words that it is compared with
-    cosines  (m,), of each with the sum
-    first    (m,), of each with a alone
-    third    (m,), of each with c alone
+    ids      (m,), the words for comparison
+    cosines  (m,), the cosine of each word with the sum
+    first    (m,), the cosine of each word with a alone
+    third    (m,), the cosine of each word with c alone
     """
 
     summands: tuple[int, int, int]
@@ -42,12 +43,12 @@ class WordSum:
     third: Values
 
     def nearest(self, k: int, *, without: bool = False) -> tuple[int, ...]:
-        """The ``k`` words nearest to the sum, as places in ``ids``; ``without`` leaves out its own three."""
+        """The ``k`` words nearest to the sum, as places in ``ids``; ``without`` leaves out the sum's own words."""
         order = np.argsort(-self.cosines, kind="stable").tolist()
         return tuple([at for at in order if not (without and self.ids[at] in self.summands)][:k])
 
     def rank(self, token_id: int, cosines: Values | None = None, *, without: bool = True) -> int:
-        """Which place a word has by ``cosines``, those with the sum if nothing else is asked."""
+        """The rank of a word by ``cosines``, or by its cosine with the sum if ``cosines`` is None."""
         values = self.cosines if cosines is None else cosines
         nearer = values > values[self.ids.index(token_id)]
         if without:
@@ -56,7 +57,7 @@ class WordSum:
 
 
 def ids_of(model: LoadedModel, words: Sequence[str]) -> tuple[int | None, ...]:
-    """The whole words of the vocabulary that are spelt so, or so without capitals; else None."""
+    """The ids of the whole words with these spellings, or with these in small letters; None if there is none."""
     known = _by_spelling(model)
     return tuple(known.get(word, known.get(word.lower())) for word in words)
 
@@ -68,12 +69,12 @@ def _by_spelling(model: LoadedModel) -> Mapping[str, int]:
 
 @once
 def word_sum(model: LoadedModel, first: int, second: int, third: int) -> WordSum:
-    """Row ``first`` of the token table − row ``second`` + row ``third``, compared with the rows of all whole words."""
+    """Compare row ``first`` of the token table − row ``second`` + row ``third`` with the rows of all whole words."""
     return _word_sums(model, ((first, second, third),))[0]
 
 
 def _word_sums(model: LoadedModel, summands: Sequence[tuple[int, int, int]]) -> list[WordSum]:
-    """Several sums, for which the table is read once."""
+    """Compute several sums while reading the table only once."""
     ids, table = vocabulary_words(model), model.weights.embeddings.token.numpy()
     of = [[table[each].astype(np.float64) for each in three] for three in summands]
     vectors = np.concatenate([np.stack([a - b + c, a, c]) for a, b, c in of])
@@ -89,11 +90,12 @@ def _word_sums(model: LoadedModel, summands: Sequence[tuple[int, int, int]]) -> 
 
 @dataclass(frozen=True)
 class Score:
-    """How many questions of a list a model answers: ``asked``, those whose words it has.
+    """The number of questions of a list that a model answers.
 
-    whole    the expected word is the nearest of all to the sum
-    without  the nearest when the sum's own three words are left out
-    alone    the nearest to one word of the sum alone (the first or the third), when the three are left out
+    asked    questions whose words are all in the vocabulary
+    whole    questions whose expected word is the nearest of all words to the sum
+    without  questions whose expected word is the nearest if the sum's own three words are left out
+    alone    questions whose expected word is the nearest to the first or third word alone, without the three words
     """
 
     asked: int
@@ -104,7 +106,7 @@ class Score:
 
 @once
 def score(model: LoadedModel, questions: tuple[tuple[str, str, str, str], ...]) -> Score:
-    """The ``questions`` (a, b, c, expected) put to a model."""
+    """Count the ``questions`` (a, b, c, expected) that a model answers."""
     known = [[each for each in ids_of(model, question) if each is not None] for question in questions]
     asked = [(a, b, c, expected) for a, b, c, expected in (ids for ids in known if len(set(ids)) == 4)]
     whole = without = alone = 0

@@ -1,4 +1,4 @@
-"""From tokens to words: which tokens make up a word, and the attention between words."""
+"""From tokens to words: group tokens by word, and compute attention between words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Words:
     """The m words of n tokens.
 
     groups                    n, the word of each token: 0 … m-1, in text order
-    labels                    m, the word as it stands in the text; a special token's own name
+    labels                    m, the word as spelt in the text; for a special token its own name
     special, in_pair          m, as in :class:`lab.models.encoding.Encoding`
     """
 
@@ -30,9 +30,9 @@ class Words:
 
 
 def words_of(encoding: Encoding) -> Words:
-    """The words of a text as its tokenizer cuts them before it looks into its vocabulary (pre-tokens).
+    """The words of a text as its tokenizer cuts them before it uses its vocabulary (pre-tokens).
 
-    A punctuation mark is a word of its own, and so is each special token.
+    Each punctuation mark and each special token is a separate word.
     """
     groups: list[int] = []
     before: tuple[bool, int] | None = None
@@ -51,7 +51,7 @@ def words_of(encoding: Encoding) -> Words:
 
 
 def _label(encoding: Encoding, first: int, count: int) -> str:
-    """The characters from the first token's start to the last token's end."""
+    """The text of a word, from its first token's start to its last token's end."""
     if encoding.special[first]:
         return encoding.tokens[first]
     text = (encoding.pair or "") if encoding.in_pair[first] else encoding.text
@@ -62,14 +62,14 @@ def _label(encoding: Encoding, first: int, count: int) -> str:
 def reduce_to_words(attention: ArrayLike, groups: Sequence[int]) -> NDArray[np.floating]:
     """Attention between words: to a word the sum over its tokens, from a word the mean (Clark et al. 2019, §4.1).
 
-    Rows that sum to 1 still do. What bertplus calls ``reduced``.
+    Rows that sum to 1 still sum to 1. bertplus calls this variant ``reduced``.
 
     Parameters
     ----------
     attention
         (…, n, n), any leading dimensions, rows are queries.
     groups
-        (n,), the word of each token: 0, then as before or one more.
+        (n,), the word of each token: 0 for the first, then the previous number or one more.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def reduce_to_words(attention: ArrayLike, groups: Sequence[int]) -> NDArray[np.f
     Raises
     ------
     ValueError
-        Not one word a token, or numbers that leave one out.
+        If there is not one number for each token, or if the numbers skip a word.
     """
     array, words = np.asarray(attention), np.asarray(groups)
     if array.ndim < 2 or array.shape[-2:] != (len(words), len(words)) or not len(words):

@@ -27,7 +27,7 @@ from lab.models.trace import outputs
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# A head that is away writes 0, or its mean over the text.
+# The two ablations: an ablated head writes 0, or its mean over the text.
 ZERO, MEAN = "zero", "mean"
 ABLATIONS = (ZERO, MEAN)
 # How many numbers are in memory at once: 20 MB of logits, and another 20 MB while they are summed.
@@ -88,7 +88,7 @@ class Copying:
     drawn: Mapping[int, Sequence[frozenset[Head]]]
 
     def second(self, losses: Values) -> Values:
-        """The part of ``losses`` that copying can lower, (..., period − 1): the second copy but for its first token."""
+        """The part of ``losses`` that copying can lower, (..., period − 1): the second copy without its first token."""
         return losses[..., self.period :]
 
     @property

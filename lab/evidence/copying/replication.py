@@ -35,7 +35,7 @@ EXPERIMENT = "copying"
 PERIOD, TEXTS, DRAWS = 25, 64, 30
 # Periods (in tokens) at which the best head is tested: does it look for a token, or for a distance?
 PERIODS = (10, 25, 50, 100)
-# The smallest rise of the loss that would count, in nats: the right token gets a tenth less.
+# The smallest rise of the loss that would count, in nats: the right token's probability falls by a tenth.
 BOUND = 0.1
 PLAIN, BEST, SOURCE, BOTH, RANDOM = "plain", "best", "source", "both", "random"
 # The claim's names for the ablated heads.
@@ -56,7 +56,7 @@ class CopyingRun:
     heads
         The ablated heads, counted from 0.
     second
-        (texts,) mean loss of the second copy but for its first token, in nats.
+        (texts,) mean loss of the second copy without its first token, in nats.
     by_place
         (2 · period − 1,) loss of every token but the first, as a mean over the texts.
     """
@@ -104,7 +104,7 @@ class CopyingRow:
         The probability of a draw in which the loss does not rise by either ablation, or in which the effect is not
         above 0; the larger of the two, corrected by Holm for all rows.
     twin
-        The effect in the untrained twin, whose heads are chosen likewise; None where it has no such head.
+        The effect in the untrained twin, whose heads are chosen in the same way; None if the twin has no such head.
     judged
         The verdict by :data:`lab.evidence.verdicts.RULE`.
     """

@@ -32,7 +32,7 @@ class OrderClaim(NamedTuple):
     published: float | None
 
 
-# The smallest difference of two correlations that would count, where nothing comparable was published.
+# The smallest difference of two correlations that would count if nothing comparable was published.
 BOUND = 0.1
 _RAW, _ROLLED = (float(np.mean(line[upper(len(line))])) for line in ABNAR)
 CLAIMS = {
@@ -72,13 +72,13 @@ def _rho(one: Importance, name: str) -> Values:
 
 
 def beyond(one: Importance, name: str) -> float:
-    """Spearman's ρ of a method's last layer with leave-one-out, beyond what nearness and rarity tell."""
+    """Spearman's ρ of a method's last layer with leave-one-out, controlling for nearness and rarity."""
     controls = [one.scores[NEAR][0], one.scores[RARE][0]]
     return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
 
 
 def between(one: Importance) -> Values:
-    """Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, which comes last."""
+    """Spearman's ρ between any two of :data:`METHODS` (in the last layer) and leave-one-out, which comes last."""
     return agreement([*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)])
 
 

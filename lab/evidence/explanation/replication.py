@@ -52,7 +52,7 @@ class TestedOrderClaim:
     Attributes
     ----------
     claim
-        Its id in :data:`CLAIMS`.
+        The claim's id in :data:`CLAIMS`.
     first, second
         The means of the two numbers that are compared.
     effect, low, high

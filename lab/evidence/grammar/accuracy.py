@@ -72,7 +72,7 @@ class Cases:
     Attributes
     ----------
     causal
-        Whether the heads look back only.
+        True if the heads look back only.
     relations
         The names of the N dependencies' relations.
     sentence
@@ -175,7 +175,7 @@ def find_cases(
     pieces
         ``"mean"`` as in the paper, ``"first"`` as in its code.
     punctuation
-        Whether punctuation counts as a dependent. A head may name punctuation in any case.
+        True if punctuation counts as a dependent. A head may name punctuation in any case.
     progress
         Receives the share read, 0 to 1; an exception it raises ends the reading.
     """

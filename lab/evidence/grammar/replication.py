@@ -54,14 +54,13 @@ class RelationRow:
     offset, offset_right
         The best fixed offset on A (head − dependent, in words), and the number of cases here that it names right.
     twin_right
-        The number of cases here that the untrained twin's head names right; it is the twin's best head on A.
+        The number of cases here that the untrained twin's best head on A names right.
     reach
         The share of cases that any head of this model could name right: 1, or less if heads cannot look ahead.
     low, high
         The 95 % interval of the lift. All intervals are by a bootstrap over documents.
     p, p_twin
-        The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm for all
-        relations.
+        The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm.
     documents
         The number of documents with a case.
     """
@@ -280,8 +279,8 @@ def compared(
 ) -> GrammarTest:
     """Build the result from the words named in ``first`` sentences of half A and in the sentences of half B.
 
-    ``documents`` gives the document of each sentence of B. ``elsewhere`` has the named words and the documents of
-    another treebank. A relation without a case in one of the halves is left out.
+    ``documents`` gives the document of each sentence of B. ``elsewhere`` has the same for another treebank. A relation
+    without a case in one of the halves is left out.
     """
     rows, there, cases = [], [], {}
     for published in CLARK:
@@ -360,8 +359,7 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
 def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
     """The head's accuracy minus the offset's in each drawn set of documents, (draws,).
 
-    ``cases`` are as in :attr:`GrammarTest.cases`. The draws depend only on the number of documents, so two relations
-    can be compared draw by draw.
+    ``cases`` are as in :attr:`GrammarTest.cases`. Draws are equal for all relations, so relations can be compared.
     """
     sentence, dependent, head, named = cases.T
     right = np.stack([named == (head if row.end == 0 else dependent), head - dependent == row.offset], axis=-1)

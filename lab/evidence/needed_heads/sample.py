@@ -64,7 +64,7 @@ class Sample:
         return tuple(words[here] for words in self.shared)
 
     def different(self, here: NDArray[np.bool_] | None = None) -> int:
-        """The number of different sentences that the model reads of these pairs."""
+        """The number of different sentences that the model reads in these pairs."""
         return len(np.unique(self.groups if here is None else self.groups[here]))
 
     def without(self, ablation: Ablation) -> Values:

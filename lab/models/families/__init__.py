@@ -1,1 +1,1 @@
-"""The architectures the lab reads, one file each: what they call their numbers and tensors, and where they differ."""
+"""The architectures that the lab reads, one file each: their names for numbers and tensors, and their differences."""

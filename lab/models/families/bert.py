@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019), and what RoBERTa, ELECTRA and DistilBERT took over from it."""
+"""BERT (Devlin et al. 2019), and the parts that RoBERTa, ELECTRA and DistilBERT took over from BERT."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.models.weights import EmbeddingWeights, LayerWeights, PairHead, Vocabul
 
 @dataclass(frozen=True)
 class LayerNames:
-    """Where a layer keeps its matrices, and where it computes attention."""
+    """The names of the submodules in which a layer keeps its matrices and computes attention."""
 
     attention: str
     query: str
@@ -29,7 +29,7 @@ class LayerNames:
     norm_2: str
 
     def places(self) -> Mapping[str, Place]:
-        """The steps of a post-norm layer, by the submodule before or after which they stand."""
+        """The steps of a post-norm layer, each with the submodule that has it as its input, output or weights."""
         return {
             "query": (self.query, "out"),
             "key": (self.key, "out"),
@@ -49,7 +49,7 @@ class LayerNames:
 
 @dataclass(frozen=True)
 class HeadNames:
-    """Where the masked-language head keeps its transform and its bias."""
+    """The names of the masked-language head's transform and bias."""
 
     dense: str
     norm: str
@@ -70,7 +70,7 @@ BERT_LAYER = LayerNames(
 
 
 class PostNormEncoder(Family):
-    """The encoder of BERT. Subclasses say what they call its tensors, and where they differ."""
+    """The encoder of BERT. Subclasses give their names for its tensors, and their differences."""
 
     layer_path = "encoder.layer.{}"
     layer_names: ClassVar[LayerNames] = BERT_LAYER
@@ -130,7 +130,7 @@ class PostNormEncoder(Family):
         if not reader.has_any(names.dense, names.norm, names.bias, self.decoder):
             return None
         matrix = self.read_decoder(reader, config, raw, token)
-        # An untied decoder may bring a bias of its own.
+        # An untied decoder may have its own bias.
         own_bias = self.decoder.removesuffix("weight") + "bias"
         bias = reader.take(own_bias if reader.has(own_bias) else names.bias, config.vocabulary)
         w, b = reader.linear(names.dense, d, d)

@@ -1,4 +1,4 @@
-"""What the lab must know of an architecture; each file beside this one describes one."""
+"""The properties of an architecture that the lab needs; each file in this folder describes one architecture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lab.models.families.reader import Reader, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
 Side = Literal["in", "out", "weights"]
-# A submodule of Hugging Face's model, and what of it is meant: its input, its output, or the weights of attention that
-# it returns beside its output.
+# A submodule of Hugging Face's model, and the tensor meant: the submodule's input, its output, or the attention weights
+# that it returns with the output.
 Place = tuple[str, Side]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a family calls its numbers in config.json, and what Hugging Face takes where one is missing."""
+    """A family's names for its numbers in config.json, and Hugging Face's defaults for missing numbers."""
 
     width: str = "hidden_size"
     layers: str = "num_hidden_layers"
@@ -35,7 +35,7 @@ class Settings:
     default_eps: float = 1e-12
 
 
-# Settings that would change the formulas of forward.py, and the only value it computes.
+# Settings that would change the formulas of forward.py, each with the only value that forward.py computes.
 _SUPPORTED: Mapping[str, Any] = {
     "position_embedding_type": "absolute",
     "is_decoder": False,
@@ -46,15 +46,15 @@ _SUPPORTED: Mapping[str, Any] = {
 
 
 class Family(ABC):
-    """An architecture: names, readers, and where Hugging Face's module computes what the lab computes.
+    """An architecture: names, readers, and the places in Hugging Face's modules of the steps that the lab computes.
 
     name              ``model_type`` of config.json
-    title             what people call it
-    prefix            what a model with heads puts before the names of its base model's tensors
+    title             the usual name
+    prefix            the prefix of the base model's tensors in a model with heads
     decoder           the tensor that compares a vector with every word; None without a vocabulary head
     layer_path        a layer's submodule in Hugging Face's base model
-    embedding_places  where that model computes the parts of the embeddings
-    layer_places      where a layer of it computes the steps of :class:`lab.models.layer_trace.LayerTrace`
+    embedding_places  the places in Hugging Face's base model that compute the parts of the embeddings
+    layer_places      the places in a layer that compute the steps of :class:`lab.models.layer_trace.LayerTrace`
     causal, pre_norm  see :class:`lab.models.config.ModelConfig`
     """
 
@@ -72,7 +72,7 @@ class Family(ABC):
     # --- config.json
 
     def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
-        """The model's numbers. Raises :class:`CheckpointError` for what the lab does not compute."""
+        """The model's numbers. Raises :class:`CheckpointError` for settings that the lab does not compute."""
         for setting, expected in _SUPPORTED.items():
             if raw.get(setting, expected) not in (expected, None):
                 raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
@@ -102,15 +102,15 @@ class Family(ABC):
         )
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
-        """d_ff."""
+        """The inner width d_ff of the feed-forward network."""
         return whole_number(raw, self.settings.ffn_width)
 
     def segments(self, raw: Mapping[str, Any]) -> int:
-        """How many segments the model tells apart; 0 without segment embeddings."""
+        """The number of segments that the model distinguishes; 0 without segment embeddings."""
         return 0
 
     def position_offset(self, raw: Mapping[str, Any]) -> int:
-        """The row of the position table that the first token takes."""
+        """The row of the position table for the first token."""
         return 0
 
     # --- model.safetensors
@@ -139,7 +139,7 @@ class Family(ABC):
     def read_vocabulary_head(
         self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
     ) -> VocabularyHead | None:
-        """The head for words, or None for a checkpoint saved without it. ``token`` is what a tied decoder is."""
+        """The head for words, or None for a checkpoint without it. ``token`` is the matrix of a tied decoder."""
 
     def read_final_norm(self, reader: Reader, config: ModelConfig) -> Norm | None:
         return None
@@ -151,7 +151,7 @@ class Family(ABC):
         return None
 
     def read_decoder(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor) -> Tensor:
-        """(vocabulary, width), the matrix of the vocabulary head: a tensor of its own, or the embeddings."""
+        """The matrix of the vocabulary head, (vocabulary, width): a separate tensor, or the token embeddings."""
         assert self.decoder is not None
         if not raw.get("tie_word_embeddings", True) and not reader.has(self.decoder):
             raise CheckpointError(f"config.json says the decoder is not tied, yet {self.decoder!r} is missing.")
@@ -166,7 +166,7 @@ class Family(ABC):
         return float(raw.get("initializer_range") or 0.02)
 
     def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
-        """At how many standard deviations that draw is cut off, or None."""
+        """The number of standard deviations at which the draw of a tensor is cut off, or None."""
         return None
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
@@ -177,8 +177,8 @@ class Family(ABC):
 
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:
-        """The name of Hugging Face's class with just the heads that the checkpoint has."""
+        """The name of Hugging Face's class with exactly the heads of the checkpoint."""
 
     def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Hugging Face's queries and keys (H, n, d_k) of a layer as its scores take them: turned, if they are."""
+        """Hugging Face's queries and keys (H, n, d_k) of a layer as they enter the scores: rotated in ModernBERT."""
         return query, key

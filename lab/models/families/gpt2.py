@@ -15,7 +15,7 @@ from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, VocabularyH
 
 
 class Gpt2(Family):
-    """GPT-2. Queries, keys and values come out of one packed matrix."""
+    """GPT-2. Queries, keys and values come from one packed matrix."""
 
     name = "gpt2"
     title = "GPT-2"
@@ -58,7 +58,7 @@ class Gpt2(Family):
     }
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
-        # Left null, it is four times the width.
+        # If n_inner is null, d_ff is four times the width.
         return 4 * width if raw.get("n_inner") is None else super().ffn_width(raw, width)
 
     def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:
@@ -91,7 +91,7 @@ class Gpt2(Family):
         return VocabularyHead(self.read_decoder(reader, config, raw, token), bias=None)
 
     def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
-        # The two matrices of a layer that write to the residual stream begin smaller (§2.3).
+        # The two matrices of a layer that write to the residual stream start with smaller weights (§2.3).
         writes = name.endswith("c_proj.weight")
         return super().initial_std(name, raw) / (math.sqrt(2 * raw["n_layer"]) if writes else 1.0)
 

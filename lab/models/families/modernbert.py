@@ -16,13 +16,13 @@ from lab.models.families.reader import Reader, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, VocabularyHead, Weights
 
 _LOCAL, _GLOBAL = "sliding_attention", "full_attention"
-# What config.json called the base of the wavelengths before version 5 of transformers, and its default.
+# The name of the wavelengths' base in config.json before version 5 of transformers, and the base's default.
 _BASES = {_LOCAL: ("local_rope_theta", 10_000.0), _GLOBAL: ("global_rope_theta", 160_000.0)}
 _BIASES = ("attention_bias", "mlp_bias", "norm_bias", "classifier_bias")
 
 
 class ModernBert(Family):
-    """ModernBERT. Queries, keys and values come out of one packed matrix, neurons and their gates out of another."""
+    """ModernBERT. One packed matrix gives queries, keys and values; another gives neurons and their gates."""
 
     name = "modernbert"
     title = "ModernBERT"
@@ -81,7 +81,7 @@ class ModernBert(Family):
         return LayerWeights(
             *(w_q, b_q, w_k, b_k, w_v, b_v),
             *reader.linear(f"{at}attn.Wo", d, d, bias=False),
-            # The embeddings have just been through a LayerNorm.
+            # Layer 0 has no LayerNorm here, because the embeddings end with one.
             reader.norm(f"{at}attn_norm", d, bias=False) if number else None,
             *(w_1, b_1),
             *reader.linear(f"{at}mlp.Wo", d_ff, d, bias=False),
@@ -113,7 +113,7 @@ class ModernBert(Family):
         return replace(weights, layers=tuple(layers))
 
     def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
-        # What writes to the residual stream begins smaller, and so does the head.
+        # Matrices that write to the residual stream start with smaller weights, and so does the head.
         writes = name.endswith(("Wo.weight", "head.dense.weight", "decoder.weight"))
         return super().initial_std(name, raw) / (math.sqrt(2 * raw["num_hidden_layers"]) if writes else 1.0)
 
@@ -134,7 +134,7 @@ class ModernBert(Family):
 
 
 def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
-    """Which layers are local: all but each third one, unless config.json names them."""
+    """The kind of each layer, local or global: all but every third are local, unless config.json lists the kinds."""
     every = whole_number(raw, "global_attn_every_n_layers", 3)
     named = raw.get("layer_types") or [_LOCAL if layer % every else _GLOBAL for layer in range(layers)]
     if len(named) != layers or not {*named} <= {_LOCAL, _GLOBAL}:

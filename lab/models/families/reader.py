@@ -1,4 +1,4 @@
-"""Takes numbers and tensors out of a checkpoint by name, or says what is missing or wrong."""
+"""Read numbers and tensors from a checkpoint by name, or raise an error that says what is missing or wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.models.weights import Norm
 
 
 def whole_number(raw: Mapping[str, Any], name: str, default: int | None = None, least: int = 1) -> int:
-    """A whole number of config.json, or :class:`CheckpointError` with its name."""
+    """A whole number from config.json. Raises :class:`CheckpointError` with the number's name if it is invalid."""
     value = raw.get(name, default)
     if not isinstance(value, int) or value < least:
         raise CheckpointError(f"config.json gives {name} as {value!r}; it must be a whole number from {least}.")
@@ -21,7 +21,7 @@ def whole_number(raw: Mapping[str, Any], name: str, default: int | None = None, 
 
 
 class Reader:
-    """The tensors of a checkpoint. A missing or misshapen one raises :class:`CheckpointError`."""
+    """The tensors of a checkpoint. A missing or misshapen tensor raises :class:`CheckpointError`."""
 
     def __init__(self, tensors: Mapping[str, Tensor], prefix: str) -> None:
         # The original BERT checkpoints call LayerNorm's γ and β "gamma" and "beta".
@@ -29,7 +29,7 @@ class Reader:
             name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): tensor
             for name, tensor in tensors.items()
         }
-        # A base model is saved without the prefix its models with heads give it.
+        # A base model is saved without the prefix that it has in models with heads.
         self.prefix = prefix if any(name.startswith(prefix) for name in self._tensors) else ""
 
     def has(self, name: str) -> bool:
@@ -50,13 +50,13 @@ class Reader:
         return Norm(self.take(f"{name}.weight", width), self._bias(name, width, bias))
 
     def linear(self, name: str, inputs: int, outputs: int, bias: bool = True) -> tuple[Tensor, Tensor]:
-        """A torch ``Linear``, stored (out, in): transposed to (in, out), without a copy."""
+        """A torch ``Linear``, stored as (out, in), transposed to (in, out) without a copy."""
         return self.take(f"{name}.weight", outputs, inputs).T, self._bias(name, outputs, bias)
 
     def _bias(self, name: str, width: int, there: bool) -> Tensor:
-        """The bias; zeros for an architecture that has none, which adds nothing."""
+        """The bias, or zeros for an architecture without biases."""
         return self.take(f"{name}.bias", width) if there else torch.zeros(width)
 
     def conv1d(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:
-        """GPT-2's ``Conv1D``, stored (in, out) already."""
+        """GPT-2's ``Conv1D``, which is stored as (in, out)."""
         return self.take(f"{name}.weight", inputs, outputs), self.take(f"{name}.bias", outputs)

@@ -1,4 +1,4 @@
-"""Which architectures there are, and how a checkpoint finds its own."""
+"""The list of architectures, and the choice of the architecture for a checkpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def family_of(raw: Mapping[str, Any]) -> Family:
-    """The family of a ``config.json``. Raises :class:`CheckpointError` for one the lab does not read."""
+    """The family of a ``config.json``. Raises :class:`CheckpointError` for a family that the lab does not read."""
     family = FAMILIES.get(str(raw.get("model_type")))
     if family is None:
         raise CheckpointError(f"model_type is {raw.get('model_type')!r}; this lab reads {', '.join(FAMILIES)}.")
@@ -26,14 +26,14 @@ def family_of(raw: Mapping[str, Any]) -> Family:
 
 
 def read_config(raw: Mapping[str, Any]) -> ModelConfig:
-    """Read a ``config.json``. Raises :class:`CheckpointError` for what the lab does not compute."""
+    """Read a ``config.json``. Raises :class:`CheckpointError` for settings that the lab does not compute."""
     return family_of(raw).read_config(raw)
 
 
 def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
     """Adapt a checkpoint: ``raw`` is its config.json, ``tensors`` its state dict.
 
-    Raises :class:`CheckpointError` when a tensor is missing or has another shape than the
-    configuration promises. Nothing is ever initialised in its place.
+    Raises :class:`CheckpointError` if a tensor is missing or its shape differs from the
+    configuration. A missing tensor is never initialised instead.
     """
     return family_of(raw).read_weights(raw, tensors)

@@ -12,7 +12,7 @@ from lab.models.weights import Weights
 
 
 class Roberta(PostNormEncoder):
-    """RoBERTa. Its positions begin after its padding id, and the padding token's position is 0 throughout."""
+    """RoBERTa. Its positions begin after its padding id, and the position vector of padding is all 0."""
 
     name = "roberta"
     title = "RoBERTa"
@@ -24,7 +24,7 @@ class Roberta(PostNormEncoder):
         return whole_number(raw, "pad_token_id", 1, least=0) + 1
 
     def head_activation(self, config: ModelConfig) -> str:
-        return "gelu"  # the exact one, whatever the layers use
+        return "gelu"  # exact GELU, whatever the layers use
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
         if not name.endswith(("word_embeddings.weight", "position_embeddings.weight")):

@@ -1,6 +1,6 @@
-"""Punkt (Kiss & Strunk 2006): NLTK's sentence tokenizer with parameters of our own, loaded without a download.
+"""Punkt (Kiss & Strunk 2006): NLTK's sentence tokenizer with our own parameters, loaded without a download.
 
-Importing this module imports nltk; :mod:`lab.text.sentences.split` does so only when a text is cut.
+Importing this module imports nltk; :mod:`lab.text.sentences.split` imports this module only when a text is cut.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenc
 from lab.text.sentences.unavailable import SentencesUnavailable
 
 EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
-# What ends the second of two words: "?”" of "Dr. Smith?”".
+# The marks at the end of the second of two words, such as "?”" in "Dr. Smith?”".
 _LAST_MARKS: Final = re.compile(r"(?<=\s)(\S*\w)(?:[?!؟]\W*|\.[^\w\s]+)$")
 
 
 class Language(PunktLanguageVars):
-    """What a sentence and a word look like, for training and for use.
+    """The rules for the shape of a sentence and a word, in training and in use.
 
-    NLTK's rules, and besides: Arabic, Urdu, Devanagari, Armenian and Ethiopic marks end sentences; a
-    curly quote belongs to a word no more than a straight one does: “Dr. Smith …” begins with "Dr.".
+    They are NLTK's rules with two additions. Arabic, Urdu, Devanagari, Armenian and Ethiopic marks end sentences. A
+    curly quote, like a straight one, does not belong to a word: “Dr. Smith …” begins with "Dr.".
     """
 
     sent_end_chars = (".", "?", "!", "؟", "۔", "।", "॥", "։", "።")
@@ -31,22 +31,22 @@ class Language(PunktLanguageVars):
 
 
 class Tokenizer(PunktSentenceTokenizer):
-    """NLTK's tokenizer, mended in one place.
+    """NLTK's tokenizer, corrected in one place.
 
-    Whether "Dr." ends a sentence in “Dr. Smith?” is decided on "Dr. Smith?”", the two words around
-    the space. NLTK takes the question mark there for the answer: any mark that is not the last token.
+    To decide if "Dr." ends a sentence in “Dr. Smith?”, NLTK looks at "Dr. Smith?”", the two words around
+    the space, and takes any mark that is not the last token as a sentence end, here the question mark.
     """
 
     def __init__(self, parameters: PunktParameters) -> None:
         super().__init__(parameters, lang_vars=Language())
 
     def text_contains_sentbreak(self, text: str) -> bool:
-        """Whether the first of two words ends a sentence; marks after the second are not looked at."""
+        """True if the first of two words ends a sentence; marks after the second word are ignored."""
         return super().text_contains_sentbreak(_LAST_MARKS.sub(r"\1", text))
 
 
 class _Folder:
-    """What ``load_punkt_params`` asks of a folder; nltk.data's own pointers open files below its data path only."""
+    """A folder as ``load_punkt_params`` needs it; nltk.data's own pointers only open files below its data path."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -56,18 +56,18 @@ class _Folder:
 
 
 def load_parameters(folder: Path = EMBEDDED) -> PunktParameters:
-    """Read the four text files of NLTK's ``punkt_tab`` format. Raises FileNotFoundError when one is missing."""
+    """Read the four text files of NLTK's ``punkt_tab`` format. Raises FileNotFoundError if a file is missing."""
     return load_punkt_params(_Folder(folder))
 
 
 @cache
 def embedded_tokenizer() -> Tokenizer:
-    """The tokenizer of the lab, its parameters read once.
+    """The tokenizer of the lab, whose parameters are read once.
 
     Raises
     ------
     SentencesUnavailable
-        If they are missing or damaged.
+        If the parameters are missing or damaged.
     """
     try:
         return Tokenizer(load_parameters(EMBEDDED))

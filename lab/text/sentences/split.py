@@ -1,4 +1,4 @@
-"""Where the sentences of a text are, and in which of them each token stands: by character offsets only."""
+"""Find the sentences of a text and assign tokens to sentences, using only character offsets."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 
-# What ends a sentence whatever stands around it: a blank line, or a full-width mark with the closing
-# quotes and brackets after it. Chinese and Japanese put no space there, and Punkt looks only at spaces.
+# Marks that always end a sentence: a blank line, or a full-width mark with the closing quotes and brackets after it.
+# Chinese and Japanese have no space after such a mark, and Punkt looks only at spaces.
 _CERTAIN_END: Final = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)|\u2029|[。！？｡]+[”’」』）】》〉\"')\]]*")
 
-# "Really?! Yes . . . no": a mark after a mark begins no sentence of its own.
+# A mark after another mark does not begin a new sentence, as in "Really?! Yes . . . no".
 _MARKS: Final = re.compile(r"[.?!؟…\s]+")
 
 
 def _blocks(text: str) -> Iterator[Span]:
-    """Stretches of the text that no sentence reaches beyond, end to end."""
+    """Adjacent stretches of the text that contain only whole sentences."""
     return pairwise((0, *(match.end() for match in _CERTAIN_END.finditer(text)), len(text)))
 
 
 def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
-    """As :func:`sentence_spans`, with any Punkt tokenizer."""
+    """The spans as in :func:`sentence_spans`, with any Punkt tokenizer."""
     spans: list[Span] = []
     for first, last in _blocks(text):
         block = text[first:last]
@@ -55,8 +55,8 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 
     Returns
     -------
-    The characters ``(start, end)`` of each sentence in reading order: without white space around it, never empty. Every
-    character between two of them is white space. ``()`` for a text of white space alone.
+    The characters ``(start, end)`` of each sentence in reading order, without white space around it, never empty. All
+    characters between two sentences are white space. ``()`` for a text of only white space.
 
     Raises
     ------
@@ -69,20 +69,20 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 
 
 def sentence_of_tokens(offsets: Sequence[Span], spans: Sequence[Span]) -> tuple[int | None, ...]:
-    """Say for each token in which sentence it stands.
+    """Assign each token to its sentence.
 
     Parameters
     ----------
     offsets
-        For each of n tokens the characters ``(start, end)`` it stands for, as :attr:`lab.models.trace.Trace.offsets`
-        gives them. In a pair they start again at 0 for the second text: pass the tokens of one text at a time.
+        The characters ``(start, end)`` of each of n tokens, as in :attr:`lab.models.trace.Trace.offsets`.
+        In a pair, offsets start again at 0 for the second text, so pass the tokens of one text at a time.
     spans
-        The sentences of that text, as :func:`sentence_spans` gives them.
+        The sentences of the same text, as from :func:`sentence_spans`.
 
     Returns
     -------
-    n sentence numbers from 0. A token across a boundary belongs to the sentence where its first character that is in
-    one stands. None for a token in no sentence: a special token, whose offsets are empty, or white space between two
+    n sentence numbers from 0. A token that crosses a boundary belongs to the sentence of its first character that is in
+    one. None for a token in no sentence: a special token, whose offsets are empty, or white space between two
     sentences.
     """
     ends = [end for _, end in spans]

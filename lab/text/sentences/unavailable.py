@@ -1,5 +1,5 @@
-"""What is raised where a text cannot be cut into sentences."""
+"""The error raised if a text cannot be cut into sentences."""
 
 
 class SentencesUnavailable(RuntimeError):
-    """Texts cannot be cut into sentences; the message says why and what to do."""
+    """Texts cannot be cut into sentences; the message gives the reason and a remedy."""

@@ -1,6 +1,6 @@
-"""Does a text look English? By its script, and by the small words that each language has most of.
+"""Test whether a text looks English, by its script and by each language's most frequent small words.
 
-Lists of our own: spaCy has longer ones, but to import them for twenty languages takes four seconds.
+The lists of words are our own: spaCy has longer lists, but importing them for twenty languages takes four seconds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 def looks_english(text: str) -> bool:
     """Tell a text that is clearly not English from one that may be.
 
-    A text does not look English if most of its letters are of another script, or if more than a quarter of its words
-    are small words of one other language: two of them at least, as one may be part of a name (Juan de Silva), and
-    more than there are English ones. Without such evidence it does: a name alone, a formula, nothing at all.
+    A text does not look English if most of its letters belong to another script, or if more than a quarter of its words
+    are small words of one other language. They must be at least two, because one may be part of a name (Juan de Silva),
+    and more than the English small words. Any other text looks English: a name, a formula, an empty text.
     """
     letters = [each for each in text if each.isalpha()]
     if len(letters) > 2 and sum(map(_latin, letters)) < len(letters) / 2:
@@ -39,6 +39,6 @@ def _latin(letter: str) -> bool:
 
 @cache
 def small_words() -> dict[str, frozenset[str]]:
-    """Return the small words of each language that the lab has a list of."""
+    """Return the small words of each language for which the lab has a list."""
     blocks = _BLOCK.findall(SMALL_WORDS.read_text(encoding="utf-8"))
     return {language: frozenset(words.split()) for language, words in blocks}

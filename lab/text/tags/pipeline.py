@@ -1,8 +1,8 @@
 """Parts of speech, named entities and dependencies of a text, by a spaCy pipeline.
 
-spaCy's own ``en_core_web_sm`` is used where it is installed; otherwise ``en_lab``, the small pipeline
-that ships with the lab. Every tag carries the characters it stands for, so that it reaches model tokens
-by offsets and never by comparing strings.
+spaCy's own ``en_core_web_sm`` is used if it is installed; otherwise ``en_lab``, the small pipeline
+that ships with the lab. Every tag has its character offsets, by which it is assigned to model tokens;
+strings are never compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class PipelineUnavailable(RuntimeError):
-    """The spaCy pipeline cannot be loaded; the message says which one and what to do instead."""
+    """The spaCy pipeline cannot be loaded; the message names the pipeline and a remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class TaggedToken:
     Attributes
     ----------
     text
-        Its characters, ``text[start:end]`` of the whole text.
+        The token's characters, ``text[start:end]`` of the whole text.
     start, end
         Character offsets into the whole text.
     pos
-        Its universal part of speech, such as NOUN (universaldependencies.org/u/pos); SPACE for white space.
+        The token's universal part of speech, such as NOUN (universaldependencies.org/u/pos); SPACE for white space.
     entity
-        The label of the entity it belongs to, or "".
+        The label of the entity that contains the token, or "".
     head
-        Position of the token it depends on; its own position at the root of a sentence.
+        Position of the token's head; the token's own position at the root of a sentence.
     relation
-        Name of that dependency, in the pipeline's own scheme; ROOT at the root.
+        Name of the dependency on the head, in the pipeline's own scheme; ROOT at the root.
     """
 
     text: str
@@ -80,7 +80,7 @@ class TaggedText:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A loaded pipeline. ``description`` says in one sentence which it is and why it was chosen."""
+    """A loaded pipeline. ``description`` says in one sentence which pipeline it is and why it was chosen."""
 
     name: str
     description: str
@@ -98,8 +98,8 @@ class Pipeline:
 
         Returns
         -------
-        Tokens and entities. Their offsets count characters of ``text`` as given, and a token's text is that slice. An
-        empty text has none.
+        Tokens and entities. Their offsets count characters of ``text`` as given, and a token's text is the slice at its
+        offsets. An empty text has no tokens and no entities.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Pipeline:
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"The text has {len(text):,} characters; the tagger takes up to {MAX_CHARACTERS:,}.")
         readable = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
-        # spaCy would keep every new word for ever; the zone forgets them, and only one may be open at a time.
+        # Without a memory zone, spaCy would keep every new word forever; only one zone may be open at a time.
         with self._turn, self.language.memory_zone():
             return _tagged(text, self.language(readable))
 
@@ -148,11 +148,11 @@ def _once() -> Pipeline | PipelineUnavailable:
     try:
         return load_pipeline()
     except PipelineUnavailable as error:
-        return error  # kept, so that not everybody tries again
+        return error  # cached, so that not every caller tries again
 
 
 def pipeline() -> Pipeline:
-    """:func:`load_pipeline`, done once for all who ask. Raises PipelineUnavailable."""
+    """The result of :func:`load_pipeline`, loaded once for all callers. Raises PipelineUnavailable."""
     with _LOADING:
         found = _once()
     if isinstance(found, PipelineUnavailable):
@@ -161,7 +161,7 @@ def pipeline() -> Pipeline:
 
 
 def spelled_out(tag: str) -> str:
-    """A part of speech in words: "proper noun" for PROPN. Raises KeyError for what is no universal tag."""
+    """A part of speech in words: "proper noun" for PROPN. Raises KeyError if ``tag`` is not a universal tag."""
     from spacy.glossary import GLOSSARY
 
     words: str = GLOSSARY[tag]
@@ -175,7 +175,7 @@ def _load(source: str | Path, remedy: str) -> Language:
     try:
         return spacy.load(source, exclude=["lemmatizer"])
     except (OSError, ValueError, ImportError, LookupError, TypeError, AttributeError) as error:
-        # What spaCy says has the folder's path in it, and that is the operator's business.
+        # Leave out spaCy's own message, because it contains the folder's path, which is private to the operator.
         raise PipelineUnavailable(
             f"The spaCy pipeline {name} cannot be loaded ({type(error).__name__}). {remedy}"
         ) from error

@@ -1,7 +1,7 @@
-"""Tags of words (part of speech, named entity, sentence) carried over to a model's tokens.
+"""Tags of words (part of speech, named entity, sentence) assigned to a model's tokens.
 
-Only character offsets are compared, never spellings: accents a model strips, contractions it cuts
-elsewhere and emoji it splits into bytes cannot put the two out of step.
+Only character offsets are compared, never spellings, so it does not matter if a model strips accents, cuts
+contractions elsewhere or splits emoji into bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Tags = tuple[tuple[str | None, ...], tuple[str | None, ...]]
 
 
 class TaggedSpan(NamedTuple, Generic[TagT]):
-    """The characters ``start`` to ``end`` (exclusive) of a text, and what somebody calls them."""
+    """The characters ``start`` to ``end`` (exclusive) of a text, and their tag."""
 
     start: int
     end: int
@@ -33,19 +33,19 @@ class TaggedSpan(NamedTuple, Generic[TagT]):
 
 
 def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]) -> tuple[TagT | None, ...]:
-    """The tag of each token: that of the span it shares most characters with.
+    """The tag of each token, taken from the span with which the token shares most characters.
 
     Parameters
     ----------
     offsets
-        For each of n tokens the characters ``(start, end)`` it stands for. A token with an empty span, such as a
+        The characters ``(start, end)`` of each of n tokens. A token with an empty span, such as a
         special token's (0, 0), has no tag.
     tagged_spans
-        Spans of the same text, ascending and without overlap, as a tagger gives them. Not every character needs one.
+        Spans of the same text, ascending and without overlap, as from a tagger. Characters may be without a span.
 
     Returns
     -------
-    n tags; None where no span is touched. Of equal overlaps the first counts.
+    n tags; None for a token that overlaps no span. If overlaps are equal, the first span counts.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]
 
 
 def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
-    """The tag among ``spans`` that do not end before the token begins."""
+    """The tag of the span with the largest overlap; no span in ``spans`` ends before the token begins."""
     best, most = None, 0
     for span in takewhile(lambda span: span.start < token[1], spans):
         shared = min(token[1], span.end) - max(token[0], span.start)
@@ -75,14 +75,14 @@ def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
 def encoding_tags(
     encoding: Encoding, text: Sequence[TaggedSpan[TagT]], pair: Sequence[TaggedSpan[TagT]] = ()
 ) -> tuple[TagT | None, ...]:
-    """The tag of each token of an encoding, from ``text`` or from ``pair``; special tokens have none."""
+    """The tag of each token of an encoding, from ``text`` or from ``pair``; None for special tokens."""
     of_text, of_pair = token_tags(encoding.offsets, text), token_tags(encoding.offsets, pair)
     sides = zip(of_text, of_pair, encoding.in_pair, encoding.special, strict=True)
     return tuple(None if special else second if in_pair else first for first, second, in_pair, special in sides)
 
 
 def speech_and_entities(encoding: Encoding, text: TaggedText, pair: TaggedText) -> Tags:
-    """The part of speech and the entity of each token of an encoding; ``pair`` is empty where there is one text."""
+    """The part of speech and the entity of each token of an encoding; ``pair`` is empty for a single text."""
     found = (text, pair)
     speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
     entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
@@ -97,7 +97,7 @@ def tagged(encoding: Encoding) -> Tags:
 
 @once
 def parsed(trace: Trace) -> TaggedText:
-    """What this machine's pipeline says of a trace's text, of a pair the first. Raises PipelineUnavailable."""
+    """The tags of a trace's text (the first text of a pair) by this machine's pipeline. Raises PipelineUnavailable."""
     return pipeline().tag(trace.text)
 
 

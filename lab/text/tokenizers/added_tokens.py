@@ -1,7 +1,7 @@
-"""Added tokens: ``"[MASK]"`` or ``"<|endoftext|>"`` written in a text is split off and stays whole.
+"""Added tokens: ``"[MASK]"`` or ``"<|endoftext|>"`` typed in a text is split off and stays whole.
 
-A tokenizer looks for its added tokens twice: those marked ``normalized=False`` (the special
-ones, as a rule) in the text as typed, the others in the text after normalization.
+A tokenizer looks for added tokens twice: for tokens marked ``normalized=False`` (usually the special
+tokens) in the text as typed, and for the other ones in the text after normalization.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Segment:
     Attributes
     ----------
     aligned
-        Its characters and where they came from.
+        The segment's characters and their original places.
     token_id
         The added token's id; None for a stretch that the model still has to cut.
     """
@@ -33,7 +33,7 @@ class Segment:
     token_id: int | None
 
     def added(self) -> Piece | None:
-        """The added token that it is, whole; None for a stretch."""
+        """The segment as a whole added token; None if it is a stretch of text."""
         text = self.aligned.text
         return None if self.token_id is None else Piece(text, self.token_id, self.aligned.span(0, len(text)))
 
@@ -41,32 +41,32 @@ class Segment:
 def split_added_tokens(
     tokenizer: Tokenizer, segments: list[Segment], *, normalize: Stage | None = None
 ) -> list[Segment]:
-    """Split the added tokens off the segments that are not added tokens themselves.
+    """Split added tokens off those segments that are stretches of text.
 
     Parameters
     ----------
     tokenizer
-        Its ``encode_special_tokens`` is honoured: when set, special tokens are text.
+        The tokenizer. If its ``encode_special_tokens`` is set, special tokens are treated as text.
     segments
-        The text so far.
+        The segments found so far.
     normalize
-        None for the first look, at tokens marked ``normalized=False``. For the second look, the whole normalization:
-        those tokens are spelled normalized too.
+        None for the first search, for tokens marked ``normalized=False``. For the second search, the whole
+        normalization, which is also applied to the spelling of the added tokens.
 
     Returns
     -------
-    The segments in order, empty ones left out.
+    The segments in order, without empty ones.
 
     Raises
     ------
     ValueError
-        If two added tokens are spelled alike once normalized, or one vanishes: the library's own answer is then
-        arbitrary.
+        If two added tokens are spelled alike after normalization, or if one is empty, because the library's own result
+        is then arbitrary.
     """
     tokens = _candidates(tokenizer, normalize)
     if not tokens:
         return [segment for segment in segments if segment.aligned.text]
-    # Leftmost match, and the longest of those that start there.
+    # Find the leftmost match, and the longest among matches with the same start.
     pattern = re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))))
     result: list[Segment] = []
     for segment in segments:
@@ -82,7 +82,7 @@ _Match = tuple[int, int, int]  # start, end, token id
 
 
 def _candidates(tokenizer: Tokenizer, normalize: Stage | None) -> dict[str, tuple[int, AddedToken]]:
-    """The added tokens to look for, by how they are spelled in the text that is looked at."""
+    """The added tokens to search for, by their spelling in the searched text."""
     found: dict[str, tuple[int, AddedToken]] = {}
     for token_id, token in tokenizer.get_added_tokens_decoder().items():
         if token.normalized == (normalize is None):

@@ -1,4 +1,4 @@
-"""Are the explained steps the library's own result? Token by token, on the text at hand."""
+"""Compare the result of the explained steps with the library's own result, token by token."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Token:
     Attributes
     ----------
     text
-        As the vocabulary spells it.
+        The token as spelled in the vocabulary.
     token_id
-        Its id.
+        The token's id.
     span
-        Characters of the text that it stands for.
+        The token's characters in the text.
     word
-        Index of the pre-token that it is a part of.
+        Index of the token's pre-token.
     """
 
     text: str
@@ -35,26 +35,26 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class ComparedToken:
-    """What stands at one position in both results; None where one of them has ended."""
+    """The tokens at one position in both results; None for a result that has ended."""
 
     ours: Token | None
     library: Token | None
 
     @property
     def same(self) -> bool:
-        """Whether spelling, id, span and word agree."""
+        """True if spelling, id, span and word agree."""
         return self.ours == self.library
 
 
 @dataclass(frozen=True, slots=True)
 class TokenAgreement:
-    """The comparison of a whole text, one row a token."""
+    """The comparison of a whole text, with one row for each token."""
 
     rows: tuple[ComparedToken, ...]
 
     @property
     def first_difference(self) -> int | None:
-        """Index of the first row that differs, or None: then everything agrees."""
+        """Index of the first row that differs, or None if everything agrees."""
         return next((index for index, row in enumerate(self.rows) if not row.same), None)
 
 
@@ -64,9 +64,9 @@ def compare(tokenizer: Tokenizer, steps: TokenizationSteps) -> TokenAgreement:
     Parameters
     ----------
     tokenizer
-        The one that the steps explain; truncation and padding off.
+        The tokenizer that the steps explain, with truncation and padding off.
     steps
-        A text on its way through it, without the special tokens that a model adds.
+        The steps of a text through this tokenizer, without the special tokens that a model adds.
     """
     encoding = tokenizer.encode(steps.text, add_special_tokens=False)
     ours = map(Token, steps.tokens, steps.token_ids, steps.offsets, steps.word_ids)

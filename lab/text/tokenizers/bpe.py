@@ -1,8 +1,8 @@
-"""Byte-level byte-pair encoding, step by step, as GPT-2, RoBERTa and ModernBERT use it.
+"""Byte-level byte-pair encoding, step by step, as in GPT-2, RoBERTa and ModernBERT.
 
 Sennrich et al. 2016 (§3.2) learn a ranked list of merges from a corpus; a word is encoded by
-applying them, the best-ranked first. Radford et al. 2019 (§2.2) start from bytes instead of
-characters, so that no text is ever unknown, after cutting the text with a regular expression
+applying these merges, the best-ranked first. Radford et al. 2019 (§2.2) start from bytes instead of
+characters, so that no text is ever unknown; before that, they cut the text with a regular expression
 that keeps merges inside words, numbers and punctuation.
 """
 
@@ -39,11 +39,11 @@ class MergeStep:
     Attributes
     ----------
     rank
-        Its place in the tokenizer's list of merges; 0 was learnt first.
+        The merge's place in the tokenizer's list of merges; 0 was learnt first.
     left, right
         The two symbols.
     boundary
-        Where they met, counted in bytes from the start of the word.
+        The erased boundary between them, in bytes from the start of the word.
     """
 
     rank: int
@@ -54,19 +54,19 @@ class MergeStep:
 
 @dataclass(frozen=True, slots=True)
 class BpeWord(PreToken):
-    """How one pre-token was encoded. Its ``text`` holds the space before the word, if any.
+    """The encoding of one pre-token. Its ``text`` includes the space before the word, if any.
 
     Attributes
     ----------
     symbols
-        One visible character for each of its UTF-8 bytes (:func:`byte_symbols`), what the merges start from; none for
-        an added token.
+        One visible character for each UTF-8 byte of the word (:func:`byte_symbols`), from which the merges start; none
+        for an added token.
     merges
-        The merges in the order they were applied.
+        The merges in the order of their application.
     prefixed
-        Whether the space at its start was put there by ``add_prefix_space``.
+        True if the space at the start of the word was added by ``add_prefix_space``.
     taken_whole
-        Whether ``ignore_merges`` took the word from the vocabulary as it stands.
+        True if ``ignore_merges`` took the whole word from the vocabulary.
     """
 
     symbols: tuple[str, ...] = ()
@@ -75,9 +75,9 @@ class BpeWord(PreToken):
     taken_whole: bool = False
 
     def symbols_after(self, merges: int) -> tuple[str, ...]:
-        """The symbols once the first ``merges`` merges are done; 0 gives :attr:`symbols`.
+        """The symbols after the first ``merges`` merges; 0 gives :attr:`symbols`.
 
-        Derived, not stored: a word of n bytes would keep up to n²/2 symbols otherwise.
+        The symbols are derived, not stored, because a word of n bytes would have up to n²/2 of them.
         """
         word = "".join(self.symbols)
         return tuple(word[start:end] for start, end in _ranges(len(word), self.merges[:merges]))
@@ -85,12 +85,12 @@ class BpeWord(PreToken):
 
 @dataclass(frozen=True, slots=True)
 class BpeSteps(PieceSteps[BpeWord]):
-    """A text on its way through a byte-level BPE tokenizer.
+    """The steps of a text through a byte-level BPE tokenizer.
 
     Attributes
     ----------
     composed
-        The text as its bytes are read: with letters and marks joined, where the tokenizer does that.
+        The text whose bytes are read: with letters and marks joined if the tokenizer joins them.
     """
 
     composed: str
@@ -105,15 +105,16 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
     Parameters
     ----------
     tokenizer
-        With the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer (GPT-2, RoBERTa) or NFC (ModernBERT).
+        A tokenizer with the model BPE, a ``ByteLevel`` pre-tokenizer and no normalizer (GPT-2, RoBERTa) or NFC
+        (ModernBERT).
     text
-        Any text. Lone surrogates have to be replaced by the caller.
+        Any text. The caller must replace lone surrogates.
 
     Raises
     ------
     ValueError
-        If the tokenizer is built otherwise, if its vocabulary lacks a byte that the text needs, or if the text holds a
-        lone surrogate.
+        If the tokenizer has other parts, if its vocabulary lacks a byte of the text, or if the text has a lone
+        surrogate.
     """
     require_encodable(text)
     rules = read_rules(tokenizer)
@@ -131,14 +132,14 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
 
 @lru_cache(maxsize=1)
 def byte_symbols() -> tuple[str, ...]:
-    """The visible character that stands for each byte (Radford et al. 2019, ``bytes_to_unicode``).
+    """The visible character for each byte (Radford et al. 2019, ``bytes_to_unicode``).
 
-    The 188 bytes that are printable in Latin-1 stand for themselves. The others, white space and
-    controls, take the characters from U+0100 on in order, so a space (byte 32) becomes ``"Ġ"``.
+    The 188 bytes that are printable in Latin-1 keep their characters. The other bytes, white space and
+    controls, get the characters from U+0100 on in order, so a space (byte 32) becomes ``"Ġ"``.
 
     Returns
     -------
-    256 characters; ``byte_symbols()[b]`` is that of byte b.
+    256 characters; ``byte_symbols()[b]`` is the character for byte b.
     """
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
@@ -174,9 +175,9 @@ def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[Me
 
     Yields
     ------
-    At most n - 1 merges. A queue of candidates makes that O(n log n) steps.
+    At most n - 1 merges, found in O(n log n) steps with a queue of candidates.
     """
-    ends = {start: start + 1 for start in range(len(word))}  # of each symbol alive, by its start
+    ends = {start: start + 1 for start in range(len(word))}  # the end of each current symbol, by its start
     starts = {start + 1: start for start in range(len(word))}
     queue: list[tuple[int, int, int, int]] = []
 
@@ -190,7 +191,7 @@ def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[Me
     while queue:
         rank, start, middle, end = heappop(queue)
         if ends.get(start) != middle or ends.get(middle) != end:
-            continue  # One of the two has been merged with another neighbour since.
+            continue  # One of the two symbols has been merged with another neighbour since.
         yield MergeStep(rank, word[start:middle], word[middle:end], middle)
         ends[start], starts[end] = end, start
         del ends[middle], starts[middle]
@@ -222,7 +223,7 @@ def _segment_words(rules: BpeRules, segment: Segment) -> Iterator[BpeWord]:
         return
     prefixed = rules.add_prefix_space and not aligned.text.startswith(" ")
     if prefixed:
-        # The inserted space has no place of its own in the text: it shares the first character's.
+        # The inserted space has no place in the text, so it shares the place of the first character.
         aligned = AlignedText(" " + aligned.text, (aligned.spans[0], *aligned.spans))
     spans = split_pre_tokens(aligned.text) if rules.use_regex else [(0, len(aligned.text))]
     for start, end in spans:
@@ -246,7 +247,7 @@ def _encode_word(rules: BpeRules, word: AlignedText, prefixed: bool) -> BpeWord:
 
 
 def _ranges(symbols: int, merges: Sequence[MergeStep]) -> list[Span]:
-    """Where the symbols begin and end, in bytes, once the merges have erased their boundaries."""
+    """The start and the end of each symbol, in bytes, after the merges have erased boundaries."""
     erased = {step.boundary for step in merges}
     return list(pairwise(cut for cut in range(symbols + 1) if cut not in erased))
 
@@ -262,7 +263,7 @@ def _piece(model: models.BPE, token: AlignedText) -> Piece:
 
 
 def _trim(words: tuple[BpeWord, ...], add_prefix_space: bool) -> tuple[BpeWord, ...]:
-    """Leave white space at the ends of a token out of its offsets (``trim_offsets``)."""
+    """Exclude white space at the ends of a token from its offsets (``trim_offsets``)."""
     result: list[BpeWord] = []
     count = 0
     for word in words:
@@ -281,7 +282,7 @@ def _trimmed(piece: Piece, keep_one: bool) -> Span:
     leading = len(plain) - len(plain.lstrip())
     trailing = len(plain) - len(plain.rstrip())
     if leading == 1 and keep_one:
-        leading = 0  # It is taken for the inserted space, which is not in the text.
+        leading = 0  # The library takes this space for the inserted one, which is not in the text.
     start = min(start + leading, end)
     if trailing <= end:
         end = max(end - trailing, start)

@@ -1,4 +1,4 @@
-"""The parameters of a byte-level BPE tokenizer, read out of the tokenizer itself."""
+"""The parameters of a byte-level BPE tokenizer, read from the tokenizer itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 @dataclass(frozen=True, slots=True)
 class BpeRules:
-    """What decides how a byte-level BPE tokenizer cuts a text.
+    """The rules by which a byte-level BPE tokenizer cuts a text.
 
     Attributes
     ----------
@@ -22,16 +22,16 @@ class BpeRules:
     ranks
         The merges, (left, right) -> rank; 0 was learnt first and is applied first.
     add_prefix_space
-        Whether each stretch between added tokens that does not begin with a space is given one.
+        True if a space is added to each stretch between added tokens that does not begin with a space.
     use_regex
-        Whether text is cut by GPT-2's regular expression first.
+        True if GPT-2's regular expression cuts the text first.
     ignore_merges
-        Whether a pre-token that is in the vocabulary is taken whole.
+        True if a pre-token that is in the vocabulary is taken whole.
     composes
-        Whether letters and their marks are joined first (NFC), as in ModernBERT.
+        True if letters and their marks are joined first (NFC), as in ModernBERT.
     trims
-        For each post-processor that trims white space off the offsets, in order, its own ``add_prefix_space``. Mostly
-        none or one.
+        The ``add_prefix_space`` of each post-processor that trims white space off the offsets, in order; usually there
+        is none or one.
     """
 
     model: models.BPE
@@ -46,13 +46,13 @@ class BpeRules:
 def read_rules(tokenizer: Tokenizer) -> BpeRules:
     """Read the rules of a tokenizer built like GPT-2's, RoBERTa's or ModernBERT's.
 
-    The merges are read once for each tokenizer object, everything else afresh: to change the
+    The merges are read only once for each tokenizer object, everything else at each call. To change the
     merges, make a new tokenizer.
 
     Raises
     ------
     ValueError
-        Naming the first part that is not byte-level BPE as in these.
+        If a part of the tokenizer differs from these tokenizers; the message names the first such part.
     """
     model, pre_tokenizer = tokenizer.model, tokenizer.pre_tokenizer
     composes = isinstance(tokenizer.normalizer, normalizers.NFC)
@@ -87,10 +87,10 @@ def read_rules(tokenizer: Tokenizer) -> BpeRules:
     )
 
 
-# Two, because two models are loaded at a time: GPT-2's 50 000 merges take 10 MB.
+# Keep the merges of two tokenizers, because two models are loaded at a time; GPT-2's 50 000 merges take 10 MB.
 @lru_cache(maxsize=2)
 def _merge_ranks(tokenizer: Tokenizer, vocabulary_size: int) -> Mapping[tuple[str, str], int]:
-    """The merges; ``vocabulary_size`` is part of the key so that a retrained tokenizer is read again."""
+    """The merges; ``vocabulary_size`` is part of the cache's key so that a retrained tokenizer is read again."""
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     return {(left, right): rank for rank, (left, right) in enumerate(merges)}
 
@@ -109,5 +109,5 @@ def _parts(sequence: processors.Sequence) -> Iterator[processors.PostProcessor]:
     for index in count():
         try:
             yield sequence[index]
-        except IndexError:  # It tells its end only so: it has no length.
+        except IndexError:  # the sequence has no length, so its end is found by this error
             return

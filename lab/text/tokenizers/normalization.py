@@ -1,8 +1,8 @@
-"""The normalizer of BERT, one stage at a time, with a thread back to the original characters.
+"""The normalizer of BERT, one stage at a time, which keeps the original place of each character.
 
-Devlin et al. 2019 say only that the input is WordPiece-tokenized; the stages are those of the
-``BasicTokenizer`` in the code released with the paper (``tokenization.py``, google-research/bert)
-as the ``tokenizers`` library restates them in ``BertNormalizer``.
+Devlin et al. 2019 say only that the input is WordPiece-tokenized. The stages come from the
+``BasicTokenizer`` in the code released with the paper (``tokenization.py``, google-research/bert),
+as implemented in the ``BertNormalizer`` of the ``tokenizers`` library.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ StageName = Literal["clean_text", "handle_chinese_chars", "strip_accents", "lowe
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """A text that remembers where each of its characters came from.
+    """A text with the original place of each character.
 
     Attributes
     ----------
     text
-        The text now, m characters.
+        The current text, m characters.
     spans
-        For each of the m characters, the range of the original text it stands for.
+        For each of the m characters, its range in the original text.
     """
 
     text: str
@@ -37,17 +37,17 @@ class AlignedText:
 
     @classmethod
     def original(cls, text: str) -> AlignedText:
-        """The text before anything happened to it: character i comes from (i, i + 1)."""
+        """A text before any change: character i comes from (i, i + 1)."""
         return cls(text, tuple((i, i + 1) for i in range(len(text))))
 
     def cut(self, start: int, end: int) -> AlignedText:
-        """Characters ``start`` to ``end`` (exclusive), still pointing into the original text."""
+        """Characters ``start`` to ``end`` (exclusive), with their places in the original text."""
         return AlignedText(self.text[start:end], self.spans[start:end])
 
     def span(self, start: int, end: int) -> Span:
-        """The range of the original text behind characters ``start`` to ``end`` (exclusive).
+        """The range in the original text of characters ``start`` to ``end`` (exclusive).
 
-        From the start of the first to the end of the last, as the library counts it.
+        As in the library, it goes from the start of the first character to the end of the last.
         """
         return self.spans[start][0], self.spans[end - 1][1]
 
@@ -56,7 +56,7 @@ Stage = Callable[[AlignedText], AlignedText]
 
 
 def bert_stages(normalizer: normalizers.BertNormalizer) -> tuple[tuple[StageName, Stage], ...]:
-    """The stages that a BERT normalizer's flags switch on, in the order they run.
+    """The stages that a BERT normalizer's flags switch on, in the order of application.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def space_cjk(aligned: AlignedText) -> AlignedText:
 
 
 def lower(aligned: AlignedText) -> AlignedText:
-    """Lower-case each character by itself; ``"İ"`` becomes two that share its span."""
+    """Lower-case each character separately; ``"İ"`` becomes two characters that share its span."""
     return _rebuild(
         (lowered, span) for character, span in _pairs(aligned) for lowered in characters.lowercase(character)
     )
@@ -116,15 +116,15 @@ def strip_accent_marks(aligned: AlignedText) -> AlignedText:
 
 
 def compose(aligned: AlignedText) -> AlignedText:
-    """NFC (Unicode Standard Annex 15): letters and their marks joined wherever a joint character exists.
+    """NFC (Unicode Standard Annex 15): join letters and their marks if there is a joint character.
 
-    The library counts for each character how many it was made of, and hands out the original spans by these counts,
-    in reading order. We follow it.
+    Like the library, count for each character the characters that it was made of, and assign the original spans by
+    these counts, in reading order.
     """
     if aligned.text.isascii():
         return aligned
-    kept: list[tuple[str, int]] = []  # a character, and how many more the text has for it than before
-    start, blocked = -1, 0  # the last character that a mark can join; the class of the last mark that did not
+    kept: list[tuple[str, int]] = []  # a character, and the change of the text's length by it
+    start, blocked = -1, 0  # the last character that a mark can join; the class of the last mark that did not join
     for combining, part, first in _decomposed(aligned.text):
         more = 0 if first else 1
         joint = unicodedata.normalize("NFC", kept[start][0] + part) if start >= 0 else ""
@@ -145,11 +145,11 @@ def compose(aligned: AlignedText) -> AlignedText:
 
 
 def _decompose(aligned: AlignedText) -> AlignedText:
-    """NFD: each character decomposed, then runs of marks sorted by combining class.
+    """NFD: decompose each character, then sort runs of marks by combining class.
 
-    Sorting may carry a mark across the edge of the character it came from. The library then
-    hands out the original spans in reading order: the first part of each decomposition takes
-    the next span and every other part repeats the last one taken. We follow it.
+    Sorting may move a mark beyond the edge of its original character. The library then
+    assigns the original spans in reading order: the first part of each decomposition gets
+    the next span, and every other part repeats the last span. This function does the same.
     """
     source = iter(aligned.spans)
     span = (0, 0)
@@ -161,7 +161,7 @@ def _decompose(aligned: AlignedText) -> AlignedText:
 
 
 def _decomposed(text: str) -> list[tuple[int, str, bool]]:
-    """The parts of all characters in order: combining class, character, whether it was the first part of its own."""
+    """The parts of all characters in order: combining class, part, and true if it is the first part of a character."""
     ordered: list[tuple[int, str, bool]] = []
     run_start = 0
     for character in text:

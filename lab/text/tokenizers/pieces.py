@@ -1,7 +1,7 @@
-"""What every tokenizer of the lab hands to a page: pre-tokens and the pieces they became.
+"""The result of every tokenizer of the lab: pre-tokens and their pieces.
 
 WordPiece (:mod:`lab.text.tokenizers.wordpiece`) and byte-level BPE (:mod:`lab.text.tokenizers.bpe`) differ in how
-they cut a word, not in what comes out, so a page may walk either the same way::
+they cut a word, but not in the form of their result, so a page may treat both the same way::
 
     for word in tokenization_steps(tokenizer, text).words:
         for piece in word.pieces:
@@ -26,12 +26,12 @@ class Piece:
     Attributes
     ----------
     token
-        The token as the vocabulary spells it (``"##ing"``, ``"Ġthe"``). An added token whose definition strips white
-        space includes that white space, as in the library.
+        The token as spelled in the vocabulary (``"##ing"``, ``"Ġthe"``). An added token whose definition strips white
+        space includes this white space, as in the library.
     token_id
-        Its id in the tokenizer's vocabulary.
+        The token's id in the tokenizer's vocabulary.
     span
-        Characters of the original text that it stands for. Byte-level pieces of one character all carry that
+        The token's characters in the original text. Byte-level pieces of one character all have that
         character's span.
     """
 
@@ -42,18 +42,18 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class PreToken:
-    """One unit that the model cuts on its own: a word, a punctuation mark or an added token.
+    """One unit that the model cuts separately: a word, a punctuation mark or an added token.
 
     Attributes
     ----------
     text
-        The characters the model sees, after normalization.
+        The characters that the model sees, after normalization.
     span
-        Characters of the original text that it came from.
+        The pre-token's characters in the original text.
     pieces
-        The tokens it became.
+        The tokens of the pre-token.
     added
-        Whether it is an added token (``"[MASK]"`` typed in the text), which is split off before the model runs and
+        True for an added token (``"[MASK]"`` typed in the text), which is split off before the model runs and
         stays whole.
     """
 
@@ -75,7 +75,7 @@ class PieceSteps(Generic[WordT]):
     text
         The text as the user typed it.
     words
-        Its pre-tokens in reading order, added tokens among them.
+        The text's pre-tokens in reading order, including added tokens.
     """
 
     text: str
@@ -83,12 +83,12 @@ class PieceSteps(Generic[WordT]):
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The tokens in order; n of them."""
+        """The n tokens in order."""
         return tuple(piece for word in self.words for piece in word.pieces)
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The n tokens as the vocabulary spells them; ``Encoding.tokens`` of the library."""
+        """The n tokens as spelled in the vocabulary; ``Encoding.tokens`` of the library."""
         return tuple(piece.token for piece in self.pieces)
 
     @property
@@ -103,20 +103,20 @@ class PieceSteps(Generic[WordT]):
 
     @property
     def word_ids(self) -> tuple[int, ...]:
-        """For each of the n tokens, the index of its word in :attr:`words`."""
+        """The index in :attr:`words` of each of the n tokens' words."""
         return tuple(index for index, word in enumerate(self.words) for _ in word.pieces)
 
 
 def require_encodable(text: str) -> None:
     """Refuse a text that no tokenizer can read.
 
-    A Python ``str`` may hold half of a UTF-16 pair (a "lone surrogate", e.g. from broken JSON).
-    It has no UTF-8 form, and the library refuses it too.
+    A Python ``str`` may contain half of a UTF-16 pair (a "lone surrogate", e.g. from broken JSON).
+    A lone surrogate has no UTF-8 form, and the library refuses it, too.
 
     Raises
     ------
     ValueError
-        Naming the first lone surrogate and how to mend the text.
+        If the text has a lone surrogate; the message names the first one and a remedy.
     """
     for position, character in enumerate(text):
         if "\ud800" <= character <= "\udfff":

@@ -1,4 +1,4 @@
-"""One door to the explained tokenizers, whichever a model uses."""
+"""A common entry point to the explained tokenizers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ def tokenization_steps(tokenizer: Tokenizer, text: str) -> TokenizationSteps:
     """Tokenize a text and keep every step, by the algorithm that the tokenizer uses.
 
     The result equals ``tokenizer.encode(text, add_special_tokens=False)`` with truncation and
-    padding off. Both kinds of result are :class:`lab.text.tokenizers.pieces.Steps`.
+    padding off. Both kinds of result are :class:`lab.text.tokenizers.pieces.PieceSteps`.
 
     Parameters
     ----------
     tokenizer
-        As loaded from a checkpoint's ``tokenizer.json``. Pass the same object again for the next text: its merges are
-        remembered.
+        The tokenizer as loaded from a checkpoint's ``tokenizer.json``. Pass the same object for the next text, because
+        its merges are cached.
     text
-        Any text. Lone surrogates have to be replaced by the caller.
+        Any text. The caller must replace lone surrogates.
 
     Raises
     ------
     ValueError
-        If the model is neither WordPiece nor BPE, if another part of the tokenizer differs from those of BERT, GPT-2,
-        RoBERTa and ModernBERT, or if the text holds a lone surrogate.
+        If the model is neither WordPiece nor BPE, if another part of the tokenizer differs from the tokenizers of BERT,
+        GPT-2, RoBERTa and ModernBERT, or if the text has a lone surrogate.
     """
     if isinstance(tokenizer.model, models.WordPiece):
         return wordpiece_steps(tokenizer, text)

@@ -1,8 +1,8 @@
-"""WordPiece, step by step, as BERT uses it (Devlin et al. 2019, §3 "Input/Output Representations").
+"""WordPiece, step by step, as in BERT (Devlin et al. 2019, §3 "Input/Output Representations").
 
-The vocabulary comes from Schuster & Nakajima 2012 and Wu et al. 2016 (§4.1); cutting a word
-needs only the vocabulary: take the longest entry that starts the word, then the longest that
-continues it, until nothing is left. Entries that continue a word are marked with ``##``.
+The vocabulary is learned as in Schuster & Nakajima 2012 and Wu et al. 2016 (§4.1). Cutting a word
+needs only the vocabulary: take the longest entry that starts the word, then the longest entry that
+continues the word, until nothing is left. Entries that continue a word are marked with ``##``.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class NormalizationStage:
     Attributes
     ----------
     name
-        The flag of ``BertNormalizer`` that switches it on.
+        The flag of ``BertNormalizer`` that switches the stage on.
     before
-        The whole text before it. Added tokens stand in it untouched.
+        The whole text before the stage. Added tokens in the text are unchanged.
     after
-        The whole text after it, m characters.
+        The whole text after the stage, m characters.
     spans
-        For each of those m characters, its range in the text as typed.
+        For each of these m characters, its range in the text as typed.
     """
 
     name: StageName
@@ -46,16 +46,16 @@ class NormalizationStage:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """One question to the vocabulary.
+    """One look-up in the vocabulary.
 
     Attributes
     ----------
     candidate
-        What was looked up, ``##`` included where it continues the word.
+        The entry to look up, with ``##`` if it continues the word.
     start, end
-        The first character of the candidate in the (normalized) word, and one past its last.
+        The candidate's first character in the (normalized) word, and one past its last character.
     token_id
-        The id that was found, or None.
+        The id found, or None.
     """
 
     candidate: str
@@ -65,23 +65,23 @@ class Lookup:
 
     @property
     def found(self) -> bool:
-        """Whether the vocabulary has the candidate."""
+        """True if the vocabulary has the candidate."""
         return self.token_id is not None
 
 
 @dataclass(frozen=True, slots=True)
 class WordSteps(PreToken):
-    """How one word was cut.
+    """The steps of cutting one word.
 
     Attributes
     ----------
     matches
         The lookups that found a piece, in order; none for an added token and for a word over the length limit. A word
-        that ends as unknown keeps those it got.
+        that becomes the unknown token keeps the lookups that found a piece.
     continuing_prefix
-        What marks a piece inside a word, ``##`` in BERT.
+        The mark of a piece inside a word, ``##`` in BERT.
     unknown
-        Why the word became the unknown token, or None if it did not.
+        The reason why the word became the unknown token, or None if it did not.
     """
 
     matches: tuple[Lookup, ...] = ()
@@ -90,10 +90,10 @@ class WordSteps(PreToken):
 
     @property
     def lookups(self) -> tuple[Lookup, ...]:
-        """Every lookup in the order it was made.
+        """Every lookup in order.
 
-        Derived, not stored: a word of n characters may take n(n + 1)/2 of them. From where the
-        last piece ended, all that is left of the word is tried first, then one character less.
+        The lookups are derived, not stored, because a word of n characters may need n(n + 1)/2 of them. After each
+        piece, the whole rest of the word is tried first, then one character less, and so on.
         """
         if self.added or self.unknown == "too many characters":
             return ()
@@ -114,7 +114,7 @@ class WordSteps(PreToken):
 
 @dataclass(frozen=True, slots=True)
 class WordPieceSteps(PieceSteps[WordSteps]):
-    """A text on its way through a WordPiece tokenizer.
+    """The steps of a text through a WordPiece tokenizer.
 
     Attributes
     ----------
@@ -139,15 +139,15 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
     Parameters
     ----------
     tokenizer
-        With the model WordPiece, a ``BertNormalizer`` or no normalizer, and a ``BertPreTokenizer``: BERT, DistilBERT,
-        ELECTRA.
+        A tokenizer with the model WordPiece, a ``BertNormalizer`` or no normalizer, and a ``BertPreTokenizer``, as for
+        BERT, DistilBERT and ELECTRA.
     text
-        Any text. Lone surrogates have to be replaced by the caller.
+        Any text. The caller must replace lone surrogates.
 
     Raises
     ------
     ValueError
-        If the tokenizer is built otherwise, if it has no unknown token where one is needed, or if the text holds a lone
+        If the tokenizer has other parts, if it lacks an unknown token that the text needs, or if the text has a lone
         surrogate.
     """
     require_encodable(text)
@@ -165,11 +165,11 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
 
 
 def split_words(text: str) -> Iterator[Span]:
-    """The pre-tokens of BERT: cut at white space, then make each punctuation mark a word.
+    """The pre-tokens of BERT: cut at white space, then make each punctuation mark a separate word.
 
     Yields
     ------
-    (start, end) of each pre-token in ``text``, which is normalized; white space belongs to none.
+    (start, end) of each pre-token in the normalized ``text``; white space belongs to no pre-token.
     """
     start = 0
     for position, character in enumerate(text):
@@ -186,13 +186,13 @@ def split_words(text: str) -> Iterator[Span]:
 
 
 def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
-    """Cut one word greedily: the longest piece first, then on from where it ends.
+    """Cut one word greedily: take the longest piece first, then continue at the end of this piece.
 
-    ``model`` gives the vocabulary and the prefix of continuing pieces; ``word`` has at least one character.
+    ``model`` has the vocabulary and the prefix of continuing pieces; ``word`` has at least one character.
 
     Yields
     ------
-    The lookups that found a piece. They end before the word does if it is unknown.
+    The lookups that found a piece. If the word is unknown, they stop before its end.
     """
     start = 0
     while start < len(word):

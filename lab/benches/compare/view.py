@@ -204,6 +204,6 @@ def _asked(traced: Trace, at: At) -> str:
     """Say which token a run's prediction is about."""
     token = at.inside(traced).token
     if traced.model.config.causal:
-        return f"{quoted(traced.model.id)} is asked what comes after token {token + 1}; nothing is hidden from it."
+        return f"{quoted(traced.model.id)} predicts what follows token {token + 1}; nothing is hidden from it."
     hidden = quoted(traced.labels[token])
     return f"Token {token + 1} is hidden behind {hidden} from {quoted(traced.model.id)}, in every figure here."

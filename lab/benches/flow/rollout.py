@@ -37,7 +37,7 @@ def show_rollout(view: FlowView) -> None:
     if n > flow.TOKENS:
         st.caption(f"The maps are {n} × {n}. You see tokens {shown.start + 1} to {shown.stop}, around the chosen one.")
     _say_row(view, raw[view.token], rolled[view.token])
-    with st.expander("The formula, and what it leaves out", icon=":material/function:"):
+    with st.expander("The formula and its limits", icon=":material/function:"):
         st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
         st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
         _say_limits(view.norms)

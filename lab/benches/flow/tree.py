@@ -119,7 +119,10 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     )
     st.caption("The tree says what could arrive, not what a prediction depends on.")
     if asked > view.layer + 1:
-        st.caption(f"Depth {asked} needs as many layers; from layer {view.layer + 1} down there are {view.layer + 1}.")
+        st.caption(
+            f"Depth {asked} needs the same number of layers; from layer {view.layer + 1} down there are "
+            f"{view.layer + 1}."
+        )
     with st.expander("How to read it", icon=":material/help:"):
         st.markdown(
             f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "

@@ -31,8 +31,8 @@ def choose_units() -> str:
     with sidebar.controls():
         return UNITS.choose(
             "Lines between",
-            help="Words: a word gets the sum of what its tokens get, and gives the mean of what they give, so each row "
-            "still adds up to 1.",
+            help="Words: a word gets the sum of the attention to its tokens, and gives the mean of the attention from "
+            "them, so each row still adds up to 1.",
         )
 
 

@@ -202,9 +202,9 @@ def leader(found: Decision) -> str:
     dimension, share = found.leader()
     queries, leaders = len(found.queries), len(np.unique(found.by_query.argmax(axis=1)))
     if leaders == 1:
-        return f"Dimension {dimension + 1} adds most for every query."
+        return f"Dimension {dimension + 1} adds the most for every query."
     if leaders == queries:
-        return "A different dimension adds most for each query."
+        return "A different dimension adds the most for each query."
     others = "one other" if leaders == 2 else f"{leaders - 1} others"
     return (
         f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries, {others} for the rest."

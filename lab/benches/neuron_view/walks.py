@@ -93,7 +93,7 @@ def _say_walk(walk: Walk) -> None:
     if best.score <= best.uniform:
         st.markdown("So the score shows no choice here, no more than a uniform head: there is nothing to take apart.")
     elif not best.named:
-        st.markdown("That is not clear enough for a name, which needs half of what the uniform head leaves to 1.")
+        st.markdown("That is not clear enough for a name: the score must be at least halfway from a uniform head to 1.")
     heads = "head" if best.left_out == 1 else "heads"
     aside = f" {best.left_out} {heads} that attend nearly alike to all are left out." * bool(best.left_out)
     st.caption(

@@ -21,8 +21,8 @@ _BOTH, _ALONE, _ALL = "Beside raw", "Alone", "All heads"
 _MEANING = {
     RAW: "The weights as the model has them. Each row sums to 1.",
     NOSEP: "Rows and columns of special tokens are left out. The other weights stay, so a row sums to less than 1.",
-    LINSCALE: "Special tokens are left out, and each row is divided by what is left of it, so it sums to 1 again. "
-    "Where little was left, small differences look large.",
+    LINSCALE: "Special tokens are left out, and each row is divided by its remaining sum, so it adds up to 1 again. "
+    "If little is left in a row, small differences look large.",
     SOFTMAX_SCALE: "Special tokens are left out, and a softmax is taken of the weights that are left. They are between "
     "0 and 1, so no new weight is more than e ≈ 2.718 times another.",
     REDUCED: "Words instead of tokens, special tokens left out. A word’s row is the mean of its tokens’ rows, a word’s "

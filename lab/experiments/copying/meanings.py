@@ -23,7 +23,7 @@ ASKS = (
     open_question(
         "random",
         "Take away the head that looks for what came next last time. Then take away other heads in its place, up to "
-        f"{DRAWS}, one at a time. How many of them are missed as much, or more?",
+        f"{DRAWS}, one at a time. How many of them does the model miss as much, or more?",
         ("none", "up to half", "more than half"),
     ),
     open_question(

@@ -153,7 +153,7 @@ def gap_of(found: ExplanationTest) -> str:
     gaps = np.abs([text.importance.gap for text in found.texts])
     changes = np.abs([text.importance.change for text in found.texts])
     return (
-        f"Integrated gradients should add up to what ln P loses when all tokens are blanked. They miss it by "
+        f"Integrated gradients should add up to the fall of ln P when all tokens are blanked. They miss it by "
         f"{np.median(gaps):.4f} nats in the median and {gaps.max():.2f} at most; the median loss is "
         f"{np.median(changes):.2f}."
     )

@@ -165,7 +165,7 @@ def _numbers(model: LoadedModel, found: ExplanationTest) -> None:
     st.caption(
         "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
         "**Beyond**: partial ρ, what is left of ρ without nearness and rarity (how seldom the token is in these "
-        "sentences). **Nearness alone**: the nearer to the place that is asked, the more important. **Untrained "
+        "sentences). **Nearness alone**: the nearer a token is to the blank, the more important. **Untrained "
         "twin**: the same model with random weights explains its own predictions; integrated gradients are left out "
         "there."
     )

@@ -157,7 +157,7 @@ def ablation_frame(found: NeededTest) -> pd.DataFrame:
         [
             {
                 "ablation": each.name,
-                "what stands in for the head": WAYS.get(each.name, WAYS["zero"]),
+                "the head’s replacement": WAYS.get(each.name, WAYS["zero"]),
                 "heads told from 0": int(each.clear.sum()),
                 "of": each.mean.size,
                 "fall": int((each.clear & (each.mean < 0)).sum()),

@@ -116,8 +116,8 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     )
     if min(needed.zero.ours, needed.mean.ours) > 0:
         said += (
-            f" Most is lost without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} points if it writes 0, "
-            f"{100 * needed.mean.ours:.0f} if it writes its mean."
+            f" The model loses most without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} points if it "
+            f"writes 0, {100 * needed.mean.ours:.0f} if it writes its mean."
         )
     last = last_for_nothing(found)
     if last < clear.size:
@@ -167,9 +167,9 @@ def _strongest(found: NeededTest) -> str:
         return "There is no head without which it falls."
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
-        f"Most is lost without head {name_of((layer, head))}: the mean difference goes from {signed(before)} to "
-        f"{signed(before + mean[layer, head])}, the accuracy changes by {signed(100 * change, 1, plus=True)} points. "
-        f"{_by_template(found, (layer, head))}"
+        f"The model loses most without head {name_of((layer, head))}: the mean difference goes from {signed(before)} "
+        f"to {signed(before + mean[layer, head])}, the accuracy changes by {signed(100 * change, 1, plus=True)} "
+        f"points. {_by_template(found, (layer, head))}"
     )
 
 
@@ -197,7 +197,7 @@ def needed_where(found: NeededTest) -> str:
         return "In no template is there a head without which the difference clearly falls."
     told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
     differs = "**Different templates miss different heads most.** " if len(templates) > 1 else ""
-    return f"{differs}Most is lost without {told}."
+    return f"{differs}The model loses most without {told}."
 
 
 def _fifth(row: TestedClaim) -> str:
@@ -241,7 +241,7 @@ def bias_of(found: NeededTest) -> str:
     said = "; ".join(told)
     if flattered:
         return (
-            f"{said[0].upper()}{said[1:]}. Where A has more, that is **selection bias**: what is chosen is chosen for "
-            "its luck, too."
+            f"{said[0].upper()}{said[1:]}. If A has more, that is **selection bias**: a head is chosen for its luck, "
+            "too."
         )
     return f"{said[0].upper()}{said[1:]}: choosing flattered nothing that one could see."

@@ -67,7 +67,7 @@ _TEMPLATES = (
 )
 _ABLATIONS = (
     Column("ablation", 130),
-    Column("what stands in for the head", 270),
+    Column("the head’s replacement", 270),
     Column("heads told from 0", 140),
     *(Column(name, 60) for name in ("of", "fall", "rise")),
     Column("largest", 80),
@@ -117,9 +117,9 @@ def method(model: LoadedModel) -> str:
         "*old*. One form fits, the other does not. The **logit difference** is the logit of the good form less the "
         f"logit of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the share of pairs in "
         "which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its mean over the "
-        "sentence. What is chosen, a head or an order of heads, is chosen on half **A** and measured on half **B**, "
-        "whose nouns are others. The least important heads are found by a gradient: **I_h** is how much the loss of "
-        "the good form changes with a factor before the head, divided by its norm in the layer."
+        "sentence. A head, or an order of heads, is chosen on half **A** and measured on half **B**, which has other "
+        "nouns. The least important heads are found by a gradient: **I_h** is how much the loss of the good form "
+        "changes with a factor before the head, divided by its norm in the layer."
     )
 
 
@@ -200,8 +200,8 @@ def _together(model: LoadedModel) -> None:
     draw(partial(figures.pruning_chart, model), "needed-pruning")
     st.caption(
         "On half B. **I_h**, the gradient importance, is how much the loss of the good form changes with a factor "
-        f"before the head, chosen on A, divided by its norm in the layer. **Greedily**: at each step, the heads go "
-        f"whose loss costs least on {SAMPLE} pairs of A, and the rest is measured again. **At random**: the mean of "
+        "before the head, chosen on A, divided by its norm in the layer. **Greedily**: at each step, the heads whose "
+        f"loss costs least go away on {SAMPLE} pairs of A, and the rest is measured again. **At random**: the mean of "
         f"{RANDOM_ORDERS} orders."
     )
 

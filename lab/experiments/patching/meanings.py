@@ -160,7 +160,7 @@ def _elsewhere(found: PatchingTest, layer: int) -> str:
     most = int(state.argmax())
     if most in (found.subject, found.asked):
         return ""
-    return f"A token that the claim does not speak of has most: {escaped(found.tokens[most])}, {state[most]:.0%}."
+    return f"A token that the claim does not name recovers the most: {escaped(found.tokens[most])}, {state[most]:.0%}."
 
 
 def _held(rows: list[PatchingRow]) -> str:
@@ -206,7 +206,7 @@ def _taken_over(there: NDArray[np.bool_]) -> str:
     """Say from which layer on the asked token has most; ``there`` is True for each layer after which it has."""
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
-        return "Only after the last layer, where it must, the asked token has most."
+        return "The asked token recovers the most only after the last layer, where it must."
     return f"From layer {since} on it is the asked token."
 
 

@@ -89,7 +89,7 @@ def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
         draw(partial(figures.own_contributions, model, asked), "own-contributions")
         st.markdown(meanings.added_up(*figures.parts_of(model, two)))
         st.caption(
-            "At the asked token of the clean sentence, with the scales of the LayerNorms held as they are. What a "
-            "part does by way of later layers is not in it: a patch has that, too."
+            "At the asked token of the clean sentence, with the scales of the LayerNorms held as they are. The effect "
+            "of a part through later layers is not in it; a patch includes that effect."
         )
         code(contributions)

@@ -97,16 +97,15 @@ def method(_: LoadedModel) -> str:
     return (
         "Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is the **clean** one, "
         "*The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. Both are run. The "
-        "**asked token** is where the model answers: the mask, or the last token before the blank.\n\n"
-        "Then one vector of the clean run, of one part at one token, is put into the corrupt run: this is a "
-        "**patch**. The parts are a token’s vector after a layer (the **residual stream**), what attention or the "
-        "feed-forward network adds to it, and what a single head adds. How much of the difference between the two "
-        "words it recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of "
-        "the right word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is "
-        f"**needed**: what is lost. In both, 1 is all of it; below 0 a part works the other way. {PAIRS} "
-        "pairs are drawn by a template. Layers are chosen "
-        f"on half **A** and measured on half **B**, whose subjects are others. A pair whose two runs differ by less "
-        f"than {SMALL} logits is refused."
+        "**asked token** is where the model answers: the mask, or the last token before the blank.\n\nThen one vector "
+        "of the clean run, of one part at one token, is put into the corrupt run: this is a **patch**. The parts are a "
+        "token’s vector after a layer (the **residual stream**), the vector that attention or the feed-forward network "
+        "adds to it, and the vector that a single head adds. How much of the difference between the two words it "
+        "recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of the right "
+        "word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is **needed**: "
+        f"what is lost. In both, 1 is all of it; below 0 a part works the other way. {PAIRS} pairs are drawn by a "
+        "template. Layers are chosen on half **A** and measured on half **B**, whose subjects are others. A pair whose "
+        f"two runs differ by less than {SMALL} logits is refused."
     )
 
 
@@ -162,10 +161,10 @@ def _table(model: LoadedModel) -> None:
         "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
         "**high** with 95 % (2,000 bootstraps over the nouns and verbs that pairs share). **Early**: the first half of "
         "the layers between the embeddings and the last one. **Layer of the crossing**: the first layer after which "
-        "the asked token recovers as much as the subject; after the last one it has all by construction. Attention "
-        "and networks are compared up to that layer. **Untrained twin**: the effect in the same model with random "
-        "weights, in the half of the pairs in which its two runs differ most. “Numbers and files” has p, too, and what "
-        "was found on A. The paper reports other quantities, of facts, so no published figure is beside."
+        "the asked token recovers as much as the subject; after the last one it has all by construction. Attention and "
+        "networks are compared up to that layer. **Untrained twin**: the effect in the same model with random weights, "
+        "in the half of the pairs in which its two runs differ most. “Numbers and files” also has p, and the results "
+        "on A. The paper reports other quantities, of facts, so no published figure is beside."
     )
     show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
 
@@ -183,7 +182,7 @@ def _rule() -> None:
 def _gradients(model: LoadedModel, found: PatchingTest) -> None:
     st.markdown(
         "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two "
-        "runs, foresees every patch at once. It is a straight line in place of what the layers above really do."
+        "runs, estimates every patch at once. It draws a straight line in place of the real layers above."
     )
     draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
     show_table(estimate_frame(found), _ESTIMATES)

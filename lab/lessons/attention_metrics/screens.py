@@ -183,8 +183,8 @@ def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.Me
     tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
     st.markdown(
         f"**{own:.3f}** {unit(metric, corrected)}. A uniform head has "
-        f"{float(even.values(metric.id, corrected)[0]):.3f}; {above} of the {values.size - 1} other heads have more. "
-        f"{SYMBOLS.get(metric.id, '')}{tau}"
+        f"{float(even.values(metric.id, corrected)[0]):.3f}; {above} of the {values.size - 1} other heads have a "
+        f"higher value. {SYMBOLS.get(metric.id, '')}{tau}"
     )
     if metric.also:
         st.caption(f"Some call it “{metric.also}”. Here the name says what a high value means.")

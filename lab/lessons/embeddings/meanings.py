@@ -71,7 +71,7 @@ def like_words(trace: Trace, token: int) -> str:
         return f"The vocabulary has no other word to compare with {word}."
     best, others = found.nearest[0].cosine, f"{found.count:,} other word{'s' * (found.count != 1)}"
     if best - found.mean < MARGIN:
-        return f"No row stands out: of {others}, the nearest to {word} has the cosine {signed(best)}."
+        return f"No row is clearly nearest: of {others}, the nearest to {word} has the cosine {signed(best)}."
     named = found.nearest[:_NAMED]
     several, cosines = len(named) > 1, _listed([signed(each.cosine) for each in named])
     most = (

@@ -39,7 +39,7 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
     """Ask how many of a token's neurons have a sum below 0."""
     thoughts = (
         "You expected most neurons to respond to a word.",
-        "You expected as many sums above 0 as below.",
+        "You expected half of the sums above 0 and half below.",
         "You expected nearly all neurons to stay silent.",
     )
     prompt = f"How many of the {d_ff:,} neurons have a sum below 0 at {name}?"

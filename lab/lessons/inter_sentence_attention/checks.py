@@ -90,7 +90,7 @@ def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
         more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
         return f"{values[place]:.3f} of it goes to {names[place]}{more}."
 
-    prompt = f"Take all attention of {sentence_name(a)}. What gets most of it?"
+    prompt = f"Take all attention of {sentence_name(a)}. Which of these gets the largest part of it?"
     return ranked("where-it-goes", prompt, values, name, why)
 
 
@@ -171,7 +171,7 @@ def why_less(found: InterSentence) -> Question | None:
                 Option(
                     f"{_capital(longer)} is longer",
                     f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives a longer sentence "
-                    "more, so it takes more to stand out.",
+                    "more, so a longer sentence needs more to be preferred.",
                     correct=True,
                 ),
                 Option(

@@ -50,8 +50,7 @@ def lengths(trace: Trace) -> str:
     most, least = (int(place) for place in (np.argmax(sizes), np.argmin(sizes)))
     return (
         f"{who} would give sentence {most + 1} more than sentence {least + 1}, {percents(sizes[most] / n)} and "
-        f"{percents(sizes[least] / n)}, only because it is longer. So compare each share with that of a "
-        "uniform head."
+        f"{percents(sizes[least] / n)}, only because it is longer. So compare each share with a uniform head’s share."
     )
 
 
@@ -127,7 +126,7 @@ def reading(trace: Trace, left_out: bool) -> list[str]:
         found.relative[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1))
     )
     above = (
-        "Above it there is nothing, because this model never looks ahead."
+        "There is nothing above it, because this model never looks ahead."
         if is_causal(trace)
         else f"Above it, a sentence looks ahead to a later one: {ahead.mean():.2f} times."
     )

@@ -23,9 +23,9 @@ from lab.ui.sentence import show_row
 _ROWS = 24  # of a figure that is shown whole; a longer one scrolls in a box
 _BOX = 860  # pixels
 _WHY_HIDE = (
-    "Of 10 words that BERT is asked about in training, 8 are hidden, 1 is replaced by a random word, and 1 stays: the "
-    "texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are hidden, never a special token, so "
-    "read nothing into the rows of [CLS] and [SEP]."
+    "In training, BERT predicts some words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 "
+    "stays, because the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are hidden, never a "
+    "special token, so read nothing into the rows of [CLS] and [SEP]."
 )
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 

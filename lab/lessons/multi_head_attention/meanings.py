@@ -169,8 +169,8 @@ def each_off(word: str, before: float, after: Values) -> str:
         return f"No single head changes the probability of {quoted(word)} by more than 1 %."
     pale = pale_heads(before, after)
     return (
-        f"{pale} of the {sizes.size} heads change the probability of {quoted(word)} by less than 5 % each. Most "
-        f"changes without {head_name(at)}: it goes from {share(before)} to {share(float(after[at]))}."
+        f"{pale} of the {sizes.size} heads change the probability of {quoted(word)} by less than 5 % each. The largest "
+        f"change comes without {head_name(at)}: it goes from {share(before)} to {share(float(after[at]))}."
     )
 
 

@@ -79,9 +79,9 @@ def show_sum(view: OneHead) -> None:
     """Draw the vector that each head adds to a token, and their sum."""
     config, added, token = view.trace.model.config, _added(view), view.query
     st.markdown(
-        f"A matrix, $W_O$, makes a vector of {config.width} numbers out of what each head brings to "
+        f"A matrix, $W_O$, makes a vector of {config.width} numbers out of the context of each head for "
         f"{view.token(token)}. Then these vectors are added up{', with a bias' if config.biases else ''}: their sum is "
-        "what the layer’s attention gives to the token."
+        "the vector that attention adds to the token."
     )
     draw(partial(multi_head.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     st.caption(
@@ -161,7 +161,7 @@ def _try_a_token(view: OneHead) -> None:
     most = int(np.linalg.norm(added.output, axis=-1).argmax())
     if most != view.query:
         try_this(
-            f"this layer’s attention gives most to {named(view.trace, most)}. Which head gives it?",
+            f"attention adds the longest vector to {named(view.trace, most)}. Which head gives it?",
             f"Choose token {most + 1}",
             {TOKEN: most + 1},
         )

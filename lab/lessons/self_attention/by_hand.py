@@ -37,7 +37,7 @@ def by_hand(_view: object) -> None:
     _shown_row(example)
     right = _blanks(example, 1, ("scores", "weights"))
     if right:
-        st.markdown("In the last row, only the sum of the weighted values is asked.")
+        st.markdown("In the last row, fill in only the sum of the weighted values.")
         if _blanks(example, 2, ("context",)):
             st.success(
                 "Right. You have computed self-attention; the lab does this for every head.", icon=":material/check:"

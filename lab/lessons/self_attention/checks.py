@@ -78,7 +78,7 @@ def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question 
     if at == query or weight < _MUCH or trace.encoding.special[at]:
         return None
     me, key = quoted(trace.labels[query]), quoted(trace.labels[at])
-    why = "A weight says how much of a value is collected. What the model makes of it is another question (lesson 6)."
+    why = "A weight says how much of a value is collected. Whether the model uses it is another question (lesson 6)."
     outcomes = {
         f"The value of {key} goes into the sum with the factor {weight:.2f}": True,
         f"The model knows that {me} and {key} belong together": False,

@@ -46,7 +46,7 @@ def _why_longest(model: Model, word: WordSteps) -> Question | None:
         [
             Option("The longest entry that fits is always taken", why, correct=True),
             Option("It has a meaning of its own", f"The tokenizer knows no meanings and no grammar. {why}"),
-            Option("It is more frequent in texts", f"How often an entry occurs does not matter here. {why}"),
+            Option("It is more frequent in texts", f"The number of times an entry occurs does not matter here. {why}"),
         ],
     )
 
@@ -63,7 +63,7 @@ def _why_first(word: BpeWord) -> Question | None:
         [
             Option("It was learned earlier", why, correct=True),
             Option("It makes a part that has a meaning", f"The tokenizer knows no meanings. {why}"),
-            Option("Pairs are joined from left to right", f"Where a pair is in the word does not matter. {why}"),
+            Option("Pairs are joined from left to right", f"The place of a pair in the word does not matter. {why}"),
         ],
     )
 

@@ -19,7 +19,7 @@ NONE = "No other sentence of the lab decides a question of this kind clearly, so
 
 
 def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
-    """A question with the id of ``asked`` about the first example that decides one; None if no example does."""
+    """Return a question with the id of ``asked`` about an example sentence; None if no example decides one."""
     builder = again.get(asked.lesson)
     model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
     if builder is None or model is None:

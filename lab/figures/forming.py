@@ -237,7 +237,7 @@ def _next_cut(forming: Forming) -> str:
         return "Cut another word."
     if len(forming.cuts.unheard) == 1:
         return f"Click {_tokens(forming, forming.cuts.unheard)} again: then no token hears it."
-    return "Click a cut word again: then no token hears it." if forming.cuts.unheard else "Then try the whole word."
+    return "Click a cut word again to hide it from every token." if forming.cuts.unheard else "Then try the whole word."
 
 
 def _tokens(forming: Forming, tokens: frozenset[int]) -> str:

@@ -22,7 +22,7 @@ def part(id: str, name: str) -> ModuleType:
 
 
 def asked_again(id: str) -> list[str]:
-    """The lessons before this one, by id, in the order in which it asks of them again.
+    """The earlier lessons by id, the lesson whose questions return first at the front.
 
     The one before the last comes first, as more has been forgotten of it; then the last, and so on back.
     """

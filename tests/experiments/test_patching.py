@@ -61,7 +61,7 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
         )
     state = found.carried[SUFFICES].on_b.residual[1]
     elsewhere = state.argmax() not in (found.subject, found.asked)
-    assert (f"does not speak of has most: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
+    assert (f"does not name recovers the most: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
     head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
     layer, number = meanings.best_head(found).head
     assert head["best on A"].startswith(f"layer {layer + 1} head {number + 1},")
@@ -155,7 +155,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1
     assert (f"From layer {first} on it is the asked token" in said) != last
-    assert ("Only after the last layer" in said) == last
+    assert ("only after the last layer" in said) == last
     best = found.clean_into_corrupt.heads.max()
     assert f"{best:.0%}" in said.rpartition("single heads")[2]
 

@@ -77,7 +77,7 @@ def hidden(traced: Trace, token: int) -> Trace:
     if traced.token_ids[there] == mask[1]:
         return traced
     if traced.encoding.special[there]:
-        raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is not a word, so it cannot be predicted.")
+        raise NothingToShow(f"Token {there + 1}, {traced.labels[there]}, is not a word and cannot be predicted.")
     return masked_run(traced, (there,))
 
 

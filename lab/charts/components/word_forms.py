@@ -15,7 +15,8 @@ from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
 
-# A sentence in parts, each a text and its kind. FROM is a token of the text, WORD a word of the vocabulary.
+# A sentence as a list of parts, each with its text and its kind. FROM is a token of the text, WORD a word of the
+# vocabulary.
 PLAIN, FROM, WORD = "", "from", "word"
 Spans = Sequence[tuple[str, str]]
 # If no word has at least this probability, none leads, and the bars are grey.

@@ -163,7 +163,7 @@ def reordered(trace: Trace, order: Order) -> str:
 
 
 def why_reordered(trace: Trace, order: Order) -> str:
-    """The reason for what :func:`reordered` says."""
+    """The reason that follows the finding of :func:`reordered`."""
     gaps, config = {n: permutation_gap(trace, order, way) for n, way in ways_to_run(trace).items()}, trace.model.config
     if not gaps[WITHOUT].follows:
         if config.causal:

@@ -34,7 +34,7 @@ def show_projection(view: FeedForwardView) -> None:
 
 
 def _first(width: int) -> int:
-    """Return the first dimension drawn, from 0; draw the field that chooses it where not all are drawn."""
+    """Return the first dimension to draw, from 0, and offer a choice if not all dimensions fit."""
     if width <= figures.PROJECTED:
         return 0
     asked = FIRST_DIMENSION.chosen()

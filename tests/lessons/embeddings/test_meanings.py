@@ -85,7 +85,7 @@ def test_what_is_no_word_is_said_to_be_none() -> None:
     for token, whole in ((0, False), (3, False), (4, True)):
         assert ("is not a whole word" in meanings.like_words(trace, token)) != whole
     toy = constructed_toy(2, 4)
-    assert "No row stands out" in meanings.like_words(lab.trace(toy, "a b"), 0)
+    assert "No row is clearly nearest" in meanings.like_words(lab.trace(toy, "a b"), 0)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -186,9 +186,9 @@ def positions(trace: Trace, length: int, width: int, base: float) -> str:
     """Say whether near positions have similar vectors: learned vectors, if there are any, and sinusoids."""
     _, computed, _ = sinusoids_by_distance(length, width, base)
     if trace.model.weights.embeddings.position is None:
-        return _by_distance("sinusoids", computed)
+        return _by_distance("computed vectors", computed)
     _, learned, _ = learned_by_distance(trace, length)
-    return f"{_by_distance('learned vectors', learned)} {_by_distance('sinusoids', computed)}"
+    return f"{_by_distance('learned vectors', learned)} {_by_distance('computed vectors', computed)}"
 
 
 def _by_distance(name: str, cosines: Values) -> str:

@@ -163,7 +163,7 @@ def test_near_positions_are_called_alike_only_where_they_are(name: str) -> None:
     rows = table[:64].double().numpy()
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     near, *rest = (float(np.mean(np.sum(unit[k:] * unit[: len(unit) - k], axis=1))) for k in range(1, 64))
-    said = shown(meanings.positions(trace, 64, 64, 1e4)).partition(" For sinusoids")[0]
+    said = shown(meanings.positions(trace, 64, 64, 1e4)).partition(" For computed")[0]
     assert numbers(said) == pytest.approx([near, max(rest)], abs=0.006)
     assert ("are the most alike" in said) == (near - max(rest) > 0.05)
 

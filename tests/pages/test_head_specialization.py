@@ -20,6 +20,7 @@ from lab.course.sentences.agreement import ATTRACTIONS, FORMS
 from lab.evidence.grammar.own_sentence import cases
 from lab.evidence.notable import in_folder
 from lab.figures.specialization import names_of
+from lab.lessons.head_specialization import matters
 from lab.lessons.head_specialization.attraction import attractions
 from lab.lessons.head_specialization.checks import pattern_name
 from lab.lessons.head_specialization.figures import others_map, to_others
@@ -349,6 +350,14 @@ def test_heads_are_taken_away_one_at_a_time_in_six_sentences(model: str) -> None
     layer, head = int(at.selectbox(key="layer").value or 0) - 1, int(at.selectbox(key="head").value or 0) - 1
     lost = sum(each.off[layer, head] < 0.5 for each in found)
     assert f"prefers *was* in {lost} of 6 sentences" in words(at)
+
+
+def test_a_model_that_takes_long_is_asked_only_at_a_click(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matters, "_UNASKED", 0)
+    at = open_step("does-it-matter", model="lab-bert")
+    assert not at.get("vega_lite_chart") and "one run each of 6 sentences: about" in words(at)
+    next(button for button in at.button if button.label == "Switch off each head").click().run()
+    assert len(reveal(at).get("vega_lite_chart")) == 1
 
 
 def test_the_head_of_the_story_decides_the_verb_and_no_other_head_does() -> None:

@@ -8,15 +8,17 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from lab.analysis.heads import ablation
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import Values
+from lab.analysis.words.preferred import Preferred
 from lab.course.heads import head_name
 from lab.course.pages import experiment_of
 from lab.course.sentences.agreement import ATTRACTIONS
 from lab.course.words import escaped, named
 from lab.figures.sentence import sentence
 from lab.lessons.head_specialization import LESSON, checks, figures, meanings
-from lab.lessons.head_specialization.attraction import attractions, first_verb
+from lab.lessons.head_specialization.attraction import AskedVerb, attractions, first_verb
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
@@ -24,10 +26,13 @@ from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row
+from lab.ui.shared.heads_off import asked_for
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
 
 _EFFECTS = "verb-forms"
+# Multiplications that nobody has to ask for: the models that ship need a third of them.
+_UNASKED = 1e11
 _HINT = "A sentence of this step. The arcs show where the head looks from the place of the verb."
 
 
@@ -38,11 +43,23 @@ def show_matters(view: OneHead) -> None:
         st.info(reason, icon=":material/info:")
         return
     first = first_verb(model)
-    with st.spinner("Switching off one head at a time …"):
-        found = attractions(model)
-    if first is None or found is None:
+    if first is None:
         st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
         return
+    heads, count = model.config.layers * model.config.heads, len(ATTRACTIONS)
+    work = count * ablation.multiplications(model.config, len(first.trace))
+    if not asked_for(work, _UNASKED, f"{heads} heads, one run each of {count} sentences", model.id):
+        return
+    with st.spinner("Switching off one head at a time …"):
+        found = attractions(model)
+    if found is None:
+        st.info(f"{escaped(model.id)} does not know a word of these sentences.", icon=":material/info:")
+        return
+    _show_verbs(view, first, found)
+
+
+def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -> None:
+    """Show the first sentence, the question, and the form of the verb in all sentences without each head."""
     at, off = (view.layer.index, view.head), np.stack([each.off for each in found])
     before = [each.before for each in found]
     _show_blank(first.trace, first.place, at)

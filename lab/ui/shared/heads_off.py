@@ -124,15 +124,21 @@ def may_run(now: Scene) -> bool:
             icon=":material/content_cut:",
         )
         return False
-    work = ablation.multiplications(config, n)
-    asked = f"_each.{now.trace.model.id}.{hash(now.trace.token_ids)}"
-    if work > _UNASKED and not st.session_state.get(asked):
-        st.markdown(
-            f"{config.layers * config.heads} heads, one run each over {n} tokens: about {work / _A_SECOND:.0f} seconds."
-        )
-        st.button("Switch off each head", icon=":material/play_arrow:", on_click=_allow, args=(asked,))
-        return False
-    return True
+    told = f"{config.layers * config.heads} heads, one run each over {n} tokens"
+    return asked_for(ablation.multiplications(config, n), _UNASKED, told, f"{hash(now.trace.token_ids)}.{config}")
+
+
+def asked_for(work: float, unasked: float, told: str, name: str) -> bool:
+    """Return whether ``work``, in multiplications, may run: it is short, or somebody has asked for it.
+
+    If not, draw ``told`` with the time that it takes, and a button that asks for it. ``name`` is unique for the work.
+    """
+    key = f"_each.{name}"
+    if work <= unasked or st.session_state.get(key):
+        return True
+    st.markdown(f"{told}: about {work / _A_SECOND:.0f} seconds.")
+    st.button("Switch off each head", icon=":material/play_arrow:", on_click=_allow, args=(key,))
+    return False
 
 
 def _allow(name: str) -> None:

@@ -33,9 +33,10 @@ def show_pieces(view: TokenizationView) -> bool | None:
     if word is None:
         st.markdown("Normalization leaves nothing of this text to cut.")
         return None
-    st.markdown(_rule(word))
+    st.markdown("No vocabulary has every word. What does the model read if a word is missing?")
     if not predict(LESSON, predictions.not_in_the_vocabulary(word, typo)):
         return True
+    st.markdown(_rule(word))
     model = view.reading.tokenizer.model
     why = about_uncut(word, model.max_input_chars_per_word if isinstance(model, models.WordPiece) else 0)
     if why is not None:
@@ -52,13 +53,13 @@ def show_pieces(view: TokenizationView) -> bool | None:
 def _rule(word: Word) -> str:
     if not isinstance(word, BpeWord):
         return (
-            "No vocabulary has every word. What does the model read if a word is missing? **WordPiece**, the "
-            "tokenizer of BERT, looks up the longest beginning of the word that is in the vocabulary. Then it does the "
-            f"same with the rest. {quoted(word.continuing_prefix)} marks a piece that continues a word."
+            "**WordPiece**, the tokenizer of BERT, looks up the longest beginning of the word that is in the "
+            f"vocabulary. Then it does the same with the rest. {quoted(word.continuing_prefix)} marks a piece that "
+            "continues a word. A word with a sign that is in no piece becomes one token, [UNK]."
         )
     space = byte_symbols()[0x20]
     return (
-        "No vocabulary has every word. **Byte-pair encoding**, the tokenizer of GPT-2, starts with single bytes. It "
+        "**Byte-pair encoding**, the tokenizer of GPT-2, starts with single bytes. It "
         "has a list of pairs to join, in the order in which they were learned. Of all neighbours in the word, it joins "
         "the pair that was learned first. It goes on until no two neighbours are in the list."
         + (f" {quoted(space)} is the sign for a space." if space in word.symbols else "")

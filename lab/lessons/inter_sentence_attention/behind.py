@@ -43,7 +43,7 @@ def show_behind(view: SentencesView) -> None:
         draw(partial(sentences.block, view.trace, view.a, view.b, heads, view.left_out), "block")
         _say_part(view)
     meaning(meanings.words_behind(view.trace, view.a, view.b, heads, view.left_out))
-    st.caption("A large number shows where heads look. It does not show that the model knows who is meant.")
+    st.caption("A large number shows where heads look. It does not show that the model knows whom the word means.")
     if words:
         _show_its_head(view, words[0], heads)
     code(mean_cells)
@@ -82,7 +82,7 @@ def _say_largest(view: SentencesView) -> str:
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     labels = view.trace.labels
     told = (
-        f"The largest weight of all heads: in {head_name((layer, head))}, {quoted(labels[query])} gives "
+        f"Of all heads, the largest weight is here: in {head_name((layer, head))}, {quoted(labels[query])} gives "
         f"{quoted(labels[key])} {view.found.maximum[view.a, view.b]:.3f}. In Python: "
         f"`trace.layer({layer}).attention[{head}, {query}, {key}]`."
     )

@@ -20,7 +20,9 @@ from lab.ui.quiz.predictions import predict
 def show_specials(view: SentencesView) -> None:
     """Draw the shares of special tokens, or of the first token; and the map with them and without."""
     if not view.can_leave_out:
-        st.info(f"Sentence 1 would have no token without {view.outside}. Write a longer one.", icon=":material/edit:")
+        st.info(
+            f"Sentence 1 would have no token without {view.outside}. Write a longer sentence.", icon=":material/edit:"
+        )
         return
     question = checks.where_it_goes(view.apart, view.a, view.outside)
     if not predict(LESSON, question):
@@ -40,7 +42,7 @@ def _try_another(view: SentencesView) -> None:
     """Offer the sentence with the largest share for these tokens; from there, the map that counts them."""
     most = int(view.apart.removed.argmax())
     if most != view.a:
-        why = f"sentence {most + 1} gives them most. See how much."
+        why = f"sentence {most + 1} gives them the most attention. See how much."
         try_this(why, f"From sentence {most + 1}", {FROM_SENTENCE: most + 1})
     else:
         counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: step_name(LESSON, "matrix")}

@@ -90,7 +90,9 @@ def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_co
     """By hand: of 0.2, a change to 0.208 is 4 %, and one to 0.212 is 6 %."""
     after = np.array([[0.2, 0.208, 0.212], [0.05, 0.2, 0.3]])
     said = meanings.each_off("cat", 0.2, after)
-    assert "Most changes without layer 2, head 1: it goes from 0.200 to 0.050." in said  # and not 0.3: a factor of 1.5
+    assert (
+        "The largest change comes without layer 2, head 1: it goes from 0.200 to 0.050." in said
+    )  # and not 0.3: a factor of 1.5
     assert said.startswith("3 of the 6 heads change the probability of “\u2068cat\u2069” by less than 5 % each.")
     assert "No single head" in meanings.each_off("cat", 0.2, np.full((2, 2), 0.2005))
 
@@ -170,7 +172,7 @@ def test_the_word_that_brings_most_is_the_longest_sum_over_heads(trace: Trace, t
                 best, where = part, (number, place)
     said = meanings.through_layers(trace, token)
     if not best:
-        assert "No other word brings anything" in said
+        assert "No other word adds anything" in said
         return
     assert f"({where[1] + 1})" in said and f"in layer {where[0] + 1}" in said and f"{best:.0%}" in said
 

@@ -43,7 +43,7 @@ def show_behind(view: SentencesView) -> None:
         draw(partial(sentences.block, view.trace, view.a, view.b, heads, view.left_out), "block")
         _say_part(view)
     meaning(meanings.words_behind(view.trace, view.a, view.b, heads, view.left_out))
-    st.caption("A large number shows where heads look. It does not show that the model knows whom the word means.")
+    st.caption("A large number shows where heads look. It does not show that the model knows who is meant.")
     if words:
         _show_its_head(view, words[0], heads)
     code(mean_cells)

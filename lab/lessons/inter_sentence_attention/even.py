@@ -42,7 +42,7 @@ def _try_another(view: SentencesView) -> None:
     """Offer the sentence with the largest share for these tokens; from there, the map that counts them."""
     most = int(view.apart.removed.argmax())
     if most != view.a:
-        why = f"sentence {most + 1} gives them the most attention. See how much."
+        why = f"sentence {most + 1} gives them most. See how much."
         try_this(why, f"From sentence {most + 1}", {FROM_SENTENCE: most + 1})
     else:
         counted = {SINKS: LEFT_OUT if SINKS.chosen() == KEPT else KEPT, STEP: step_name(LESSON, "matrix")}

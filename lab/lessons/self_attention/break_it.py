@@ -43,9 +43,7 @@ def break_it(view: OneHead) -> Trace:
     told = [f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen or not chosen]
     st.markdown("\n".join(told))
     if not chosen:
-        st.info(
-            "Which of these mistakes changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:"
-        )
+        st.info("Which mistake changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
     runs = break_run(trace, _changes(chosen, trace.model.config))
     st.caption("The arcs above still show the model as it is.")
@@ -89,8 +87,7 @@ def _told(name: str, trace: Trace) -> str:
         "row goes to one word.",
         _MASK: mask,
         _VALUES: "Every word passes on the same value, so all words collect the same.",
-        _QUERIES: "Columns of the map add up to 1, not rows. So the weights of a word add up to more than 1, or to "
-        "less.",
+        _QUERIES: "Columns of the map add up to 1, not rows. So the weights of a word add up to more or less than 1.",
     }[name]
 
 

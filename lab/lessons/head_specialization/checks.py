@@ -241,7 +241,7 @@ def same_as_distance() -> Question:
         (
             Option(
                 "The head may only look at the next word",
-                f"A rule without grammar finds {rule} as well, so {head} needs no grammar.",
+                f"A rule without grammar reaches {rule} as well, so {head} needs no grammar.",
                 correct=True,
             ),
             Option(

@@ -56,7 +56,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("token id", "The number of a token in the vocabulary. It says nothing about meaning: 4 is not closer to 5 "
          "than to 900.", {"also": ("token ids", "id", "ids")}),
         ("subword", "A part of a word that is a token of its own, as *##ing* in *play ##ing*. Rare words are made of "
-         "several.", {"paper": "Sennrich et al. 2016", "also": ("subwords", "piece", "pieces")}),
+         "several pieces.", {"paper": "Sennrich et al. 2016", "also": ("subwords", "piece", "pieces")}),
         ("WordPiece", "BERT’s way to split a word: take the longest token that it begins with, then go on with the "
          "rest. *##* marks a piece that continues a word.", {"paper": "Wu et al. 2016", "also": ("##",)}),
         ("byte-pair encoding", "GPT-2’s way to split a word: begin with single bytes, then join the two neighbours "
@@ -87,7 +87,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("segment embedding", "One of two vectors. BERT adds it to every token, to tell the first text of a pair from "
          "the second.", {"paper": _DEVLIN, "also": ("segment embeddings", "segment", "segments")}),
         ("sinusoids", "Position vectors made of sines and cosines of rising wavelength. Nothing about them is learned. "
-         "BERT has learned ones instead.",
+         "BERT has learned position vectors instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
         ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then their "
          "score depends on how far apart the two tokens are, and on which side.",
@@ -108,7 +108,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("training", "Showing a model many texts and moving its parameters, a little each time, so that its "
          "predictions get better.", {}),
         ("gradient", "For each parameter, how much the error grows if the parameter grows a little. Training moves "
-         "every parameter the other way.", {"also": ("gradients",)}),
+         "every parameter in the opposite direction.", {"also": ("gradients",)}),
     ),
     "self-attention": (
         ("attention", "The way in which a token collects from all tokens, itself included. It gives each a share, and "
@@ -156,8 +156,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "attention-metrics": (
         ("metric", "A number that says one thing about a head’s map, so that heads can be sorted by it.",
          {"also": ("metrics",)}),
-        ("entropy", "A number that says how widely a row is spread: 0 if one key gets everything, largest if all get "
-         "the same.",
+        ("entropy", "A number that says how widely a row is spread: 0 if one key gets everything, largest if all "
+         "keys get the same.",
          {"formula": r"-\sum_j A_{ij} \ln A_{ij}", "paper": "Clark et al. 2019", "called": ("Focus (entropy)",)}),
         ("nat", "The unit of an entropy or a logarithm with base e. One nat is 1.44 bits.", {"also": ("nats",)}),
         ("confidence", "The largest weight of a row, or of a map: how sure a head is of one key.",
@@ -183,7 +183,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("punctuation", "Full stops, commas and the like.", {"called": ("Punctuation Focus",)}),
         ("long range", "Attention between tokens that are five or more places apart.",
          {"called": ("Long-Range Attention",)}),
-        ("base rate", "The score of a uniform head, which prefers nothing. A score means something only beside it.",
+        ("base rate", "The score of a uniform head, which prefers nothing. A score means something only in "
+         "comparison with it.",
          {"also": ("chance",)}),
         ("corrected", "Divided by the base rate: 1 means no preference, and 2 means twice as much as a uniform head "
          "gives.", {}),
@@ -254,7 +255,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("fitted lens", "A logit lens with a map before the vocabulary head, also called a tuned lens. The map of each "
          "layer was fitted to guess the last hidden state.", {"paper": "Belrose et al. 2023"}),
         ("temperature", "The number by which logits are divided before a token is drawn. If it is low, the likeliest "
-         "wins; if it is high, all get a chance.", {"formula": r"\text{softmax}(z / T)"}),
+         "token wins; if it is high, all tokens get a chance.", {"formula": r"\text{softmax}(z / T)"}),
         ("next-sentence prediction", "BERT’s second task in training: does the second text of a pair follow the first?",
          {"paper": _DEVLIN}),
         ("transformer", "A model made of attention and feed-forward networks. BERT, GPT-2 and the models behind "

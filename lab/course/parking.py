@@ -40,7 +40,7 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
     """Compare heads that park with the others: ``shares`` and ``effects`` (L, H), the latter in ``unit``."""
     where, parked = resting_place(trace), shares > PARKED
     if keep_others(trace) is None:
-        return "This text has no words beside those tokens. Write a longer one."
+        return "This text has no words besides those tokens. Write a longer text."
     if not parked.any():
         most = np.unravel_index(int(shares.argmax()), shares.shape)
         at: Head = (int(most[0]), int(most[1]))
@@ -63,7 +63,7 @@ def verdict(parked: float, others: float) -> str:
     if parked < others / 2:
         return "So here less changes without a head that parks, on average."
     if others < parked / 2:
-        return "So here more changes without a head that parks, on average: parking is no proof that a head is idle."
+        return "So here more changes without a head that parks, on average: parking does not prove that a head is idle."
     return "So here parking says little about how much changes without a head."
 
 

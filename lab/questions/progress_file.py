@@ -52,7 +52,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
         raise ProgressFileError("The file is not a progress file of this lab.")
     version = content.get("version")
     if type(version) is not int or version != VERSION:
-        raise ProgressFileError(f"This lab reads progress files of version {VERSION}; this one has another.")
+        raise ProgressFileError(f"This lab reads progress files of version {VERSION}; this file has another version.")
     reader = _Reader()
     reader.skip_unknown(content, ("lab", "version", "lessons", "predictions", "shown"))
     known = {lesson.id for lesson in LESSONS}

@@ -25,7 +25,7 @@ _NEEDS = {
     "same": "The answer depends only on whether an equal letter occurs elsewhere.",
     "majority": "Every letter counts the same, wherever it is, so the answer is in the mean of all.",
     "induction": "The answer is one place after an earlier occurrence. To find it, the key must know which letter "
-    "came before it; an earlier layer has to bring that there.",
+    "came before it; an earlier layer has to bring this information there.",
 }
 
 
@@ -84,7 +84,7 @@ def _compared_across() -> Question:
             ),
             Option("The letters alone", "Then every token would look at itself, too: it has its own letter."),
             Option("The sentences alone", "Then all letters of the other sentence would get the same weight."),
-            Option("The positions", "Nobody knows before at which place of the other sentence the letter is."),
+            Option("The positions", "Nobody knows in advance at which place of the other sentence the letter is."),
         ],
     )
 
@@ -94,7 +94,7 @@ def _looks(id: str, letter: str, *, present: bool) -> Question:
     has = "has it, too" if present else "does not have it"
     why = (
         "An equal letter in the other sentence scores 40, the [SEP] there 30, everything else 20 at most. The softmax "
-        "leaves next to nothing for what scores 10 less."
+        "leaves next to nothing for keys that score 10 less."
     )
     prompt = f"Sentence 1 has the letter *{letter}*. Sentence 2 {has}. Where does *{letter}* look in head 1?"
     options = {

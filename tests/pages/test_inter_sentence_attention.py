@@ -102,8 +102,8 @@ def test_the_way_back_is_told_beside_the_way_there() -> None:
     weights = trace.attention.numpy().astype(np.float64).mean(axis=(0, 1))
     back = weights[np.ix_(members[0], members[2])].sum(axis=-1).mean()
     at = open_step("matrix", sentence="3", other_sentence="1", sinks="Kept")
-    assert f"The other way, sentence 1 gives {back:.0%} to sentence 3" in words(at)
-    assert "The other way there is nothing" in words(
+    assert f"In the other direction, sentence 1 gives {back:.0%} to sentence 3" in words(at)
+    assert "In the other direction there is nothing" in words(
         open_step("matrix", sentence="3", other_sentence="1", model="lab-gpt2")
     )
 
@@ -250,13 +250,15 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
     assert (np.diag(left_out.relative) > 1).all() and left_out.relative.min() < 1
     for sinks, found in (("Left out", left_out), ("Kept", kept)):
         at = open_step("matrix", measure="Length-corrected", sinks=sinks)
-        assert f"**{found.relative[1, 0]:.3f}**" in words(at) and "1 is what the length alone brings" in words(at)
+        assert f"**{found.relative[1, 0]:.3f}**" in words(
+            at
+        ) and "1 is the share that the length alone brings" in words(at)
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
     at = visit(PAGE, model="lab-gpt2", text="a", pair="The dog ran.", step="matrix")
     assert "nothing is left out" in words(unfold(reveal(at), "_otherwise"))
-    assert "Write a longer one" in words(go(at, "special-tokens"))
+    assert "Write a longer sentence" in words(go(at, "special-tokens"))
     assert len(tuple(walk(at))) == len(STEPS)
 
 

@@ -117,13 +117,13 @@ def test_a_long_text_is_scored_only_when_asked() -> None:
     assert 0 < done < count
     at.run()
     reveal(unfold(at, "_sum_of_logs"))
-    assert f"Partial: {done} of {count} tokens are scored" in words(at)
+    assert f"So far, {done} of {count} tokens are scored" in words(at)
     assert at.metric[1].label == f"Mean of {done} tokens, nats"
     label = f"Go on: {done} of {count} tokens are scored"
     next(button for button in at.main.button if button.label == label).click().run()
     reveal(worked(at))
     assert scoring.finished
-    assert "Partial" not in words(at)
+    assert "So far, " not in words(at)
     assert at.metric[1].label == f"Mean of {count} tokens, nats"
     assert scoring.latest.total == pytest.approx(sum(scores(traced.model, list(traced.token_ids))), abs=1e-2)
 
@@ -163,7 +163,7 @@ def test_the_lens_reads_what_their_head_reads(name: str, read_with: str) -> None
     places = range(7, 11)
     best = [word_of(model.tokenizer, int(row[place].argmax())) for row in rows for place in places]
     assert cells(at) == [word if word else "(empty)" for word in best]
-    assert "best probabilities and the model’s are the same." in words(at)
+    assert "best probabilities of the two are the same." in words(at)
     at.segmented_control(key="lens").set_value("Rank of the true one").run()
     truths = [ids[place + 1] if model.config.causal and place + 1 < len(ids) else ids[place] for place in places]
     known = [not model.config.causal or place + 1 < len(ids) for place in places]

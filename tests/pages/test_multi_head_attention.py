@@ -84,7 +84,7 @@ def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
 
 def test_one_head_has_none_beside_it() -> None:
     at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="1", step="alike-or-different")
-    assert "there is no other to compare it with" in words(at)
+    assert "there is no other head to compare it with" in words(at)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "electra", "bert-headless"])
@@ -100,7 +100,7 @@ def test_every_family(family: Family, offer: Offer) -> None:
 
 def test_a_single_token_has_no_other_to_attend_to(offer: Offer) -> None:
     at = reveal(visit(PAGE, model=offer("gpt2"), text="a", step="alike-or-different"))
-    assert "no other to look at" in words(at)
+    assert "no other token to look at" in words(at)
 
 
 def test_a_long_text_is_asked_for_before_every_head_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:

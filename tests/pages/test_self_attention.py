@@ -170,7 +170,7 @@ def test_by_hand_accepts_right_and_refuses_wrong_numbers() -> None:
     assert "not yet" in at.error[0].value
     fill_in(at, "weights", (0.11, 0.45, 0.45))
     assert not at.error
-    assert "In the last row, only the sum" in words(at)
+    assert "In the last row, fill in only the sum" in words(at)
 
 
 def test_checks_explain_every_option_and_count_the_first_try() -> None:

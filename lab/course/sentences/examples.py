@@ -43,7 +43,7 @@ EXAMPLES = (
     Example(
         "Two meanings of bank", "She sat on the bank of the river and counted her money for the bank.",
         "One token occurs twice, with two meanings. At first only its place differs. How far do the layers move the "
-        "two apart?",
+        "two vectors apart?",
     ),
     Example(
         "Two meanings of bat", "The bat flew out of the cave while he held a wooden bat.",
@@ -51,7 +51,7 @@ EXAMPLES = (
     ),
     Example(
         "Negation", "A robin is not a [MASK].",
-        "One little word turns the meaning round. Take *not* away. Does the model say another word?",
+        "One little word reverses the meaning. Take *not* away. Does the model say another word?",
     ),
     Example(
         "A name", "Marie Curie was born in Warsaw and worked in Paris.",
@@ -89,7 +89,7 @@ EXAMPLES = (
         "They played until it was dark.",
     ),
     Example(
-        "A pair that does not", "The children went to the park.",
+        "A pair that does not follow", "The children went to the park.",
         "The second sentence has nothing to do with the first. Compare it with “A pair that follows”.",
         "The price of oil fell again.",
     ),
@@ -99,7 +99,7 @@ EXAMPLES = (
     ),
     Example(
         "A pair of one form", "The rabbit quickly hopped.",
-        "Both sentences have the same form: an animal, how, and what it did. Which heads stay inside a sentence, and "
+        "Both sentences have the same form: an animal, an adverb, and a verb. Which heads stay inside a sentence, and "
         "which look from *rabbit* at *hopped*?",
         "The turtle slowly crawled.",
     ),

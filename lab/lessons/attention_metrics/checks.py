@@ -74,10 +74,10 @@ def goes_together(rho: float, band: float) -> Question | None:
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),
         ("The more a head parks, the more changes without it", rho > band),
-        ("Neither: parking does not tell it", abs(rho) < band),
+        ("Neither: parking does not tell which", abs(rho) < band),
     )
     options = tuple(Option(text, told, correct=right) for text, right in outcomes)
-    prompt = "Which heads can the model do without? What do you expect?"
+    prompt = "Which heads can the model do without? What would you expect?"
     return Question("goes-together", prompt, options)
 
 

@@ -46,6 +46,6 @@ def show_limits(view: OneHead) -> None:
         )
     )
     st.caption(
-        f"The line is a uniform head. The point is {view.place} on your {n} tokens: {own:.4g}, where a uniform head "
-        f"has {even.values(metric.id, False)[0]:.4g}."
+        f"The line shows a uniform head. The point shows {view.place} on your {n} tokens: {own:.4g}, where a uniform "
+        f"head has {even.values(metric.id, False)[0]:.4g}."
     )

@@ -32,7 +32,7 @@ def sorted_heads(values: Values, metric: Metric, even: float) -> str:
     """The heads at the two ends, and how many are above a uniform head, which has ``even``."""
     high, low = ends(values)
     if values[high] == values[low]:
-        return f"All {values.size} heads have the same value here, {values[high]:.3g}, so it sorts nothing."
+        return f"All {values.size} heads have the same value here, {values[high]:.3g}, so this metric sorts nothing."
     above = int(np.count_nonzero(values > even))
     count = f"{above or 'none'} of {values.size} heads {'is' if above == 1 else 'are'} above that"
     if metric.id == "spread" and not above:
@@ -108,7 +108,11 @@ def stands_out(every: Metrics, head: Head) -> str:
         names = [metric.name for rank, at, metric in ranked if (rank, at) == (best, side)]
         if names:
             places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
-    other = " The other metrics do not put it so near to an end." if any(rank > best for rank, _, _ in ranked) else ""
+    other = (
+        " The other metrics do not put this head so near to an end."
+        if any(rank > best for rank, _, _ in ranked)
+        else ""
+    )
     return f"Among all {every.removed.size} heads, {head_name(head)} is {', and '.join(places)}.{other}"
 
 
@@ -140,7 +144,7 @@ def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fa
 
 
 def _one_text(word: int | None) -> str:
-    return f"This is one text{'' if word is None else ', and one word of it'}; another may differ."
+    return f"This is only one text{'' if word is None else ', and one word of it'}; another may differ."
 
 
 def _layers_of_one_kind(trace: Trace) -> str:
@@ -164,7 +168,7 @@ def _inside(rho: float, band: float, mean: float, limit: float) -> str:
     if abs(mean) <= limit:
         if abs(rho) <= band:
             return ", and inside a layer neither"
-        return ", but inside a layer it is not so: the layer may be the reason, not the parking"
+        return ", but inside a layer this is not true: the layer may be the reason, not the parking"
     if abs(rho) <= band:
         return ", but inside a layer they do"
     if mean * rho > 0:

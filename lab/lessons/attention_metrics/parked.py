@@ -27,12 +27,12 @@ SHARES = "parked-heads"
 def show_parked(view: OneHead) -> Trace:
     """Show how much each head parks, beside how much changes without it."""
     st.markdown(
-        f"The **parked share** of a head is the share of attention that words give to {resting_place(view.trace)}. "
-        "Compare it with how much changes without the head, as in lesson 4."
+        "The **parked share** of a head is the share of their attention that words give to "
+        f"{resting_place(view.trace)}. Compare this share with how much changes without the head, as in lesson 4."
     )
     now = scene(view, first=False)
     if keep_others(now.trace) is None:
-        st.info("This text has no other tokens. Write a longer one.", icon=":material/edit:")
+        st.info("This text has no other tokens. Write a longer text.", icon=":material/edit:")
     elif may_run(now):
         with now.drawing:
             _show(now)

@@ -50,7 +50,7 @@ def show_effective(view: OneHead) -> None:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
     st.markdown(
-        "If all tokens got equal shares, the number would be the number of tokens; if one got everything, it would be "
+        "If all tokens got equal shares, this would be the number of tokens; if one token got everything, it would be "
         "1. Under **More on this**, the step **By hand** computes it."
     )
     _try_another_word(view, keys)
@@ -228,7 +228,7 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
     show_table(table, formats=numbers, numbered=True)
     if count > len(shown):
         rest = row.total - float(row.terms[shown].sum())
-        st.caption(f"These are the {len(shown)} largest weights of {count}. The others add {rest:.4f}.")
+        st.caption(f"These are the {len(shown)} largest weights of {count}. The other weights add {rest:.4f}.")
     first, second = sorted(range(count), key=lambda i: -row.weights[i])[:2]
     st.latex(
         rf"H = -({tex(row.weights[first])} \cdot \ln {tex(row.weights[first])}) - "
@@ -255,8 +255,8 @@ def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
     )
     if known:
         st.success(
-            f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this over all rows is "
-            "the metric **Spread (entropy)**, corrected.",
+            f"{row.total:.3f} ÷ {row.largest:.3f} = {row.total / row.largest:.3f}. The mean of this share over all "
+            "rows is the metric **Spread (entropy)**, corrected.",
             icon=":material/check:",
         )
     return known

@@ -30,13 +30,13 @@ def why_divided(n: int) -> Question | None:
         [
             Option(
                 "So that texts of different length can be compared",
-                f"An even row over {n} words has {now:.2f} nats, and over {2 * n} words {then:.2f}. Divided, both "
-                "have 1.",
+                f"An even row over {n} words has {now:.2f} nats, and over {2 * n} words {then:.2f}. After the "
+                "division, both have 1.",
                 correct=True,
             ),
             Option(
                 "So that the weights of the row add up to 1",
-                "They do so already, after softmax. The entropy is a number that is made of them.",
+                "The weights do so already, after softmax. The entropy is computed from them.",
             ),
             Option(
                 "So that a row that looks at only one word gets 1",
@@ -71,7 +71,9 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
         prompt,
         [
             Option(
-                "It is in the same third in these two texts, and no more" if same else "The text matters, too",
+                "It is in the same third in these two texts, but perhaps not in others"
+                if same
+                else "The text matters, too",
                 why,
                 correct=True,
             ),
@@ -81,7 +83,9 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
                 if same
                 else f"{why} Both are measured: a metric is about one head in one text.",
             ),
-            Option("Every word of the two texts is treated alike", f"{why} This is a mean over rows that can differ."),
+            Option(
+                "Every word of the two texts is treated alike", f"{why} The number is a mean over rows that can differ."
+            ),
         ],
     )
 

@@ -75,7 +75,7 @@ def moved_together(pairs: Values, query: str, key: str) -> Question | None:
     )
     prompt = (
         f"{query} is at position 0 and {key} at position 2. Both are turned, and compared. Now both move on by 5 "
-        "places. What becomes of their cosine?"
+        "places. What happens to their cosine?"
     )
     return Question("moved-together", prompt, options)
 
@@ -112,7 +112,7 @@ def what_changes(trace: Trace, token: int) -> Question:
     what = "The first layer reads the sum of the vectors of" if added else "The first layer reads the vector of"
     outcomes = {
         "If it is at another place": added,
-        "If the words around it are others": False,
+        "If the words around it are different": False,
         "If it has another meaning in the sentence": False,
         "Never: it is the same in every text": not added,
     }

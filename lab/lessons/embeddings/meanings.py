@@ -118,7 +118,11 @@ def _verdict(first: Use, last: float, alike: Use | None) -> str:
     """Say whether the cosine of two uses tells them apart, beside another sentence with one of the meanings."""
     limit = beside(last, _ALIKE)
     if alike is None:
-        told = "The layers hardly tell the two apart" if last >= _ALIKE else "The layers have moved the two apart"
+        told = (
+            "The layers hardly tell the two meanings apart"
+            if last >= _ALIKE
+            else "The layers have moved the two vectors apart"
+        )
         return f"{told}: the cosine was 1 in the table, and is {limit} now."
     same = _last_cosine(first, alike)
     if same - last > MARGIN:
@@ -168,11 +172,11 @@ def why_reordered(trace: Trace, order: Order) -> str:
     if not gaps[WITHOUT].follows:
         if config.causal:
             return (
-                "A mask lets each token see only the tokens before it. In another order these are other tokens, so the "
+                "A mask lets each token see only the tokens before it. In another order it sees other tokens, so the "
                 "mask tells the model about order (Haviv et al. 2022)."
             )
         return (
-            f"In a local layer, a token sees only {config.window} tokens to either side. In another order these are "
+            f"In a local layer, a token sees only {config.window} tokens to either side. In another order it sees "
             "other tokens, so the mask tells the model which tokens are near."
         )
     local = " (A local layer hides what is far away, but here near tokens stay near.)" if NO_MASK in gaps else ""

@@ -24,7 +24,10 @@ def show_position_lab(view: EmbeddingView) -> None:
     """The learner's tokens in another order, with positions and without."""
     trace = view.trace
     if len(trace) < 2:
-        st.info("One token alone has no other order. Write a longer sentence in the sidebar.", icon=":material/edit:")
+        st.info(
+            "A single token cannot be put in another order. Write a longer sentence in the sidebar.",
+            icon=":material/edit:",
+        )
         return
     order = ORDER.choose("The tokens are")
     moved = reordered(trace.encoding, new_order(order, len(trace)))

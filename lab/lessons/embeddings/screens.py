@@ -101,7 +101,7 @@ def _try_a_word_twice(view: EmbeddingView) -> None:
     ids, special = view.trace.token_ids, view.trace.encoding.special
     twice = any(token_twice(ids, place) is not None for place in range(len(ids)) if not special[place])
     if not twice and view.page.selection[MODE] != TOY:
-        why = "a sentence in which a word occurs twice. Does it get the same row both times?"
+        why = "a sentence in which a word occurs twice. Does the word get the same row both times?"
         try_this(why, "Take two dogs", {TEXT: _TWICE})
 
 

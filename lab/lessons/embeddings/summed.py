@@ -78,7 +78,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
 
 def _say_what_segments_are_for(view: EmbeddingView) -> None:
     """Two tasks with two texts, and which token of this input is in which."""
-    own = "" if view.page.selection[PAIR] else " (Your text is a single one, so this is a pair of the lab’s own.)"
+    own = "" if view.page.selection[PAIR] else " (You have only one text, so this pair is the lab’s own.)"
     st.markdown(
         "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
         f"the two a token belongs: {segments_listed(view.trace.segment_ids)}.{own}"

@@ -79,7 +79,10 @@ def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | Non
         "No: the words are in another order": kept >= _EQUAL,
     }
     first, second = (quoted(use.trace.text) for use in plain)
-    prompt = f"All places are taken away. Is the last vector of {plain[0].word} the same in {first} and in {second}?"
+    prompt = (
+        f"Suppose that you take all places away. Is the last vector of {plain[0].word} the same in {first} and "
+        f"in {second}?"
+    )
     return which_holds("who-bit-whom", prompt, why, outcomes)
 
 

@@ -89,7 +89,7 @@ def in_general(model: LoadedModel) -> str | None:
     if not found.asked:
         return None
     return (
-        f"**Is it so in general?** The lab has {len(QUESTIONS)} such sums, and {quoted(model.id)} has the words of "
+        f"**Is this true in general?** The lab has {len(QUESTIONS)} such sums, and {quoted(model.id)} has the words of "
         f"{found.asked}. The expected word is the nearest in {found.whole} of them. If the words of the sum do not "
         f"count, it is the nearest in {found.without}. But even without a sum, it is the nearest to the first word or "
         f"to the third in {found.alone}. (Guessing is right once in {len(vocabulary_words(model)):,} cases.)"
@@ -99,5 +99,5 @@ def in_general(model: LoadedModel) -> str | None:
 def _ids(model: LoadedModel, words: tuple[str, ...]) -> tuple[int, ...]:
     found = tuple(each for each in ids_of(model, words) if each is not None)
     if len(found) < len(words):
-        raise ValueError(f"{', '.join(missing(model, words))}: no whole word of the vocabulary of {model.id}.")
+        raise ValueError(f"{', '.join(missing(model, words))}: not a whole word in the vocabulary of {model.id}.")
     return found

@@ -26,7 +26,7 @@ from lab.ui.shared.prediction import cannot_predict, look
 from lab.ui.tables import show_table
 
 _ROWS = 10
-_BELOW = " An activation below 0 is a small number that the function lets through; to set it to 0 is to raise it."
+_BELOW = " An activation below 0 is a small number that the function lets through; setting it to 0 raises it."
 _COLUMNS = ["neuron", "excited most by", "activation in the blank", "change without it"]
 
 
@@ -63,7 +63,7 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     with st.expander("The words with this neuron and without it", on_change="rerun", key="_words") as words:
         if words.open:
             draw(partial(blank_figures.words, *shown), "words-without")
-            st.caption("Full colour: with the neuron. Pale, “off”: without it.")
+            st.caption("Bars in full colour are with the neuron; pale bars, “off”, are without it.")
             st.markdown("\n\n".join(meanings.words_aimed_at(*shown, blank_figures.WORDS)))
     with st.expander("What excites these neurons", on_change="rerun", key="_excited") as excited:
         if excited.open:

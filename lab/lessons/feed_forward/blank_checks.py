@@ -15,7 +15,7 @@ from lab.questions.question import Option, Question
 def how_many_turn(found: Sequence[NeuronOff], best: int, word: str) -> Question:
     """Ask how many neurons, each taken away alone, change the best word; ``best`` is its id, ``word`` its name."""
     turned = sum(each.then != best for each in found)
-    told = f"{turned or 'None'} of the {len(found)} {'does' if turned == 1 else 'do'}."
+    told = f"{turned or 'None'} of the {len(found)} {'changes' if turned == 1 else 'change'} the word."
     thoughts = {
         "None of them": "You expected each neuron to do only a little.",
         "A few: fewer than half": "You expected some neurons to decide, as one head did in lesson 4.",
@@ -42,8 +42,8 @@ def another_word(trace: Trace, layer: int, token: int) -> Question | None:
     if n < 3 or not reached:
         return None
     why = (
-        f"The lab has done it: activations change at {len(reached)} of {n} tokens. The network reads each token alone; "
-        "other tokens come in through attention, before."
+        f"The lab has tried it: activations change at {len(reached)} of {n} tokens. The network reads each token "
+        "alone; other tokens come in earlier, through attention."
     )
     outcomes = {
         "At this token alone": reached == (token,),

@@ -110,7 +110,7 @@ def scaled_input(steps: NormSteps) -> Question | None:
         (
             Option("The same as before", why, correct=True),
             Option("Ten times as much", f"You forgot the division: it takes the factor away. {why}"),
-            Option("The same, moved by a constant", f"The mean is taken away whole, however large it is. {why}"),
+            Option("The same, moved by a constant", f"LayerNorm takes the whole mean away, however large it is. {why}"),
         ),
     )
 
@@ -140,10 +140,10 @@ def without_function(config: ModelConfig) -> Question | None:
         "without-function",
         f"Leave {name} out, so that each activation is the sum itself. What is lost?",
         f"The two matrices do no more than one matrix of {config.width:,} × {config.width:,} could do",
-        "A product of two matrices is a matrix. Only the function between them makes the many neurons worth it.",
+        "A product of two matrices is a matrix. Only the function between them makes the many neurons useful.",
         {
-            "Each token would look at the other tokens": "You thought of attention. The network reads one token, with "
-            f"{name} or without.",
+            "Each token would look at the other tokens": "You thought of attention. The network reads one "
+            f"token, with or without {name}.",
             "Nothing: training would find other weights": "Other weights give another product of two matrices, and "
             "that is one matrix again.",
         },
@@ -154,9 +154,9 @@ def without_sum(name: str) -> Question:
     """Ask what is lost if a sublayer replaces the vector of the token called ``name``."""
     return _one_right(
         "without-sum",
-        f"Let attention replace the vector of {name}, where it is added now. What is lost if all heads look only at "
-        "another token?",
-        f"What the vector knew of {name}",
+        f"Suppose that attention replaced the vector of {name} instead of adding to it. What is lost if all heads look "
+        "only at another token?",
+        f"What the vector said about {name}",
         "A head brings only what it has collected. The sum keeps what was there before.",
         {
             "Nothing: LayerNorm brings the old vector back": "LayerNorm shifts and stretches the numbers that it gets. "

@@ -84,11 +84,11 @@ def what_it_means(trace: Trace, token: int) -> str:
     )
     left = next((at for at, each in enumerate(found.nearest) if each != own), None)
     if left is None:
-        kept = "After each layer it is still most like its own row."
+        kept = "After each layer the vector is still most like its own row."
     else:
         name = quoted(word_of(trace.model.tokenizer, found.nearest[last]))
         kept = (
-            f"After the last layer it is most like the row of {name} ({signed(found.cosine[last])}; the mean of all "
-            f"words is {signed(found.mean[last])}). Its cosine with its own row is {signed(found.own[last])}."
+            f"After the last layer the vector is most like the row of {name} ({signed(found.cosine[last])}; the mean "
+            f"of all words is {signed(found.mean[last])}). Its cosine with its own row is {signed(found.own[last])}."
         )
     return f"{turned} {kept}"

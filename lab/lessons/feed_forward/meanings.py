@@ -77,7 +77,7 @@ def _turned(cosine: Array) -> str:
     if np.abs(cosine).max() < _RIGHT_ANGLE:
         return f"{told}: the old direction is nearly gone."
     if cosine.min() > 1 - _RIGHT_ANGLE:
-        return f"{told}: the direction hardly changes, as Δ points where x did."
+        return f"{told}: the direction hardly changes, because Δ points the same way as x."
     return f"{told}, where 1 is the old direction and 0 a right angle to it."
 
 
@@ -90,7 +90,7 @@ def silent_for_words(shares: Array) -> str | None:
     names = f"{layers_named(found)} {'is' if len(found) == 1 else 'are'}"
     return (
         f"**{names} nearly silent for words**: at an average word of this text, {shares[found].mean():.1%} of its "
-        f"neurons are above 0. In the other layers it is {others.min():.0%} to {others.max():.0%}."
+        f"neurons are above 0. In the other layers the share is {others.min():.0%} to {others.max():.0%}."
     )
 
 
@@ -108,8 +108,8 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
             f"about it. It is {often}."
         )
     return (
-        f"Neuron {neuron + 1:,} has no favourite: no token makes up half of its {found.strongest} strongest. It is "
-        f"{often}."
+        f"Neuron {neuron + 1:,} has no favourite: of its {found.strongest} strongest tokens, no single one makes up "
+        f"half. It is {often}."
     )
 
 
@@ -155,8 +155,8 @@ def layer_order(trace: Trace, layer: int, token: int) -> str:
         compared = f"the feed-forward network adds to {name} a vector as long as attention does"
     else:
         longer = "longer" if network > attention else "shorter"
-        compared = f"the feed-forward network adds to {name} a {longer} vector than attention"
-    much = " That is much: the step **Residual and LayerNorm** looks at all layers." * (network > MUCH)
+        compared = f"the feed-forward network adds to {name} a {longer} vector than attention does"
+    much = " That is a lot: the step **Residual and LayerNorm** looks at all layers." * (network > MUCH)
     return (
         f"In layer {layer + 1}, {compared}: {network:.2f} times the length of the old vector, and attention "
         f"{attention:.2f} times.{much}"
@@ -181,8 +181,8 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     )
     return (
         f"At {quoted(trace.labels[token])}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
-        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}. It is the most active one "
-        f"{alone}. {about}."
+        f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}. It is the most active "
+        f"neuron {alone}. {about}."
     )
 
 
@@ -242,7 +242,7 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
         f"product (lesson 9). {', '.join(products)}."
     )
     if aims[most] - aims[least] < SEEN:
-        return f"{told} It points at none of the words more than at another.", how
+        return f"{told} It does not point at any of the words more than at another.", how
     # The gain of each word by the neuron, up to a number that all words share.
     gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
     pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= SEEN]
@@ -316,7 +316,7 @@ def held_back(name: str, hidden: Array, active: Array) -> str:
     """Say how the function changes the sums below 0 of the token called ``name``, and the others; both (d_ff,)."""
     below = hidden < 0
     if not below.any():
-        return f"No sum is below 0 at {name}, so there is nothing that the function holds back."
+        return f"No sum is below 0 at {name}, so the function holds nothing back."
     means = [
         signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active) if which.any()
     ]

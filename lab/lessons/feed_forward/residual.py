@@ -26,14 +26,14 @@ from lab.ui.tables import show_table
 
 def show_residual(view: FeedForwardView) -> None:
     """Draw how much each sublayer adds to each token, and ask about LayerNorm, which gets the sum."""
-    st.markdown("A cell says how many times as long as x this Δ is.")
+    st.markdown("Each cell gives the length of Δ divided by the length of x.")
     draw(partial(residual_figures.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
     if n > TOKENS:
-        st.caption(f"The map has tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
+        st.caption(f"The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
     st.markdown(
-        "The sum can be short or long. **LayerNorm** brings it to one scale: it takes the mean away from its numbers "
-        "and divides them by their spread. After that, training has set a scale and a shift for each number."
+        "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers "
+        "of the sum and divides them by their spread. After that, training has set a scale and a shift for each number."
     )
     where, steps = list(view.norms.items())[-1]
     if not predict(LESSON, checks.scaled_input(steps)):
@@ -67,9 +67,9 @@ def _show_by_layer(view: FeedForwardView) -> None:
         meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
         meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         meanings.silent_for_words(active_on_words(view.trace)),
-        "Why does a sublayer add, and not replace? Training sends corrections back through the model, from the last "
-        "layer to the first. The sum lets a correction pass a sublayer as it is, so deep networks are easier to train "
-        "(He et al. 2016).",
+        "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, "
+        "from the last layer to the first. The sum lets a correction pass a sublayer as it is, so deep networks are "
+        "easier to train (He et al. 2016).",
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:

@@ -35,8 +35,8 @@ def show_order(view: FeedForwardView) -> None:
     """The order of the parts of this layer, and how long the token's vector is after each."""
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(
-        f"The numbers are the lengths of the vector of {view.name} after each part. Two vectors that point to "
-        "different sides make a shorter sum, so the lengths do not add up."
+        f"The numbers are the lengths of the vector of {view.name} after each part. Two vectors that point in "
+        "different directions make a shorter sum, so the lengths do not add up."
     )
     st.markdown(
         "In this model, **LayerNorm** comes before each half (**pre-norm**), so nothing stops the vector on the left "
@@ -88,7 +88,7 @@ def show_neurons(view: FeedForwardView) -> None:
     outputs = bent(view.layer, view.config.activation, view.token)
     hidden, active = float(sums[view.neuron]), float(outputs[view.neuron])
     st.caption(
-        "Each point is a neuron: its sum to the right, its activation upwards. The ring is neuron "
+        "Each point is a neuron; the axes are its sum and its activation. The ring is neuron "
         f"{view.neuron + 1:,}: {signed(hidden, 3)} becomes {signed(active, 3)}.{_gate_of(view)}"
     )
     _say_silence(view)
@@ -124,7 +124,8 @@ def _write_out(view: FeedForwardView, hidden: float, active: float) -> None:
     if view.config.gated:
         st.markdown(
             f"In {quoted(view.trace.model.id)} each neuron has a **gate**: a second weighted sum of the same numbers. "
-            "The value of the function is multiplied by it, so an activation can be far below 0 (GeGLU, Shazeer 2020)."
+            "The value of the function is multiplied by this gate, so an activation can be far below 0 (GeGLU, "
+            "Shazeer 2020)."
         )
 
 
@@ -215,7 +216,7 @@ def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
     place = (view.layer.index, columns.start, columns.stop, view.token, view.neuron)
     clicked = draw_cells(partial(figures.neurons, view.trace, *place), "neurons")
     if n > figures.TOKENS:
-        st.caption(f"The map has tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
+        st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
         "_clicked_neuron"
     ):

@@ -95,7 +95,7 @@ def told_score(score: float, chance: Chance, place: int) -> str:
         return "It has no score here."
     needed, untrained = float(chance.needed[place]), float(chance.untrained[place])
     return (
-        f"Its score is {beside(score, needed)}. A uniform head scores {chance.uniform[place]:.2f}, so a name needs "
+        f"Its score is {beside(score, needed)}. A uniform head scores {chance.uniform[place]:.2f}, so a head needs "
         f"{beside(needed, score)}; the best untrained head scores {beside(untrained, score)}."
     )
 
@@ -124,7 +124,8 @@ def prefers(head: Head, shares: Values, even: Values) -> Question | None:
         return told
 
     prompt = (
-        f"A **uniform head** looks at every token alike. Beside such a head, which kind does {head_name(head)} prefer?"
+        f"A **uniform head** looks at every token alike. Compared with such a head, which kind does {head_name(head)} "
+        "prefer?"
     )
     return ranked("prefers", prompt, times, lambda place: ABOUT[SPECIALIZATIONS[here[place]].id].capitalize(), why)
 
@@ -154,7 +155,7 @@ def _two_kinds(layer: int, head: int, kinds: Sequence[tuple[int, float, float]])
     right = f"{small:.0%} is {small / rare:.1f} times {rare:.0%}; {large:.0%} is {large / usual:.1f} times {usual:.0%}."
     options = (
         Option(little.capitalize(), f"Yes: {right}", correct=True),
-        Option(much.capitalize(), f"You compared the shares. But there is more of {much} in this text: {right}"),
+        Option(much.capitalize(), f"You compared the shares. But this text has more of {much}: {right}"),
         Option("Both alike", f"Divide each share by the one of the uniform head: {right}"),
     )
     prompt = (
@@ -179,12 +180,12 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
         ),
         Option(
             f"All its attention goes to {about}",
-            f"You read the rim as everything. But the rim is only the largest value of the layer, {raw[best]:.2f}.",
+            f"You took the rim for all attention. But the rim is only the largest value of the layer, {raw[best]:.2f}.",
         ),
         Option(
             f"It prefers {about} more than chance would",
-            "You read the rim as a comparison with chance. But it compares heads with each other; beside a uniform "
-            f"head, this one has {corrected[best]:.2f} times as much.",
+            "You read the rim as a comparison with chance. But it compares heads with each other; compared with a "
+            f"uniform head, this one has {corrected[best]:.2f} times as much.",
         ),
     )
     prompt = f"On the axis “{dimension.name}”, head {best + 1} of layer {layer + 1} is at the rim. What does that mean?"
@@ -222,7 +223,7 @@ def heads_that_decide(before: Sequence[float], off: Values) -> Question | None:
         f"More than {several}": many > several,
     }
     prompt = (
-        f"Take one of its {total} heads away at a time. Without how many of them does the model prefer *was* in most "
+        f"Take away one of its {total} heads at a time. Without how many of them does the model prefer *was* in most "
         "of the six sentences?"
     )
     return which_holds("heads-that-decide", prompt, why, outcomes)
@@ -245,7 +246,7 @@ def same_as_distance() -> Question:
             ),
             Option(
                 "The head knows which nouns belong together",
-                f"You read a high score as knowledge. But a rule that only counts places has {rule}, too.",
+                f"You read a high score as knowledge. But a rule that only counts places is right in {rule}, too.",
             ),
             Option(
                 "The model does not know which nouns belong together",
@@ -278,11 +279,11 @@ def what_shows_need(job: Job | None) -> Question:
             ),
             Option(
                 "It is right in even more sentences",
-                "You took finding for using. A head may find a word, and the later layers may ignore it.",
+                "You took finding for using. But a head may find a word, and the later layers may ignore it.",
             ),
             Option(
                 "Other models have such a head, too",
-                "That would say that training often makes one, not that a model needs it.",
+                "That would say that training often makes such a head, not that a model needs it.",
             ),
         ),
     )

@@ -66,11 +66,11 @@ def show_grammar(view: OneHead) -> None:
     st.markdown(_the_claim(view, each, shown))
     if predict(LESSON, checks.beats_the_rule(each)):
         draw(figures.jobs(found, at), "jobs")
-        st.caption("Full colour: the best head for each relation. Pale, below it: the rule of one distance.")
+        st.caption("Bars in full colour are the best head for each relation; pale bars are the rule of one distance.")
         meaning(meanings.grammar(each, doing, own, shown))
         st.caption(
-            "The head was picked as the best of all on the same sentences, which flatters it. It also does other "
-            "things: in lesson 3 it looked from *he* at *brother*, and no grammar says so."
+            "The lab picked the head as the best of all on the same sentences, which flatters it. It also does other "
+            "things: in lesson 3 it looked from *he* at *brother*, and no rule of grammar says so."
         )
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
         _try(view, each, own)
@@ -90,7 +90,7 @@ def _measured(view: OneHead) -> tuple[Notable, ...]:
     known = runs.head_jobs(model)
     if known is None:
         st.info(
-            f"Nobody has measured yet what the heads of {escaped(model.id)} find. Press “Find what each head does” in "
+            f"Nobody has yet measured what the heads of {escaped(model.id)} find. Press “Find what each head does” in "
             "the sidebar; it takes a minute.",
             icon=":material/search:",
         )
@@ -225,8 +225,8 @@ def _show_table(found: tuple[Notable, ...]) -> None:
     ]
     show_table(pd.DataFrame(rows), formats=dict.fromkeys(("right", "best fixed distance"), SHARE))
     st.caption(
-        "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 of "
-        "layer 3. The best of all fixed distances is shown. Only heads that are at least 10 points above it are "
-        f"listed, for relations with at least {FEW} cases. The experiment chooses heads on one half of the sentences "
-        "and measures them on the other."
+        "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 "
+        "of layer 3. The best of all fixed distances is shown. Only heads that are at least 10 points above that rule "
+        f"are listed, for relations with at least {FEW} cases. The experiment chooses heads on one half of the "
+        "sentences and measures them on the other."
     )

@@ -68,11 +68,11 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
         return
     draw(partial(figures.verb_forms, first.trace, *at), _EFFECTS)
     st.caption(
-        f"A line is a sentence. A dot is the model without one of its {off[0].size} heads; the large one is without "
+        f"A line is a sentence. A dot is the model without one of its {off[0].size} heads; the large dot is without "
         f"{head_name(at)}. Left of the dashed line it prefers *was*."
     )
     meaning(meanings.matters(before, off, at))
-    st.caption("These are six sentences of one form. The experiment asks in hundreds, of six forms.")
+    st.caption("These are six sentences of one form. The experiment asks in hundreds of sentences, of six forms.")
     _try_the_strongest(off, at)
     way_to("The experiment", experiment_of("needed-heads"))
     code(ablate_each_head)
@@ -102,4 +102,4 @@ def _try_the_strongest(off: Values, head: tuple[int, int]) -> None:
     layer, other = (int(at) for at in np.unravel_index(int(means.argmin()), means.shape))
     if (layer, other) != head:
         name = head_name((layer, other))
-        try_this(f"without {name}, most changes.", f"Take {name} away", {LAYER: layer + 1, HEAD: other + 1})
+        try_this(f"without {name}, the answer changes most.", f"Take {name} away", {LAYER: layer + 1, HEAD: other + 1})

@@ -64,7 +64,7 @@ def kinds(head: Head, shares: Values, even: Values) -> str:
     about = ABOUT[SPECIALIZATIONS[most].id]
     if times[most] < 1 + _CLEAR:
         name = begun(head_name(head))
-        return f"{name} prefers none of these kinds: it gives each about what a uniform head gives, or less."
+        return f"{name} prefers none of these kinds: it gives each kind as much as a uniform head gives, or less."
     told = (
         f"{begun(head_name(head))} gives {about} {shares[most]:.0%}, and a uniform head would give "
         f"{even[most]:.0%}: {times[most]:.1f} times as much."
@@ -124,7 +124,7 @@ def delimiter(needed: float, parked: float) -> str:
     )
     if parked > PARKED:
         return f"{said} This head parks."
-    return f"{said} This head does not park: it has {beside(1 - parked, 1 - PARKED)} left for words."
+    return f"{said} This head does not park: it still has {beside(1 - parked, 1 - PARKED)} left for words."
 
 
 def grammatical(found: tuple[Notable, ...] | None) -> tuple[Notable, ...]:
@@ -184,7 +184,7 @@ def matters(before: Sequence[float], off: Values, head: Head) -> str:
         if most >= own:
             return told
         rest = f"it does so in {most} at most" if most else "it never does"
-        return f"{told} Without any other single head, {rest}."
+        return f"{told} Without any single other head, {rest}."
     same = "nothing turns" if own == kept else "it prefers *was* less often"
     told = f"Without {name}, {same}: the model prefers *was* in {own} of {count} sentences; with all heads, in {kept}."
     worst = np.unravel_index(int(lost.argmax()), lost.shape)

@@ -38,8 +38,8 @@ NAMED = "named-heads"
 _RULE = (
     "A head gets a name when its score is **clearly above chance**: at least half of the way from the score of a "
     "**uniform head**, which gives every token it may see the same weight, to 1. It must also be above the best "
-    "**untrained head**: the same architecture with random weights. The half is this lab’s choice, not a published "
-    "threshold. A head without a name is **mixed**."
+    "**untrained head**: the same architecture with random weights. This threshold of one half is the lab’s choice, "
+    "not a published one. A head without a name is **mixed**."
 )
 _SCORE = "%.3f"
 
@@ -149,7 +149,7 @@ def _notes(scores: Values, chance: Chance) -> str:
     """Explain the columns and the missing rows of the table."""
     notes = [
         "Above chance: (score − uniform) ÷ (1 − uniform), 0 at chance and 1 for the whole pattern. A head that is "
-        "clearly above chance in two patterns is named after the one that it is farther above."
+        "clearly above chance in two patterns is named after the pattern in which it is farther above."
     ]
     full = [
         pattern.name.lower()
@@ -159,7 +159,7 @@ def _notes(scores: Values, chance: Chance) -> str:
     if full:
         notes.append(f"No room: a uniform head scores 1 in {' and '.join(full)}, so no head can be above it.")
     if np.isnan(scores).any():
-        notes.append("A pattern is missing where the text has no case of it, or where a causal model cannot show it.")
+        notes.append("A pattern is missing if the text has no case of it, or if a causal model cannot show it.")
     return " ".join(notes)
 
 
@@ -168,7 +168,7 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
     place = f"{view.place[0].upper()}{view.place[1:]}"
     order = [pattern.id for pattern in PATTERNS]
     if name == MIXED:
-        said = "No score of it is clearly above chance."
+        said = "None of its scores is clearly above chance."
     else:
         said = checks.told_score(float(scores[order.index(name)]), chance, order.index(name))
     st.markdown(f"{place} is **{checks.pattern_name(name)}**. {said}")
@@ -184,8 +184,8 @@ def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
     tokens = escaped(aside(view.trace))
     st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     st.markdown(
-        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. That says where most of it goes, not "
-        "that the head does nothing else: it may work for a few words and rest there for the others."
+        f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. This tells where most attention goes, "
+        "not that the head does nothing else: it may work for a few words and rest there for the others."
     )
 
 

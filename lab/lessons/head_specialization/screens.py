@@ -52,7 +52,7 @@ def show_profile(view: OneHead) -> None:
         st.info(f"A radar needs two heads to compare and three values. {longer}.", icon=":material/edit:")
         return
     st.markdown(
-        "Each axis is one of the numbers. The center is the lowest head of this layer, and the rim is the highest."
+        "Each axis is one of the numbers. The center is the lowest value in this layer, and the rim is the highest."
     )
     whose = st.session_state.get("_radar", _ONE)
     draw_plotly(partial(figures.radar, view.trace, layer, view.head, whose == _ALL, left_out(view)), "radar")
@@ -101,7 +101,7 @@ def _say_untagged(view: OneHead) -> None:
     """Say which of the seven are left for a toy, and why."""
     if is_toy(view.trace.model):
         st.markdown(
-            "Letters have no parts of speech. Three of the seven metrics do without: the first token, long range, and "
+            "Letters have no parts of speech. Three of the seven metrics need none: the first token, long range, and "
             "the token itself. They only ask for places."
         )
 
@@ -148,7 +148,7 @@ def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, cor
     st.markdown(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
     if not part.members:
-        st.markdown("This text has nothing of the kind, so there is no value.")
+        st.markdown("This text has no such tokens, so there is no value.")
         return
     raw = rf"\frac{{{tex(part.total)}}}{{{part.divisor}}} = {tex(part.raw)}"
     even = rf"\frac{{{tex(part.total)}}}{{{tex(part.uniform)}}} = {tex(part.corrected)}"

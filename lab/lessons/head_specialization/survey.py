@@ -75,7 +75,7 @@ def show_many(view: OneHead) -> None:
         return
     tagged = not np.isnan(found.mean()[..., [FEATURES.index(each.id) for each in SPECIALIZATIONS]]).all()
     options = [_NAMES, *(axis_name(view.trace, each) for each in SPECIALIZATIONS)] if tagged else [_NAMES]
-    shown = str(st.selectbox("Show", options, key="_averaged", help="A number of 1 means no preference."))
+    shown = str(st.selectbox("Show", options, key="_averaged", help="A value of 1 means no preference."))
     if shown == _NAMES or shown not in options:
         _show_names(view, found)
     else:
@@ -113,7 +113,7 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
         st.info(f"{escaped(name)} is left out, so it has no value. Choose “Kept”.", icon=":material/info:")
         return
     if not np.isfinite(values).all():
-        st.info("None of these sentences has anything of the kind.", icon=":material/info:")
+        st.info("None of these sentences has any such tokens.", icon=":material/info:")
         return
     title, at = f"{name}, corrected, mean of {count} sentences", (view.layer.index, view.head)
     axes, scale = layers_and_heads(values), Scale("× uniform head", format=".2f")

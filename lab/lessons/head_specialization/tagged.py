@@ -46,7 +46,7 @@ def show_kinds(view: OneHead) -> None:
         return
     if meanings.of_words(shares):
         draw(partial(figures.beside_even, view.trace, *at, left_out(view)), "beside-even")
-        st.caption(f"Full colour: {head_name(at)}. Pale, below it: a uniform head.")
+        st.caption(f"Full colour: {head_name(at)}. Pale bars below are a uniform head.")
     meaning(meanings.kinds(at, shares, even))
     choose_part(view)
     _say_sinks(view)
@@ -85,7 +85,7 @@ def _counted(kinds: Sequence[str]) -> str:
 def _say_sinks(view: OneHead) -> None:
     """Say how much attention special tokens take, whether they are left out, and that one text was read."""
     others = "" if kept_others(view) is None else _taken(view)
-    st.caption(f"{others}This is one text; look at many before you call it a preference.")
+    st.caption(f"{others}This is one text; look at many texts before you call it a preference.")
 
 
 def _taken(view: OneHead) -> str:
@@ -93,7 +93,7 @@ def _taken(view: OneHead) -> str:
     tokens = escaped(aside(view.trace))
     if left_out(view):
         return f"{share:.0%} of this head’s attention goes to {tokens} and is left out here. "
-    return f"{share:.0%} of this head’s attention goes to {tokens}, so that much less is left for words. "
+    return f"{share:.0%} of this head’s attention goes to {tokens}, so the words get that much less. "
 
 
 def _token_table(view: OneHead, tags: Tags, kinds: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ def tags_or_reason(trace: Trace) -> Tags | None:
         tags = trace_tags(trace)
     except PipelineUnavailable as error:
         st.warning(
-            f"{escaped(str(error))} Without it there are no parts of speech. “Named patterns” works without.",
+            f"{escaped(str(error))} Without the tagger there are no parts of speech. “Named patterns” works without.",
             icon=":material/extension_off:",
         )
         return None
@@ -44,8 +44,8 @@ def say_language(trace: Trace) -> None:
     """Warn of a text that does not look English: the tagger is an English one."""
     if not looks_english(f"{trace.text} {trace.pair or ''}"):
         st.warning(
-            "This text does not look English. The tagger is an English one, so its parts of speech, names and "
-            "relations may be wrong here. The attention of the heads is right all the same.",
+            "This text does not look English. The tagger knows only English, so its parts of speech, names and "
+            "relations may be wrong here. The attention of the heads is still right.",
             icon=":material/translate:",
         )
 

@@ -82,7 +82,7 @@ def _say_largest(view: SentencesView) -> str:
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     labels = view.trace.labels
     told = (
-        f"The largest weight of all heads: in {head_name((layer, head))}, {quoted(labels[query])} gives "
+        f"Of all heads, the largest weight is here: in {head_name((layer, head))}, {quoted(labels[query])} gives "
         f"{quoted(labels[key])} {view.found.maximum[view.a, view.b]:.3f}. In Python: "
         f"`trace.layer({layer}).attention[{head}, {query}, {key}]`."
     )

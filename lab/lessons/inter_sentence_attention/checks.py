@@ -48,7 +48,7 @@ def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Q
         more = "" if place == best else f", and {values[best]:.3f} to {sentence_name(seen[best])}"
         return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
 
-    prompt = f"{seen_before} Now take all heads together: which sentence gets most from "
+    prompt = f"{seen_before} Now take all heads together: which sentence gets the most attention from "
     prompt += f"{sentence_name(a)}?"
     return ranked("keeps-or-sends", prompt, values, name, why)
 
@@ -72,7 +72,7 @@ def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence:
         more = "" if at == most else f", {labels[at]} {weights[at]:.2f}"
         return f"{labels[most]} gets {weights[most]:.2f}{more}."
 
-    prompt = f"All heads together: which word of {sentence} gets most from {quoted(trace.labels[link.query])}?"
+    prompt = f"For all heads together: which word of {sentence} gets most from {quoted(trace.labels[link.query])}?"
     shares = [value / sum(weights) for value in weights]  # the weights are small, as means over all heads
     return ranked("word-behind", prompt, shares, lambda at: labels[at], why)
 
@@ -90,7 +90,7 @@ def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
         more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
         return f"{values[place]:.3f} of it goes to {names[place]}{more}."
 
-    prompt = f"Take all attention of {sentence_name(a)}. Which of these gets the largest part of it?"
+    prompt = f"Take all attention of {sentence_name(a)}. Which of these gets the largest part of this attention?"
     return ranked("where-it-goes", prompt, values, name, why)
 
 
@@ -103,7 +103,7 @@ def into_the_future(found: InterSentence, causal: bool) -> Question | None:
         "Why has the row of sentence 1 no number in the column of sentence 2?",
         [
             Option(
-                "Its tokens cannot see what comes after them",
+                "Its tokens cannot see the tokens after them",
                 "The model is causal: scores of later tokens are −∞, so there is no weight to report, not even 0.",
                 correct=True,
             ),
@@ -135,13 +135,13 @@ def one_weight(found: InterSentence) -> Question | None:
         [
             Option(
                 "The map is a mean over all heads and tokens, and one of them can be far above it",
-                "A single head or word can look across while the others stay at home. A mean hides it.",
+                "A single head or word can look across while the others stay in their sentence. A mean hides it.",
                 correct=True,
             ),
             Option(
                 "Softmax has made the weights of the other heads smaller",
-                "You took softmax for a link between heads. It shares out one row of one head, and every head has rows "
-                "of its own.",
+                "You took softmax for a link between heads. Softmax shares out one row of one head, and every head "
+                "has its own rows.",
             ),
             Option(
                 f"Only one token of {sentence_name(a)} can see {sentence_name(b)}",
@@ -171,13 +171,13 @@ def why_less(found: InterSentence) -> Question | None:
                 Option(
                     f"{_capital(longer)} is longer",
                     f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives a longer sentence "
-                    "more, so a longer sentence needs more to be preferred.",
+                    "more, so a longer sentence must get more to count as preferred.",
                     correct=True,
                 ),
                 Option(
                     f"{_capital(other)} is about the same thing",
-                    "You read a number as meaning. Meaning may draw attention, but the order turned only when the "
-                    "length was taken into account.",
+                    "You read a number as meaning. Meaning may draw attention, but the order changed only when length "
+                    "was taken into account.",
                 ),
                 Option(
                     "Softmax makes small weights larger",
@@ -195,15 +195,15 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
     there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
     turned = f"sentences 1 and 2 change places, so that {quoted(texts[1])} comes first."
     if not (there and back):
-        return _who_sees(f"Let {turned} Which of the two can look at the other then?", there, back)
+        return _who_sees(f"Let {turned} Which of the two sentences can look at the other then?", there, back)
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
     thought = {
         "It rises": "You expected a sentence to look back more than ahead.",
-        "It hardly moves": "You took the words for all that counts.",
+        "It hardly moves": "You expected only the words to matter.",
         "It falls": "You expected a sentence to look ahead more than back.",
     }
-    moved = "the words stay, but each token has another place and other neighbours"
-    told = f"It was {old:.3f} and becomes {new:.3f}: {moved}."
+    moved = "the words stay the same, but each token has another place and other neighbours"
+    told = f"The share was {old:.3f} and becomes {new:.3f}: {moved}."
     prompt = (
         f"Sentence 1 gives {percents(old)} of its attention to sentence 2. Let {turned} What happens to this share?"
     )
@@ -212,7 +212,7 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
 
 def _who_sees(prompt: str, first: bool, second: bool) -> Question:
     """Ask which of two sentences sees the other in a causal model."""
-    why = "The model is causal: only the later sentence sees the other, whatever the two say."
+    why = "The model is causal: only the later sentence sees the other, whatever the two sentences say."
     outcomes = {"The one that was sentence 1": first, "The one that was sentence 2": second, "Both": first and second}
     thought = {
         "The one that was sentence 1": "",
@@ -228,7 +228,7 @@ def without_positions(before: InterSentence, after: InterSentence) -> Question |
     old, new = (float(np.diagonal(found.mass).mean()) for found in (before, after))
     thought = {
         "It rises": "You expected tokens without a place to stay among themselves.",
-        "It hardly moves": "You took the words for all that counts.",
+        "It hardly moves": "You expected only the words to matter.",
         "It falls": "You expected positions to hold a sentence together.",
     }
     told = f"It was {old:.3f} and becomes {new:.3f}."

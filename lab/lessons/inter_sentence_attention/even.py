@@ -20,7 +20,9 @@ from lab.ui.quiz.predictions import predict
 def show_specials(view: SentencesView) -> None:
     """Draw the shares of special tokens, or of the first token; and the map with them and without."""
     if not view.can_leave_out:
-        st.info(f"Sentence 1 would have no token without {view.outside}. Write a longer one.", icon=":material/edit:")
+        st.info(
+            f"Sentence 1 would have no token without {view.outside}. Write a longer sentence.", icon=":material/edit:"
+        )
         return
     question = checks.where_it_goes(view.apart, view.a, view.outside)
     if not predict(LESSON, question):

@@ -27,8 +27,8 @@ MUCH = 2
 # A text of more sentences is counted, not listed.
 _LISTED = 4
 _NO_BORDER = (
-    "This model puts no border between two texts, so nothing here can be its effect. Only the space between them is "
-    "gone"
+    "This model puts no border between two texts, so nothing here can be the effect of a border. Only the space "
+    "between them is gone"
 )
 
 
@@ -108,9 +108,12 @@ def _all(names: list[str]) -> str:
 def other_way(trace: Trace, a: int, b: int, left_out: bool) -> str:
     """Say how much ``b`` gives to ``a``, if it can see it."""
     if is_causal(trace):
-        return f"The other way there is nothing: sentence {b + 1} cannot see what comes after it."
+        return f"In the other direction there is nothing: sentence {b + 1} cannot see what comes after it."
     back = float(read(trace, split(trace), left_out).mass[b, a])
-    return f"The other way, sentence {b + 1} gives {percents(back)} to sentence {a + 1}: attention has a direction."
+    return (
+        f"In the other direction, sentence {b + 1} gives {percents(back)} to sentence {a + 1}: attention has a "
+        "direction."
+    )
 
 
 def reading(trace: Trace, left_out: bool) -> list[str]:
@@ -126,20 +129,20 @@ def reading(trace: Trace, left_out: bool) -> list[str]:
         found.relative[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1))
     )
     above = (
-        "There is nothing above it, because this model never looks ahead."
+        "There is nothing above the diagonal, because this model never looks ahead."
         if is_causal(trace)
-        else f"Above it, a sentence looks ahead to a later one: {ahead.mean():.2f} times."
+        else f"Above the diagonal, a sentence looks ahead to a later one: {ahead.mean():.2f} times."
     )
     return [
-        "**The diagonal** has the share that a sentence gives itself. It is the largest number in "
+        "**The diagonal** has the share that a sentence gives itself. This share is the largest number in "
         f"{own} of {count} rows here.",
-        "**The other cells** have the shares that cross to another sentence. Most crosses from sentence "
+        "**The other cells** have the shares that cross to another sentence. The most attention crosses from sentence "
         f"{a + 1} to sentence {b + 1}: {percents(float(crossing[a, b]))}.",
         "**Direction.** Below the diagonal, a sentence looks back to an earlier one: on average it gives "
         f"{back.mean():.2f} times the share of a uniform head. {above}",
         "**Reference and discourse.** *She* may mean a person who is named in another sentence (**coreference**), and "
-        "one sentence may follow from another (**discourse**). Both may bring attention across. But a large number "
-        "proves neither: look at the words behind it.",
+        "one sentence may follow from another (**discourse**). Both may lead to attention across sentences. But a "
+        "large number proves neither: look at the words behind it.",
     ]
 
 
@@ -167,7 +170,7 @@ def words_behind(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool
     """Name the two strongest links between words, and the token with the largest part of the whole share."""
     links = strongest(trace, a, b, heads, left_out)
     if not links:
-        return "No word here looks at a word: there are only signs."
+        return "No word here looks at another word: there are only punctuation marks."
     told = f"Among words, {quoted(trace.labels[links[0].query])} looks most at {_key(trace, links[0])}"
     if len(links) > 1:
         told += f", and {quoted(trace.labels[links[1].query])} at {_key(trace, links[1])}"
@@ -252,7 +255,7 @@ def _crossing(changes: list[float]) -> str:
     if all(abs(change) < NOTABLE for change in changes):
         return "The shares that cross change by a few hundredths, too little to show an effect of the border"
     if all(change < SEEN for change in changes):
-        return "Less crosses with a border"
+        return "Less attention crosses with a border"
     if all(change > -SEEN for change in changes):
-        return "More crosses with a border, not less"
+        return "More attention crosses with a border, not less"
     return "The border changes the two directions in opposite ways"

@@ -20,7 +20,7 @@ from lab.ui.parameters import PAIR
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
-_UNRELATED = next(each for each in EXAMPLES if each.name == "A pair that does not")
+_UNRELATED = next(each for each in EXAMPLES if each.name == "A pair that does not follow")
 _FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
 
 
@@ -32,14 +32,14 @@ def show_pair(view: SentencesView) -> Trace | None:
     if view.trace.pair is None:
         made = what_if.first_and_rest(view.trace)
         if made is None:
-            st.info("As a pair, this text has other sentences. Shorten it.", icon=":material/edit:")
+            st.info("As a pair, this text is split into other sentences. Shorten it.", icon=":material/edit:")
             return None
         _offer(view)
         view = replace(view, trace=made, sentences=split(made))
     one, sentences = as_one(view.trace)
     first = [span for span in joined(view.trace.encoding)[1] if span[1] <= len(view.trace.encoding.text)]
     if len(sentences) != len(view.sentences):
-        told = "The model cannot read all of it, and the two runs keep different sentences. Shorten the texts."
+        told = "The model cannot read the whole text, and the two runs keep different sentences. Shorten the texts."
         st.info(told, icon=":material/edit:")
         return None
     beside = [place >= len(first) for place in range(len(sentences))]
@@ -84,10 +84,10 @@ def _try_another(view: SentencesView) -> None:
     if view.is_toy:
         return
     if view.trace.pair == _UNRELATED.pair:
-        why = "put a text second that goes on from the first. Does more cross?"
+        why = "put a text second that goes on from the first. Does more attention cross?"
         try_this(why, "The text that follows", {PAIR: _FOLLOWS.pair})
     else:
-        why = "put a text second that has nothing to do with the first. Does less cross?"
+        why = "put a text second that has nothing to do with the first. Does less attention cross?"
         try_this(why, "Another second text", {PAIR: _UNRELATED.pair})
 
 

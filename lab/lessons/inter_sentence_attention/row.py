@@ -14,7 +14,7 @@ from lab.models.interventions import Head
 from lab.ui.parameters import FROM_SENTENCE, TO_SENTENCE
 from lab.ui.sentence import show_row
 
-_HINT = "Click a word to choose its sentence. Shift and a click choose the other sentence."
+_HINT = "Click a word to choose its sentence. Hold Shift and click to choose the other sentence."
 
 
 def draw_sentence(view: SentencesView, heads: str | Head | None = None) -> None:

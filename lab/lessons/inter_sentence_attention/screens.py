@@ -65,7 +65,7 @@ def _try_longer(view: SentencesView) -> None:
     if view.is_toy or (pair or text).endswith(_LONG) or len(text) > _ROOM or len(view.sentences) == MOST:
         return
     changes: dict[Parameter[Any], Any] = {TEXT: f"{text} {_LONG}"} if pair is None else {PAIR: f"{pair} {_LONG}"}
-    try_this("add a longer sentence. What would a uniform head give to each one then?", "Add a sentence", changes)
+    try_this("add a longer sentence. What would a uniform head give to each sentence then?", "Add a sentence", changes)
 
 
 def show_matrix(view: SentencesView) -> None:
@@ -97,7 +97,7 @@ def _try_another(view: SentencesView) -> None:
     np.fill_diagonal(relative, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(relative.argmax()), relative.shape))
     if (a, b) != (view.a, view.b):
-        why = f"for its length, most crosses from sentence {a + 1} to sentence {b + 1}. Look at that cell."
+        why = f"for its length, most attention crosses from sentence {a + 1} to sentence {b + 1}. Look at that cell."
         try_this(why, f"{a + 1} to {b + 1}", {FROM_SENTENCE: a + 1, TO_SENTENCE: b + 1})
     elif not view.causal:
         why = f"look the other way, from sentence {b + 1} to sentence {a + 1}."

@@ -137,8 +137,8 @@ def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace
     )
     with st.container(border=True):
         st.markdown(
-            f":material/lightbulb: **Example.** Your text {what} This lesson needs two, so it shows three of its own: "
-            f"{quoted(EXAMPLE)} To see your text, add a sentence to it."
+            f":material/lightbulb: **Example.** Your text {what} This lesson needs two sentences, so it shows three of "
+            f"its own: {quoted(EXAMPLE)} To see your text, add a sentence to it."
         )
         told, take = "Put the example into your text box, to change it there.", (EXAMPLE, "")
         st.button("Take three sentences", icon=":material/edit:", on_click=use_texts, args=take, help=told)
@@ -173,8 +173,8 @@ def readings(view: SentencesView) -> dict[str, str]:
     without = f", without {view.outside}," if view.left_out else ""
     return {
         MASS: f"Each row shares out the attention of a sentence{without} as a mean over its tokens and all heads.",
-        RELATIVE: "A cell is the share of attention, divided by the share from a uniform head: 1 is what the length "
-        "alone brings.",
+        RELATIVE: "A cell is the share of attention, divided by the share from a uniform head: 1 is the share "
+        "that the length alone brings.",
         MAXIMUM: "A cell is the largest weight of any head from a token of one sentence to a token of the other.",
     }
 

@@ -73,19 +73,22 @@ def others_fall(prediction: Prediction, best: Sequence[Candidate]) -> Question |
     numbers = f"It goes from {share(before)} to {share(after)}"
     return shuffled(
         "others-fall",
-        f"Suppose that the logit of {quoted(raised.word)} grows by {_RAISED}, and all other logits stay. What happens "
-        f"to the probability of {quoted(watched.word)}?",
+        f"Suppose that the logit of {quoted(raised.word)} grows by {_RAISED}, and all other logits stay the same. What "
+        f"happens to the probability of {quoted(watched.word)}?",
         (
             Option(
                 "It falls",
-                f"{numbers}: its own number stays, but the sum that it is divided by has grown.",
+                f"{numbers}: its own exponential stays the same, but the sum that divides it has grown.",
                 correct=True,
             ),
             Option(
                 "It stays, because its own logit stays",
                 f"You looked at one word alone. {numbers}: all words share one sum.",
             ),
-            Option("It rises, too", f"{numbers}. All probabilities together make 1, so what one wins the others lose."),
+            Option(
+                "It rises, too",
+                f"{numbers}. All probabilities together make 1, so whatever one word gains, the others lose.",
+            ),
         ),
     )
 
@@ -97,8 +100,8 @@ def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
         return None
     numbers = f"It goes from {share(hidden.probability)} to {share(visible.probability)}."
     prompt = (
-        f"Hidden, {quoted(hidden.word)} gets {share(hidden.probability)}. Now the model may read the word "
-        "itself. What happens to its probability at this place?"
+        f"Hidden, {quoted(hidden.word)} gets {share(hidden.probability)}. Now the model may read the word itself. What "
+        "happens to the word’s probability there?"
     )
     return which_holds("shown-word", prompt, numbers, rises_or_falls(change))
 
@@ -107,13 +110,14 @@ def shifted(chosen: Candidate) -> Question | None:
     """Adding one number to all logits changes no probability."""
     p = chosen.probability
     wrong = {
-        p * math.e: "Its exponential is e = 2.718 … times as large, but so are all the others: the quotient stays.",
-        p / math.e: "The sum is e times as large, but so is this word’s exponential: the quotient stays.",
+        p * math.e: "Its exponential is e = 2.718 … times as large, but so are all the others: "
+        "the quotient stays the same.",
+        p / math.e: "The sum is e times as large, but so is this word’s exponential: the quotient stays the same.",
     }
     why = "This word’s exponential and the sum are both e = 2.718 … times as large. Only differences of logits count."
     prompt = (
-        f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the "
-        f"vocabulary. What is it then?"
+        f"The probability of {quoted(chosen.word)} is {share(p)}. Add 1 to the logit of every word of the vocabulary. "
+        "What is the probability then?"
     )
     return numeric("shifted", prompt, (p, why), wrong, Quantity(share, within=_PROBABILITY))
 
@@ -124,11 +128,11 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
     after = float(prediction.at(0.5).probabilities[best.token_id])
     wrong = {
         before: "Dividing all logits by the same number changes their differences, so the shares change.",
-        before / 2: "Half a temperature is not half a probability: the logits are divided, before the softmax.",
+        before / 2: "Half the temperature is not half the probability: the logits are divided, before the softmax.",
         before * 2: "The logits are doubled, not the probability.",
         before**2: "Each exponential is squared, and the sum has to be built again from the squares.",
     }
-    why = "Dividing by 0.5 doubles every difference between logits, and the softmax puts more on the largest."
+    why = "Dividing by 0.5 doubles every difference between logits, and the softmax gives more to the largest logit."
     prompt = (
         f"At temperature 1, {quoted(best.word)} is the most probable next token with {share(before)}. What "
         "is its probability at temperature 0.5? Try it in the first step."

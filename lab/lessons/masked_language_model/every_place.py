@@ -24,8 +24,8 @@ _ROWS = 24  # of a figure that is shown whole; a longer one scrolls in a box
 _BOX = 860  # pixels
 _WHY_HIDE = (
     "In training, BERT predicts some words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 "
-    "stays, because the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are hidden, never a "
-    "special token, so read nothing into the rows of [CLS] and [SEP]."
+    "stays as it is, because the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are "
+    "hidden, never a special token, so read nothing into the rows of [CLS] and [SEP]."
 )
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 
@@ -127,7 +127,7 @@ def _show_sum(trace: Trace, place: int, rank: int) -> None:
     where = "after" if trace.model.config.causal else "at"
     st.markdown(
         f"{quoted(chosen.word)} {where} {named(trace, place)} has **{percent(chosen.probability)}**. Click another "
-        "cell of the figure to see how its share comes about."
+        "cell of the figure to see where its share comes from."
     )
     st.latex(written_out(chosen, found))
     show_sum(shown, found)

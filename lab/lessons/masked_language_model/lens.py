@@ -63,7 +63,7 @@ def _show_grid(view: PredictionView, fitted: bool) -> None:
         st.session_state[_CLICKED] = st.session_state[_CELL] = clicked
         st.rerun()
     if view.causal:
-        st.caption("A column shows what would be predicted to come after its token.")
+        st.caption("Each column shows what the lens reads as the next token.")
     _show_cell(view, found, (layer, column), fitted)
 
 
@@ -105,15 +105,16 @@ def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) 
     equal = "are the same" if difference == 0 else f"differ by {difference:.0e} at most"
     if record is not None:
         limits = (
-            "Each row further up is a guess at it. So the fitted lens may find a word in a layer although the model "
-            f"itself does not use it there (Belrose et al. 2023). {meanings.fitted_where(record, view.causal)}"
+            "Each row further up is a guess at that output. So the fitted lens may find a word in a layer although "
+            "the model itself does not use it there (Belrose et al. 2023). "
+            f"{meanings.fitted_where(record, view.causal)}"
         )
     else:
         limits = (
             "The vocabulary head is made for the last layer. So an early row may name no fitting word although the "
             "layer has found something out."
         )
-    st.markdown(f"The last row is the model’s own output: its best probabilities and the model’s {equal}. {limits}")
+    st.markdown(f"The last row is the model’s own output: the best probabilities of the two {equal}. {limits}")
 
 
 def lens_at(view: PredictionView, places: tuple[int, ...], fitted: bool = False) -> Lens:
@@ -193,4 +194,4 @@ def _show_cell(view: PredictionView, found: Lens, cell: tuple[int, int], fitted:
     draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP, fitted=fitted), "lens-cell")
     true = predictions.true_word(prediction, view.model.tokenizer)
     if true is not None:
-        st.markdown(f"The true one, {quoted(true.word)}, has rank **{true.rank:,}** here.")
+        st.markdown(f"The true token, {quoted(true.word)}, has rank **{true.rank:,}** here.")

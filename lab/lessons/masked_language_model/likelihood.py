@@ -47,7 +47,7 @@ def _show_likelihood(trace: Trace) -> None:
     if not found.finished:
         n = len(found.scores)
         st.warning(
-            f"Partial: {n} of {found.wanted} tokens are scored, from the left. All numbers below are about these {n} "
+            f"So far, {n} of {found.wanted} tokens are scored, from the left. All numbers below are about these {n} "
             "tokens.",
             icon=":material/hourglass_top:",
         )
@@ -71,7 +71,7 @@ def _what(trace: Trace, count: int) -> str:
     if trace.model.config.causal:
         return (
             f"How probable does {name} find your text? It gives every token but the first a probability, from the "
-            f"tokens before it. Their logarithms add up to the **log-likelihood**. {_UNIT}"
+            f"tokens before it. The logarithms of these probabilities add up to the **log-likelihood**. {_UNIT}"
         )
     return (
         f"How probable does {name} find your text? It reads in both directions, so you hide each token in turn, in "
@@ -150,7 +150,7 @@ def _draw_tokens(trace: Trace, found: Likelihood) -> None:
     st.caption(
         f"{_named(trace, worst)} has the smallest probability, {share(worst.probability)}. "
         + (
-            "It is the model’s first choice all the same."
+            "The token is still the model’s first choice."
             if worst.rank == 1
             else f"The model expected {quoted(first)}."
         )
@@ -184,5 +184,5 @@ def _show_limits(trace: Trace, found: Likelihood) -> None:
         return
     st.caption(
         "Compare texts under one model only, never with a perplexity from a model that reads from left to right. A "
-        "word in several pieces looks too easy, because each piece sees the others (Salazar et al. 2020)."
+        "word in several pieces looks too probable, because each piece sees the others (Salazar et al. 2020)."
     )

@@ -24,7 +24,7 @@ def most_surprising(found: Likelihood, names: Sequence[str]) -> Question | None:
         tail = ", the smallest of all." if at == best else f"; the smallest is {signed(-surprisal[best])}."
         return f"ln P = {signed(score.log_probability)}, rank {score.rank:,}{tail}"
 
-    prompt = "Which of these tokens surprises the model most: which gets the smallest probability?"
+    prompt = "Which of these tokens surprises the model most, so that it gets the smallest probability?"
     return ranked("most-surprising", prompt, surprisal, lambda at: names[at], why)
 
 

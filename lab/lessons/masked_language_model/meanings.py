@@ -64,7 +64,7 @@ def _how_sure(prediction: Prediction) -> str:
         return "The best word has more than all the other words together: the model leaves little room for others."
     count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
     room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
-    return f"The {count:,} likeliest together reach one half: the model {room}."
+    return f"The {count:,} likeliest words together reach one half: the model {room}."
 
 
 def compared(trace: Trace, place: int) -> str:
@@ -153,7 +153,7 @@ def agreed(found: MeasuredLens, causal: bool) -> str:
         f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
         f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain one in "
         f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
-        f"{percent(at.untrained)} there: so much a map can guess without what the layers have learned."
+        f"{percent(at.untrained)} there: that often a map can guess the word without what the layers have learned."
     )
 
 
@@ -185,8 +185,8 @@ def in_sight(hidden: Candidate, visible: Candidate) -> str:
     if change < SEEN:
         return f"Seeing {word} changes little: its probability goes from {told}."
     if visible.rank == 1:
-        return f"With {word} in plain sight, the model’s best answer is the word it sees. It goes from {told}."
-    return f"Seeing {word} takes it from {told}, rank {visible.rank:,}."
+        return f"With {word} in plain sight, the model’s best answer is that word. Its probability goes from {told}."
+    return f"Seeing {word} takes its probability from {told}, rank {visible.rank:,}."
 
 
 def copied(trace: Trace, likeliest: Sequence[int]) -> str:
@@ -233,10 +233,10 @@ def both_orders(found: NextSentence) -> str:
     """Say how the model's answer changes when two texts are swapped."""
     told = f"**{found.follows:.2f}** in this order, **{found.swapped:.2f}** swapped"
     if abs(found.follows - found.swapped) >= APART:
-        return f"The order counts for this pair: {told}."
+        return f"The order matters for this pair: {told}."
     return (
-        f"The order hardly counts for this pair: {told}. So this answer does not say which text comes first. It may go "
-        "by the topic: press **A random pair**."
+        f"The order hardly matters for this pair: {told}. So this answer does not say which text comes first. The "
+        "model may go by the topic: press **A random pair**."
     )
 
 
@@ -246,12 +246,13 @@ def can_be_drawn(found: Sampling, first: str) -> str:
     before, after = share(float(found.probabilities[best])), share(float(found.shares[best]))
     if kept == total:
         return (
-            f"Nothing is left out: each of the {total:,} tokens can be drawn. {first} is, in **{before}** of all draws."
+            f"Nothing is left out: each of the {total:,} tokens can be drawn. {first} comes up in **{before}** of all "
+            "draws."
         )
     if kept == 1:
         return f"Only {first} can be drawn, so every seed gives it."
     return (
-        f"**{kept:,}** of {total:,} tokens can still be drawn. They share out what the others had: {first} goes from "
+        f"**{kept:,}** of {total:,} tokens can still be drawn. They share what the others had: {first} goes from "
         f"{before} to {after}."
     )
 

@@ -34,8 +34,8 @@ def show_next_sentence(trace: Trace) -> Trace:
     Without a pair of the learner's it is an example's, and says so.
     """
     st.markdown(
-        "BERT was trained on pairs, too. Half of the time text B followed text A in its source; otherwise B was "
-        "random. A head of its own, the **next-sentence head**, reads the vector of [CLS] and says which it was."
+        "BERT was trained on pairs of texts, too. Half of the time text B followed text A in its source; otherwise B "
+        "was random. A separate head, the **next-sentence head**, reads the vector of [CLS] and says which case it was."
     )
     if trace.model.weights.pair_head is None:
         st.info(
@@ -48,7 +48,7 @@ def show_next_sentence(trace: Trace) -> Trace:
     if trace.pair is None:
         st.info(
             "**An example pair**, because your text has no second sentence. Type one in the sidebar to ask about your "
-            "own.",
+            "own pair.",
             icon=":material/lightbulb:",
         )
         trace = runs.run(trace.model.id, *FOLLOWING[0], Interventions())
@@ -109,8 +109,8 @@ def _show_logits(found: NextSentence) -> None:
 def _show_many(trace: Trace) -> None:
     """Ask about other pairs at a click: each pair takes three runs."""
     st.markdown(
-        f"Is it so for other pairs? The lab has {len(FOLLOWING)} in which the second text follows the first. Ask the "
-        "model about each in order, swapped, and with the second text of another pair."
+        f"Is it the same for other pairs? The lab has {len(FOLLOWING)} pairs in which the second text follows the "
+        "first. Ask the model about each pair in order, swapped, and with the second text of another pair."
     )
     if st.button(f"Ask about {len(FOLLOWING)} pairs", icon=":material/play_arrow:", key="_many_pairs"):
         st.session_state[_MANY] = trace.model.id

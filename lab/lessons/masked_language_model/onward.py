@@ -6,7 +6,7 @@ from lab.models.trace import Trace
 
 _FILLS = (
     "The last vectors serve other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole texts; another "
-    "reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and §5.3). To compare "
+    "layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and §5.3). To compare "
     "sentences, the mean of the last vectors beats [CLS]; without further training neither does well (Reimers and "
     "Gurevych 2019)."
 )
@@ -17,11 +17,11 @@ _WRITES = (
     "(Radford et al. 2019)."
 )
 ONWARD = (
-    "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention was "
-    "first a help for them (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. 2017). A model’s "
-    "knowledge from unlabelled text helps in other tasks: this is **transfer learning** (Howard and Ruder 2018). There "
-    "are models that are far larger (Brown et al. 2020), and models that learned to follow instructions (Ouyang et al. "
-    "2022). For what single parts of such models compute, read on at Elhage et al. 2021."
+    "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention "
+    "first came as a help for such networks (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. "
+    "2017). A model’s knowledge from unlabelled text helps in other tasks: this is **transfer learning** (Howard and "
+    "Ruder 2018). There are models that are far larger (Brown et al. 2020), and models that learned to follow "
+    "instructions (Ouyang et al. 2022). To learn what single parts of such models compute, read Elhage et al. 2021."
 )
 
 

@@ -37,7 +37,7 @@ def show_sampling(view: PredictionView) -> None:
     _show_draw(trace, found, seed)
     meaning(meanings.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
     _show_controls()
-    why = "only the most probable tokens that hold one half together. How many are these?"
+    why = "only the most probable tokens that hold one half together. How many tokens are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
     _show_continuation(view, settings, seed)
     with st.expander("What each step removes", icon=":material/table:", on_change="rerun", key="_removed") as removed:
@@ -95,8 +95,8 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
     st.markdown("The rest of the vocabulary after each step:")
     numbers_table(left, **{"tokens left": "%d"})
     st.markdown(
-        f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Their "
-        "probabilities are divided by that, so they add up to 1."
+        f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Their probabilities are divided "
+        "by this sum, so they add up to 1."
     )
 
 

@@ -90,11 +90,11 @@ def show_vector(view: PredictionView) -> None:
     prediction = view.prediction.at(heat)
     first, second = view.best(2)
     st.markdown(
-        f"After the last layer, the place that you ask about is one vector of {view.model.config.width:,} numbers. It "
-        "is compared with the vector of each word of the vocabulary. The better a word fits, the larger its number. "
-        f"This number is the **logit**: here {quoted(first.word)} has {first.logit:.2f} and {quoted(second.word)} has "
-        f"{second.logit:.2f}. **Softmax** then turns all logits into probabilities: it raises e to each logit, and "
-        "divides by the sum of all these numbers."
+        f"After the last layer, the place that you ask about is one vector of {view.model.config.width:,} numbers. "
+        "This vector is compared with the vector of each word of the vocabulary. The better a word fits, the larger "
+        f"its number. This number is the **logit**: here {quoted(first.word)} has {first.logit:.2f} and "
+        f"{quoted(second.word)} has {second.logit:.2f}. **Softmax** then turns all logits into probabilities: it "
+        "raises e to the power of each logit, and divides by the sum of all these numbers."
     )
     if not predict(LESSON, checks.others_fall(prediction, view.best(3))):
         return
@@ -106,7 +106,7 @@ def show_vector(view: PredictionView) -> None:
     with st.expander("One probability, written out", icon=":material/function:", on_change="rerun", key="_sum") as sums:
         if sums.open:
             st.latex(written_out(chosen, prediction))
-            st.caption("Subtracting the largest logit changes no probability; it keeps the numbers small.")
+            st.caption("Subtracting the largest logit does not change any probability; it keeps the numbers small.")
             show_sum(shown, prediction)
     with st.expander("The vector on its way", icon=":material/table_rows:", on_change="rerun", key="_vectors") as way:
         if way.open:
@@ -127,7 +127,7 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
     if head is not None and steps.dense is not None:
         st.markdown(
             "First the vocabulary head passes the vector through a layer of its own: a matrix (dense), "
-            f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares."
+            f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares the vectors."
         )
     most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"

@@ -48,7 +48,7 @@ def show_rule(page: LessonPage) -> None:
     """The sentences and their rule; validation and summary behind a click."""
     data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
     st.markdown(
-        f"{rule.description} Each letter is a word. Hide one, and the other letters tell which it was. "
+        f"{rule.description} Each letter is a word. Hide one, and the other letters tell which letter it was. "
         "Nobody tells the model the rule. It only reads sentences like these, each with one letter hidden, and must "
         "find the rule itself."
     )
@@ -80,7 +80,7 @@ def show_learning(page: LessonPage) -> None:
         return
     live.offer(run)
     if run is None:
-        st.markdown("So far nothing is learned:")
+        st.markdown("The toy has not learned anything yet:")
         draw(_bars(before, words, place), "toy-blank")
     else:
         _show_learned(run, words, place)
@@ -110,7 +110,7 @@ def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
         f"the commonest letter would be right in {chance(run.plan):.1%}."
     )
     show_curves(run)
-    st.markdown("Go on to hide any letter of any sentence. The gradients ran through the forward pass of the lessons:")
+    st.markdown("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons:")
     code(run.plan.what.draw, logits, train)
 
 

@@ -21,19 +21,22 @@ def why_hidden(causal: bool) -> Question:
     if causal:
         right = Option(
             "It never sees the tokens after the one you ask about",
-            "The causal mask hides the future, so the answer cannot be read off.",
+            "The causal mask hides the future, so the model cannot simply read off the answer.",
             correct=True,
         )
-        prompt = "Why does nothing have to be hidden before you ask this model for the next token?"
+        prompt = "Why can you ask this model for the next token without hiding anything?"
     else:
         right = Option(
             "It could read the word off its own place",
             "It sees every token, also the one you ask about.",
             correct=True,
         )
-        prompt = "Why is a word hidden before you ask this model about it?"
+        prompt = "Why do you hide a word before you ask this model about it?"
     wrong = (
-        Option("That way fewer numbers are computed", "A mask is a token like any other. The count stays the same."),
+        Option(
+            "That way it computes fewer numbers",
+            "A mask is a token like any other. The number of tokens stays the same.",
+        ),
         Option("Its vocabulary lacks that word", "Every token that it reads or names has an id in the vocabulary."),
         Option("It knows this text by heart", "It keeps no texts. It gives every word a probability, seen or not."),
     )
@@ -55,12 +58,12 @@ def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Questio
 
     def why(at: int, most: int) -> str:
         tail = ", the lowest of these." if at == most else f"; without {name(most)} it has {share(after[most])}."
-        return f"With this hidden, too, it has {share(after[at])}{tail}"
+        return f"With this word hidden, too, it has {share(after[at])}{tail}"
 
     word = quoted(word_of(tokenizer, best))
     prompt = (
         f"At token {place + 1}, {word} has {share(before)}. Suppose that you hide one more of these words. Which one "
-        f"takes most from {word}?"
+        f"takes most probability from {word}?"
     )
     return ranked("one-more-hidden", prompt, lost, name, why)
 

@@ -30,13 +30,13 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
         if ratio > 1
         else f"That is {times} {now:,}. But each head would also be {1 / ratio:g} times as wide.",
         round(now / ratio): "If there are more heads, each is narrower. The product of both stays the same.",
-        4 * width * (d + config.biases): f"That is one head of {width} dimensions. There are {heads}."
+        4 * width * (d + config.biases): f"That is one head of {width} dimensions. There are {heads} heads."
         if heads > 1
         else f"That is one head of {width} dimensions, and it is the only one.",
     }
     cut = f"{heads} heads of {width}" if heads > 1 else "one head"
     biases = f" and four biases of {d}" if config.biases else ""
-    right = f"Four matrices of {d} × {d}{biases}, in {cut} as in any other cut."
+    right = f"Four matrices of {d} × {d}{biases}, in {cut} as with any other number of heads."
     options = {now: Option(f"{now:,}", right, correct=True)}
     for value, why in wrong.items():
         options.setdefault(value, Option(f"{value:,}", why))
@@ -69,7 +69,7 @@ def first_moved(layer: int, head: int, moved: Values) -> Question | None:
         why = f"Each layer reads what the layer before it wrote. {numbers}"
         options.append(Option(f"After layer {layer + 1} and all later layers", why, correct=True))
     if layer > 0:
-        back = f"Nothing goes back to an earlier layer. {numbers}"
+        back = f"No information goes back to an earlier layer. {numbers}"
         options.append(Option("After all layers, the earlier ones too", back))
     beside = f"The heads of a layer work side by side. {numbers}"
     options.append(Option("Nowhere: the other heads make up for it", beside))
@@ -121,5 +121,5 @@ def how_many_matter(before: float, after: Values) -> Question | None:
         "About half": 1 / 3 < part < 2 / 3,
         "Few: less than a third": part < 1 / 3,
     }
-    prompt = f"How many of the {after.size} heads change the probability by less than 5 % when they are gone?"
+    prompt = f"How many of the {after.size} heads change the probability by less than 5 % when you take one away?"
     return which_holds("how-many-matter", prompt, why, outcomes)

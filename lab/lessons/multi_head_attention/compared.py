@@ -25,7 +25,7 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.tables import show_table
 
-_ONE_HEAD = "This model has one head in a layer, so there is no other to compare it with."
+_ONE_HEAD = "This model has one head in a layer, so there is no other head to compare it with."
 _CUTS = 9  # rows of the table
 
 
@@ -33,7 +33,7 @@ def _other_head(view: OneHead) -> int:
     """The head to compare with, from 0; if possible, a head other than the chosen one."""
     config = view.trace.model.config
     if selection.asks(OTHER_HEAD, view.head + 1):
-        selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head beside it.")
+        selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head.")
     selection.fit(OTHER_HEAD, config.heads, view.trace.model.id)
     others = [head for head in range(1, config.heads + 1) if head != view.head + 1]
     return OTHER_HEAD.choose("Compare with head", others, others[0]) - 1
@@ -53,7 +53,7 @@ def show_two(view: OneHead) -> None:
                 replace(view, head=head), trace, f"Head {head + 1}", f"map-{'one' if head == view.head else 'two'}"
             )
     if np.isnan(apart).any():
-        st.info("A single token has no other to look at. Write a longer sentence.", icon=":material/edit:")
+        st.info("A single token has no other token to look at. Write a longer sentence.", icon=":material/edit:")
     else:
         meaning(meanings.two(trace, layer.index, view.head, other))
         _try_another(view, other)

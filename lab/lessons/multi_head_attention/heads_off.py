@@ -81,8 +81,8 @@ def _draw_moves(now: Scene) -> None:
     """Draw how far every vector moves after the head."""
     n, place = len(now.trace), now.place or 0
     st.markdown(
-        f"The {now.trace.model.config.head_width} numbers of the head are {now.off} before $W_O$. The vectors that the "
-        "layers hand on are called the **residual stream**. The figures show how far they move:"
+        f"The {now.trace.model.config.head_width} numbers of the head are {now.off} before $W_O$. The vectors that "
+        "each layer hands to the next are called the **residual stream**. The figures show how far they move:"
     )
     st.latex(r"\text{moved} = \frac{\lVert x_{\text{off}} - x \rVert}{\lVert x \rVert}")
     without = ablation.without_head(now.trace, now.layer, now.head, now.to_mean)

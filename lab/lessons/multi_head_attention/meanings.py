@@ -21,8 +21,8 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN
 
-_ONE = "This layer has one head, so there is nothing to compare it with."
-_ALONE = "A single token can attend to nothing but itself. Write a longer sentence."
+_ONE = "This layer has one head, so there is no other head to compare it with."
+_ALONE = "A single token can attend only to itself. Write a longer sentence."
 _NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
 _PALE = 0.05  # a change by less than this share of the probability is pale in the map
 _NAMED = 3  # places that a sentence lists
@@ -98,7 +98,7 @@ def added(trace: Trace, layer: int, token: int) -> str:
     if together > (1 - MARGIN) * total:
         return f"{said} All of them point nearly the same way."
     return (
-        f"{said} One after the other they are {total:.2f} long, but added up only {together:.2f}: they do not all "
+        f"{said} Laid end to end they are {total:.2f} long, but added up only {together:.2f}: they do not all "
         "point the same way."
     )
 
@@ -111,7 +111,7 @@ def through_layers(trace: Trace, token: int) -> str:
     row[:, [*no_words, *special, token]] = 0
     layer, source = (int(each) for each in np.unravel_index(int(row.argmax()), row.shape))
     if row[layer, source] <= 0:
-        return f"No other word brings anything to {named(trace, token)}. Write a longer sentence."
+        return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
     said = (
         f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: "
         f"{percent(float(row[layer, source]))} of all that attention brings to it in layer {layer + 1}."
@@ -119,7 +119,7 @@ def through_layers(trace: Trace, token: int) -> str:
     if layer == 0:
         return f"{said} The picture shows what arrives; only a cut shows what matters."
     layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
-    return f"{said} By then it has already collected from others, in {layers}."
+    return f"{said} By then that token has already collected from others, in {layers}."
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:

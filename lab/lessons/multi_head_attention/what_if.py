@@ -18,7 +18,8 @@ def why_several(config: ModelConfig) -> Question | None:
     count, width = config.heads, config.head_width
     return shuffled(
         "why-several",
-        f"A layer has {count} heads of {width} numbers each. Why not a single head of {config.width} numbers?",
+        f"A layer has {count} heads of {width} numbers each. Why does it not have a single head of {config.width} "
+        "numbers?",
         [
             Option(
                 "One head gives a token one set of shares; several heads give it several sets at once",
@@ -27,7 +28,8 @@ def why_several(config: ModelConfig) -> Question | None:
             ),
             Option(
                 "Several heads have more parameters, so they can learn more",
-                f"They have the same number, {attention_parameters(config):,}. See the step **How many**.",
+                f"They have the same number of parameters, {attention_parameters(config):,}. See the step **How "
+                "many**.",
             ),
             Option(
                 "One head can look only at some of the tokens",

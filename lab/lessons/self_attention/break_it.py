@@ -43,7 +43,7 @@ def break_it(view: OneHead) -> Trace:
     told = [f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen or not chosen]
     st.markdown("\n".join(told))
     if not chosen:
-        st.info("Which one changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
+        st.info("Which mistake changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
         return trace
     runs = break_run(trace, _changes(chosen, trace.model.config))
     st.caption("The arcs above still show the model as it is.")
@@ -78,16 +78,16 @@ def _told(name: str, trace: Trace) -> str:
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
         else f"The mask hides padding, which fills texts up to one length. {PADDING} padding tokens follow your text "
-        "now; without the mask they are read like words."
+        "now; without the mask the model reads them like words."
     )
     if config.window is not None:
-        mask = f"{mask} In the local layers it also hides what is more than {config.window} tokens away."
+        mask = f"{mask} In the local layers it also hides all tokens more than {config.window} tokens away."
     return {
         _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all of a "
         "row goes to one word.",
         _MASK: mask,
         _VALUES: "Every word passes on the same value, so all words collect the same.",
-        _QUERIES: "Columns of the map add up to 1, not rows. So a word collects more than 1 in all, or less.",
+        _QUERIES: "Columns of the map add up to 1, not rows. So the weights of a word add up to more or less than 1.",
     }[name]
 
 

@@ -36,12 +36,12 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
     key = quoted(trace.labels[at])
     why = (
         f"The weight is made of the query of {quoted(trace.labels[query])} and the key of {key}, and neither has "
-        "changed. But from there, only zeros are collected."
+        "changed. But from there, the head collects only zeros."
     )
     outcomes = {
-        "The weight stays, but other numbers arrive": True,
+        "The weight stays the same, but other numbers arrive": True,
         "The weight becomes 0": False,
-        "Nothing: only the weight counts": False,
+        "Nothing: only the weight matters": False,
     }
     prompt = (
         f"{quoted(trace.labels[query])} gives {key} the weight {weight:.2f}. Now all numbers of the value of {key} "
@@ -66,7 +66,7 @@ def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None
     }
     prompt = (
         f"{quoted(trace.labels[query])} looks at all words. The score of {named(trace, raised)} grows, and all other "
-        f"scores stay. What happens to the weight of {named(trace, most)}?"
+        f"scores stay the same. What happens to the weight of {named(trace, most)}?"
     )
     return which_holds("one-score-up", prompt, why, outcomes)
 
@@ -96,7 +96,7 @@ def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Questio
         tail = f", of {n} rows." if key == best else f"; the largest is {received[best]:.2f}."
         return f"Its column adds up to {received[key]:.2f}{tail}"
 
-    prompt = "Every row of the map adds up to 1. Which word is looked at most by all words together?"
+    prompt = "Every row of the map adds up to 1. Which word gets most attention from all words together?"
     shares = (received / n).tolist()
     return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
 
@@ -110,10 +110,10 @@ def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
 
     def why(head: int, best: int) -> str:
         tail = ", more than the others." if head == best else f"; head {best + 1} spends {before[best]:.2f}."
-        return f"Over this text it spends {before[head]:.2f} of a token’s attention on the one before{tail}"
+        return f"Over this text it spends {before[head]:.2f} of a token’s attention on the token before{tail}"
 
     prompt = (
-        f"Which head of layer {layer.index + 1} spends most on the token just before? Look for a line one "
+        f"Which head of layer {layer.index + 1} spends most attention on the token just before? Look for a line one "
         "step below the diagonal."
     )
     return ranked("previous-token-head", prompt, before, lambda head: f"Head {head + 1}", why, of=len(before))

@@ -33,7 +33,7 @@ def collected(trace: Trace, layer: int, head: int, query: int) -> str:
     weights, me = row.weights, quoted(trace.labels[query])
     order = [key for key in _order(weights) if np.isfinite(row.scaled[key])]
     if len(order) == 1:
-        return f"{me} can look only at {named(trace, order[0])}, so that gets all of its attention."
+        return f"{me} can look only at {named(trace, order[0])}, so this token gets all of its attention."
     first, second = order[:2]
     if weights[first] - weights[second] < SEEN:
         return (
@@ -77,8 +77,8 @@ def divided(trace: Trace) -> str:
     if not trace.model.config.scaled_scores:
         return "This model leaves the scores as they are."
     return (
-        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order stays; “Why divide” shows what it "
-        "is for."
+        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order stays the same; “Why divide” shows "
+        "what the division is for."
     )
 
 
@@ -122,8 +122,8 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     after = "After the division, the" if trace.model.config.scaled_scores else "The"
     return (
         f"{after} score of {named(trace, first)} is {lead:.2f} larger than the score of {named(trace, second)}. "
-        f"**Softmax** makes a ratio of it: the weight is e to the power of {lead:.2f}, that is **{times}** times, as "
-        "large."
+        f"**Softmax** makes a ratio of this lead: the weight is e to the power of {lead:.2f}, that is **{times}** "
+        "times, as large."
     )
 
 

@@ -26,8 +26,8 @@ from lab.ui.shared.one_head import OneHead
 def show_built(view: OneHead) -> None:
     """The whole row, stage by stage."""
     st.markdown(
-        f"How does {view.token(view.query)} decide? It makes a **query** of its vector: what it looks for. Every word "
-        "makes a **key**, what it offers, and a **value**, what it passes on. Four short computations follow. Go "
+        f"How does {view.token(view.query)} decide? It makes a **query** from its vector: what it looks for. Every "
+        "word makes a **key**, what it offers, and a **value**, what it passes on. Four short computations follow. Go "
         "through them one by one, or press Play."
     )
     row = attention.row_built(view.trace, view.layer.index, view.head, view.query, view.key)

@@ -30,7 +30,7 @@ def show_map(view: OneHead) -> None:
     """One word's look as arcs, what it is called, then the looks of all words as a map."""
     st.markdown(
         f"Take the word {view.token(view.query)}. A model looks from it at {_seen(view)}, in many ways at once. Here "
-        "is one of them. Where does it look?"
+        "is one of these ways. Where does the model look?"
     )
     place = st.container()
     answered = predict(LESSON, checks.most_attended(view.trace, view.row, view.query))
@@ -57,7 +57,7 @@ def _seen(view: OneHead) -> str:
 def _name_it(view: OneHead) -> None:
     """The words for what was seen: attention, weight, head; query and key, which are the sides of the map."""
     heads = view.trace.model.config.heads
-    several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has one"
+    several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     st.markdown(
         "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
         f"1. One such way of looking is a **head**; {several}.\n\nHere are all looks at once: each row is a word that "
@@ -73,7 +73,7 @@ def _about_mask(view: OneHead) -> str:
     if window is not None:
         hidden = n - 1 - min(n - 1, view.query + window) + max(0, view.query - window)
         return (
-            f" A **mask** hides what is more than {window} tokens away: from {view.token(view.query)} it hides "
+            f" A **mask** hides all tokens more than {window} tokens away: from {view.token(view.query)} it hides "
             f"{hidden} of the {n} tokens."
         )
     if config.window is None:
@@ -89,7 +89,7 @@ def _try_another(view: OneHead) -> None:
     """The story's sentence with *she* in place of *he*; with another sentence, a head that looks elsewhere."""
     if TEXT.chosen() == DEFAULT_TEXT and view.page.selection[MODE] != TOY:
         changes: dict[Parameter[Any], Any] = {TEXT: _SHE, TOKEN: _SHE_AT, KEY_TOKEN: KEY_TOKEN.default}
-        try_this("change *he* to *she*. Does it still look at *brother*?", "… that she wanted", changes)
+        try_this("change *he* to *she*. Does the head still look at *brother*?", "… that she wanted", changes)
         return
     if (other := _least_alike(view)) is not None:
         why = f"head {other + 1} looks elsewhere. Where does it look from {view.token(view.query)}?"
@@ -114,7 +114,7 @@ def show_scale(view: OneHead) -> None:
     meaning(claims.what_it_means(found))
     st.markdown(
         f"A score adds up {d_k} products. The more products, the farther apart the scores. Divided by √{d_k} ≈ "
-        f"{d_k**0.5:.2f}, they spread as if there were only one (Vaswani et al. 2017, §3.2.1)."
+        f"{d_k**0.5:.2f}, they spread as if there were only one product (Vaswani et al. 2017, §3.2.1)."
     )
     there = step_name(LESSON, "break-it")
     try_this("take the division away in every layer. How far do the outputs move?", there, {STEP: there})

@@ -41,10 +41,10 @@ def _why_longest(model: Model, word: WordSteps) -> Question | None:
     why = "The tokenizer takes the longest entry that fits, again and again."
     return question(
         "why-this-cut",
-        f"{quoted(word.text)} begins with the token {quoted(first)}. The vocabulary also has {quoted(shorter)}. Why is "
-        "the longer one taken?",
+        f"{quoted(word.text)} begins with the token {quoted(first)}. The vocabulary also has {quoted(shorter)}. Why "
+        "does the tokenizer take the longer one?",
         [
-            Option("The longest entry that fits is always taken", why, correct=True),
+            Option("The tokenizer always takes the longest entry that fits", why, correct=True),
             Option("It has a meaning of its own", f"The tokenizer knows no meanings and no grammar. {why}"),
             Option("It is more frequent in texts", f"The number of times an entry occurs does not matter here. {why}"),
         ],
@@ -84,7 +84,7 @@ def _unknown_question(typed: str, word: WordSteps) -> Question | None:
     why = f"One part of the word is not in the vocabulary. Then the whole word becomes {token}."
     options = [
         Option(f"{token}, once", why, correct=True),
-        Option("Nothing: the word is left out", f"{why} The model sees that there was a word, and not which."),
+        Option("Nothing: the word is left out", f"{why} The model sees that there was a word, but not which word."),
     ]
     if word.matches:
         found = quoted(word.matches[0].candidate)
@@ -103,7 +103,10 @@ def unknown_sign(reading: TextReading) -> Question | None:
         return None
     why = f"It reads {quoted(' · '.join(found.tokens))}."
     if lost:
-        why += f" It would read the same for every other sign that is not in the vocabulary: what {_SIGN} was is lost."
+        why += (
+            f" It would read the same for every other sign that is not in the vocabulary: nothing shows that it "
+            f"was {_SIGN}."
+        )
     elif several:
         why += " Every text is made of bytes, and each byte is in the vocabulary: nothing is lost."
     return question(
@@ -111,7 +114,7 @@ def unknown_sign(reading: TextReading) -> Question | None:
         f"You add the sign {_SIGN} to your text. What does the model read there?",
         [
             Option("One token that also replaces other unknown signs", why, correct=lost),
-            Option("The bytes that the sign is stored as", why, correct=several and not lost),
+            Option("The bytes in which the sign is stored", why, correct=several and not lost),
             Option("A token of its own", why, correct=not lost and not several),
             Option("Nothing: it is left out", f"{why} Nothing that you type is left out."),
         ],
@@ -130,7 +133,7 @@ def in_capitals(reading: TextReading) -> Question | None:
         same = tuple(tokens) == tuple(piece.token for piece in word.pieces)
         capitals = quoted(small.upper())
         why = (
-            f"Normalization makes it small letters before it is looked up, so to this model it is {quoted(small)}."
+            f"Normalization turns it into small letters before the lookup, so to this model it is {quoted(small)}."
             if same
             else f"This model keeps capitals. It reads {capitals} as {quoted(' · '.join(tokens))}."
         )

@@ -24,7 +24,7 @@ def not_in_the_vocabulary(word: Word, typo: Mistyped | None) -> Question | None:
         f"{asked} What does the model read?",
         [
             Option("Pieces of it that are in the vocabulary", told, correct=not lost),
-            Option(nearest, f"{told} A tokenizer looks spellings up. It does not guess what was meant."),
+            Option(nearest, f"{told} A tokenizer looks spellings up. It does not guess what you meant."),
             Option("Nothing: the word is left out", f"{told} No word is left out."),
             Option("A sign for an unknown word", told, correct=lost),
         ],

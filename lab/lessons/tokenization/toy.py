@@ -220,7 +220,7 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
     way = learned.way(word, made)
     joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
     if not made:
-        why = "no merge is made yet, so the word is still in letters. Which merges change it?"
+        why = "you have made no merge yet, so the word is still in letters. Which merges change it?"
         try_this(why, f"Make all {MERGES} merges", {TOY_MERGES: MERGES})
         return
     st.markdown(

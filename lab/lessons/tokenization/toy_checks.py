@@ -69,7 +69,7 @@ def _parts_stay(learned: Learned) -> Question | None:
     why = f"A merge adds one token and removes none. Words with only one of {parts} still need it."
     return question(
         "toy-parts",
-        f"The first merge makes {joined} out of {parts}. What becomes of {parts} in the vocabulary?",
+        f"The first merge makes {joined} out of {parts}. What happens to {parts} in the vocabulary?",
         [
             Option("They stay: the vocabulary has one token more", why, correct=True),
             Option("They are removed: the vocabulary has one token less", why),

@@ -117,7 +117,7 @@ def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
             same = "Tokens, ids and characters are the same."
             st.markdown(
                 "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
-                f"the model reads. {same if wrong is None else f'Token {wrong} is the first that differs.'}"
+                f"the model reads. {same if wrong is None else f'Token {wrong} is the first one that differs.'}"
             )
             if not tell:
                 st.markdown("Answer the question on the page, and the table of both is shown here.")

@@ -102,8 +102,8 @@ def test_every_word_offered_is_one_token_and_its_two_uses_are_told_truly(name: s
         said = shown(meanings.two_uses(Use(first, here), Use(second, there)))
         assert numbers(said) == pytest.approx([last], abs=0.006)
         if "still the same" not in said:
-            assert ("hardly tell the two apart" in said) == (last >= 0.9)
-            assert ("have moved the two apart" in said) == (last < 0.9)
+            assert ("hardly tell the two meanings apart" in said) == (last >= 0.9)
+            assert ("have moved the two vectors apart" in said) == (last < 0.9)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -143,7 +143,7 @@ def test_the_neighbours_that_are_named_are_the_nearest_words_of_the_texts() -> N
 
 def test_two_equal_vectors_are_not_told_apart() -> None:
     first, _ = uses_of(lab.load_model("lab-bert"), TWO_MEANINGS[0])
-    assert "hardly tell the two apart" in meanings.two_uses(first, first)
+    assert "hardly tell the two meanings apart" in meanings.two_uses(first, first)
 
 
 def test_the_order_of_tokens_is_told_as_the_runs_say(traces: list[Trace]) -> None:

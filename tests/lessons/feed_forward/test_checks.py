@@ -110,7 +110,7 @@ def test_without_the_sum_nothing_of_the_vector_is_left() -> None:
     changed = values.clone()
     changed[:, 3] += 1
     assert torch.equal(elsewhere @ values, elsewhere @ changed)
-    assert answer(checks.without_sum("“door”")).text == "What the vector knew of “door”"
+    assert answer(checks.without_sum("“door”")).text == "What the vector said about “door”"
 
 
 def test_a_silent_network_asks_nothing_about_itself() -> None:

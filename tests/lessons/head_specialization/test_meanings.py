@@ -77,7 +77,7 @@ def test_named_heads_are_counted(trace: Trace, only_words: bool) -> None:
 
 def test_a_delimiter_head_parks_or_has_something_left() -> None:
     assert "begins at 0.58 in this text, parking at 90%" in meanings.delimiter(0.58, 0.67)
-    assert "it has 0.33 left for words" in meanings.delimiter(0.58, 0.67)
+    assert "it still has 0.33 left for words" in meanings.delimiter(0.58, 0.67)
     assert "This head parks." in meanings.delimiter(0.58, 0.95)
 
 
@@ -127,7 +127,7 @@ def test_what_happens_without_a_head_is_counted() -> None:
     before = [0.9] * 6
     said = meanings.matters(before, off, (1, 2))
     assert "Without layer 2, head 3, the model prefers *was* in 6 of 6 sentences; with it, in 0." in said
-    assert "Without any other single head, it never does." in said
+    assert "Without any single other head, it never does." in said
     off[:2, 0, 0] = 0.2
     assert "it does so in 2 at most" in meanings.matters(before, off, (1, 2))
     said = meanings.matters(before, off, (0, 1))

@@ -84,7 +84,7 @@ def test_only_a_causal_model_has_empty_cells(trace: Trace) -> None:
     question = checks.into_the_future(sentences_of(trace), causal)
     assert (question is not None) == causal == bool(np.isnan(sentences_of(trace).maximum[0, 1]))
     if causal:
-        assert right(question) == "Its tokens cannot see what comes after them"
+        assert right(question) == "Its tokens cannot see the tokens after them"
 
 
 def test_one_weight_is_asked_where_maximum_and_mass_differ_most() -> None:

@@ -130,7 +130,7 @@ def test_the_words_behind_a_cell(model: str, text: str, pair: str, left_out: boo
         assert all(link.weight == pytest.approx(attention[link.query, link.key], abs=1e-5) for link in links)
         said = meanings.words_behind(trace, a, b, AVERAGE, left_out)
         if not links:
-            assert "only signs" in said
+            assert "only punctuation marks" in said
             continue
         first, second = said.split(". Of the ")
         assert numbers(first) == pytest.approx(wanted[:2], abs=0.0051)
@@ -223,8 +223,8 @@ def test_paired_compares_two_runs(model: str) -> None:
         large = border and any(abs(change) >= 0.05 for change in moved)
         assert ("no border" in verdict) == (not border)
         assert ("opposite ways" in verdict) == (large and rises and falls)
-        assert ("Less crosses" in verdict) == (large and falls and not rises)
-        assert ("More crosses" in verdict) == (large and rises and not falls)
+        assert ("Less attention crosses" in verdict) == (large and falls and not rises)
+        assert ("More attention crosses" in verdict) == (large and rises and not falls)
         assert ("a few hundredths" in verdict) == (border and not large and (rises or falls))
         assert ("hardly changes" in verdict) == (border and not rises and not falls)
         ways = sides.split("; ")
@@ -240,7 +240,7 @@ def test_a_change_of_a_hundredth_is_no_effect_and_a_large_one_is_called_by_its_s
         return meanings.paired(joined, pair, causal=False, border=True)
 
     assert "a few hundredths" in said(0.35, 0.27)
-    assert "Less crosses" in said(0.2, 0.2)
-    assert "More crosses" in said(0.4, 0.4)
+    assert "Less attention crosses" in said(0.2, 0.2)
+    assert "More attention crosses" in said(0.4, 0.4)
     assert "opposite ways" in said(0.4, 0.2)
     assert "hardly" in said(0.34, 0.29)

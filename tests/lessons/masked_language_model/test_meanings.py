@@ -90,7 +90,7 @@ def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str)
             assert ("no single word" in said) != clear
             if clear:
                 assert ("more than all the other words together" in said) == (first > float(shares[1:].sum()))
-                assert (f"The {half:,} likeliest together reach one half" in said) == (first <= 0.5)
+                assert (f"The {half:,} likeliest words together reach one half" in said) == (first <= 0.5)
                 assert ("the model leaves much room" in said) == (first < 0.1)
                 assert ("the model leaves little room" in said) == (first > 0.5)
                 assert "around it" not in said  # how sure a model is says nothing of the sentence
@@ -208,11 +208,11 @@ def test_in_sight_follows_the_change() -> None:
             p, q = (float(their_rows(each)[-1][place].softmax(0)[true]) for each in (hidden, plain))
             first = int(their_rows(plain)[-1][place].argmax()) == true
             said = meanings.in_sight(before, after)
-            kind = "not help" if q < p else "little" if q - p < 0.01 else "the word it sees" if first else "rank"
+            kind = "not help" if q < p else "little" if q - p < 0.01 else "answer is that word" if first else "rank"
             kinds.add(kind)
             assert kind in said and f"{share(before.probability)} to **{share(after.probability)}**" in said
             assert (before.probability, after.probability) == pytest.approx((p, q), rel=1e-3)
-    assert "the word it sees" in kinds
+    assert "answer is that word" in kinds
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -257,7 +257,11 @@ def test_unsure_is_e_to_the_mean_of_their_logarithms(model: str) -> None:
 
 
 def test_both_orders_is_about_this_pair() -> None:
-    for follows, swapped, said in ((0.9, 0.85, "hardly counts"), (0.2, 0.9, "The order counts"), (0.3, 0.3, "hardly")):
+    for follows, swapped, said in (
+        (0.9, 0.85, "hardly matters"),
+        (0.2, 0.9, "The order matters"),
+        (0.3, 0.3, "hardly"),
+    ):
         text = meanings.both_orders(NextSentence(follows, swapped, (0.0, 0.0), (0.0, 0.0)))
         assert said in text and numbers(text) == [follows, swapped]
         assert ("A random pair" in text) == ("hardly" in said)

@@ -172,7 +172,7 @@ def test_the_word_that_brings_most_is_the_longest_sum_over_heads(trace: Trace, t
                 best, where = part, (number, place)
     said = meanings.through_layers(trace, token)
     if not best:
-        assert "No other word brings anything" in said
+        assert "No other word adds anything" in said
         return
     assert f"({where[1] + 1})" in said and f"in layer {where[0] + 1}" in said and f"{best:.0%}" in said
 

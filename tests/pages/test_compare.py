@@ -195,7 +195,7 @@ def test_random_weights_are_named_and_seeded() -> None:
 
 def test_without_a_difference_there_is_a_reason_and_a_way() -> None:
     at = visit(PAGE, text=A, other_text="It was tired.", figure="Attention of a head")
-    assert "A has 9 tokens\\, B has 6: the two figures have no cells in common" in words(at)
+    assert "A has 9 tokens\\, B has 6: the two figures have no cells to compare" in words(at)
     assert "No difference map" in at.info[0].value and drawn(at) == 2
     next(button for button in at.button if button.label == "Compare a metric of every head").click().run()
     assert at.selectbox(key="figure").value == "Metric of every head"
@@ -219,7 +219,7 @@ def test_a_pair_that_cannot_be_blocked_is_explained() -> None:
     at = visit(
         PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="One token pair blocked", token="1", key_token="1"
     )
-    assert "it would have nothing left" in words(at)
+    assert "the query has nothing left" in words(at)
     at = visit(PAGE, model="lab-gpt2", text=A, compare=INTERVENTION, change="No segments")
     assert "has no segments, so nothing changes" in words(at) and "**No difference**" in words(at)
 

@@ -180,7 +180,7 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
     none = replication.compared(replication.Named(*(_no_cases(runs.trained(name)),) * 2), 0, [0])
     monkeypatch.setattr(replication.RESULTS, "found", {model_hash(runs.trained(name)): none})
     at = reveal(visit(PAGE, model=name))
-    assert "nothing can be tested on it" in words(at) and not at.dataframe
+    assert "the claim cannot be tested on it" in words(at) and not at.dataframe
 
 
 def test_a_class_sees_the_question_and_a_button() -> None:

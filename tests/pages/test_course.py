@@ -159,7 +159,7 @@ def test_a_bad_file_is_refused_and_nothing_is_lost(data: bytes) -> None:
     at = lesson()
     answer(at, right=True)
     before = at.session_state["progress"]
-    assert "Your progress is as it was" in upload(to_course(at), data)
+    assert "Your progress has not changed" in upload(to_course(at), data)
     assert at.session_state["progress"] == before
     assert len(at.error) == 1
 

@@ -108,7 +108,7 @@ def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatc
     monkeypatch.setattr(replication.RESULTS, "found", {})
     monkeypatch.setattr(replication, "TEXTS", 3)
     at = reveal(visit(PAGE, model=offer(family)))
-    assert "not measured yet" in words(at)
+    assert "not been measured yet" in words(at)
     press(at, "Run the experiment")
     worked(at)
     assert at.dataframe and "Measured on this server" in words(at) and "too few" in words(at)

@@ -252,7 +252,7 @@ def test_what_a_run_lacks_is_said() -> None:
         shown(toy, PREDICTIONS, AT)
     with pytest.raises(NothingToShow, match="single sentence"):
         shown(toy, SENTENCES, AT)
-    with pytest.raises(NothingToShow, match="is no word"):
+    with pytest.raises(NothingToShow, match="is not a word"):
         shown(run("lab-bert", A), PREDICTIONS, At(token=0))
     with pytest.raises(NothingToShow, match="single token"):
         shown(run("lab-gpt2", "a"), METRIC, At(corrected=True))

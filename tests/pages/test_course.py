@@ -138,7 +138,7 @@ def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
 def test_a_sentence_too_long_to_keep_is_said() -> None:
     at = lesson(text=f"{TEXT} {'x' * 600}")
     answer(at, right=False)
-    assert "too long to keep" in words(to_course(at))
+    assert "too long to store" in words(to_course(at))
     assert not [button for button in at.button if button.key == "_missed.0"]
 
 

@@ -51,17 +51,17 @@ def show() -> None:
         st.header("Join", anchor=False)
         st.text_input("The code on the wall", key=_TYPED, max_chars=9, placeholder="K7W 2QD", on_change=_join)
         st.button("Join", on_click=_join, icon=":material/login:")
-        st.caption("No name, no account. Your answers are counted, and deleted with the room within a day.")
+        st.caption("You need no name and no account. Your answers are counted, and deleted with the room within a day.")
     with right:
         st.header("Teach", anchor=False)
-        st.markdown("You get a code for the class. Then ask any question of a lesson with one click.")
+        st.markdown("You get a code for the class. Then you can ask any question of a lesson with one click.")
         st.button("Open a room", on_click=_open, icon=":material/groups:")
 
 
 def _join() -> None:
     code = read_code(st.session_state.get(_TYPED) or "")
     if code is None:
-        st.session_state[_SAID] = "A code has six letters and digits, as K7W 2QD."
+        st.session_state[_SAID] = "A code has six letters and digits, such as K7W 2QD."
         return
     parameters.ROOM.set(code)
 

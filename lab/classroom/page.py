@@ -26,7 +26,7 @@ def show(again: Mapping[str, Returning]) -> None:
     st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
     if not code:
         if parameters.ROOM.chosen():
-            st.warning("A code has six letters and digits, as K7W 2QD.", icon=":material/info:")
+            st.warning("A code has six letters and digits, such as K7W 2QD.", icon=":material/info:")
         door.show()
         return
     try:

@@ -21,7 +21,7 @@ _PENDING, _SAID = "_room_pending", "_room_said"
 _SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
 _WAIT = {
     Phase.LOBBY: "You are in. Wait for the first question.",
-    Phase.CLOSED: "The round is closed. Wait for what comes next.",
+    Phase.CLOSED: "The round is closed. Wait for the next step.",
     Phase.DISCUSS: "Find somebody who answered otherwise, and convince each other. Then everybody answers again.",
 }
 
@@ -105,7 +105,7 @@ def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
         given = (state, turn, name, seat, question)
         st.form_submit_button(label, key=f"{name}.send", type="primary", on_click=_send, args=given)
     if st.session_state.get(_PENDING) is not None:
-        st.warning(f"{AWAY} Your answer is kept here and is sent then.", icon=":material/cloud_off:")
+        st.warning(f"{AWAY} Your answer is kept here until it can be sent.", icon=":material/cloud_off:")
     elif sent is not None and mine is None:
         st.warning("The teacher has emptied this round. Send your answer again.", icon=":material/refresh:")
     elif mine is not None:

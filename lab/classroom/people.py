@@ -46,8 +46,8 @@ def warn(state: State) -> None:
         st.info("The door is closed: nobody new comes in.", icon=":material/door_front:")
     elif state.is_crowded:
         st.warning(
-            f"People come in unusually fast: {state.lately} in the last minute. If they are more than your class, "
-            "close the door (**People**).",
+            f"People come in unusually fast: {state.lately} in the last minute. If there are more people than in your "
+            "class, close the door (**People**).",
             icon=":material/groups:",
         )
 

@@ -44,7 +44,7 @@ def show(code: str, key: str) -> Taught:
     people = taught.state.people
     st.markdown(f"{datetime.now(UTC):%Y-%m-%d}. People: {people}. Questions: {len(asked)}.")
     with st.container(key="not_on_paper"):
-        left_out = " The question that is open is not on it yet." if taught.state.asks else ""
+        left_out = " The open question is not on this page yet." if taught.state.asks else ""
         st.markdown(f"Print this page or save it as PDF with the browser’s **Print** (Ctrl+P, on a Mac ⌘P).{left_out}")
         if asked:
             summary.download(asked)

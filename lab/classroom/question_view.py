@@ -73,7 +73,7 @@ def one_round(found: Counts, of: Seen | Told, key: str, *, revealed: bool = True
     """Draw the result of one round and, if ``revealed``, the share of right answers."""
     question = of.third if found.turn == ROUND[Phase.THIRD] else of.question
     if found.withheld or not isinstance(question, Posed):
-        st.markdown(f"**{NAMES[found.turn]}.** Fewer than {FEWEST} answers, so they are not shown.")
+        st.markdown(f"**{NAMES[found.turn]}.** There are fewer than {FEWEST} answers, so they are not shown.")
         return
     _draw(found, question, f"{key}.{found.turn}", revealed)
     if revealed:
@@ -115,7 +115,7 @@ def explain(question: Posed) -> None:
     st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
     others = [place for place in range(len(question.options)) if place != question.answer]
     if question.kind is Kind.NUMBER:
-        st.markdown("Numbers that one comes to by a mistake:")
+        st.markdown("Numbers that come from a typical mistake:")
     named = (_named(question, place) for place in others)
     st.markdown(
         "\n".join(f"- {name}: {question.options[place].why}" for name, place in zip(named, others, strict=True))

@@ -22,7 +22,7 @@ _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
 _NOW = {
     Phase.LOBBY: "The class joins. Go to a lesson and ask one of its questions.",
     Phase.OPEN: "Round 1 is open: everybody answers alone.",
-    Phase.CLOSED: "Round 1 is closed. Only you see how it came out.",
+    Phase.CLOSED: "Round 1 is closed. Only you see the result.",
     Phase.DISCUSS: "The class discusses.",
     Phase.OPEN_AGAIN: "Round 2 is open: the same question again.",
     Phase.REVEALED: "The answer is revealed.",
@@ -117,13 +117,13 @@ def _hint(told: Told, phase: Phase) -> None:
         return
     low, high = WORTH_DISCUSSING
     if first.right < low:
-        told_ = "Few are right. Explain the idea once more before they discuss."
+        told_ = "Few answers are right. Explain the idea once more before the class discusses."
     elif first.right > high:
-        told_ = "Most are right. A short explanation will do."
+        told_ = "Most answers are right. A short explanation is enough."
     else:
-        told_ = "This is the range in which a discussion is worth its time."
+        told_ = "In this range a discussion is worth its time."
     sure = f" Sure and wrong: {first.sure_and_wrong}." if first.sure_and_wrong else " Nobody was sure and wrong."
-    st.info(f"{first.right:.0%} are right. {told_}{sure}", icon=":material/forum:")
+    st.info(f"{first.right:.0%} of the answers are right. {told_}{sure}", icon=":material/forum:")
 
 
 def _to_a_lesson() -> None:

@@ -15,7 +15,7 @@ from lab.ui import parameters, runs
 from lab.ui.quiz.asked import about
 from lab.ui.room.asking import kinds, posed
 
-NONE = "No other sentence of the lab decides a question of this kind clearly, so there is no third one."
+NONE = "No other sentence of the lab gives a clear answer to a question of this kind, so there is no third question."
 
 
 def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:

@@ -68,7 +68,7 @@ def show(question: str) -> None:
         st.info(str(error), icon=":material/edit:")
         return
     if now is None:
-        st.info("Write a sentence with a word in it that can be hidden.", icon=":material/edit:")
+        st.info("Write a sentence with at least one word that can be hidden.", icon=":material/edit:")
         return
     place.html(_sentence(now))
     if sentence is None and not _WRITTEN.search(BLANK_TEXT.chosen()):
@@ -182,7 +182,7 @@ def _told(now: AskedBlank, guess: str) -> str:
     """State the probability that the model gives to the learner's word, and the word's rank."""
     pieces, known = pieces_of(now, guess), len(now.prediction.logits)
     if len(pieces) != 1:
-        return f"“{escaped(guess)}” is {len(pieces)} pieces for this model, and a blank holds one."
+        return f"This model cuts “{escaped(guess)}” into {len(pieces)} pieces, and a blank holds one piece."
     own = candidate(now.prediction, pieces[0], now.trace.model.tokenizer)
     rank = "its best word" if own.rank == 1 else f"rank {own.rank:,}"
     return f"The model gave “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} that it knows."

@@ -33,8 +33,8 @@ def _go_on() -> None:
         if st.button(label, type="primary", icon=":material/arrow_forward:"):
             selection.open_page(lesson)
         st.caption(
-            "This is a small **BERT**. Nobody taught it facts or grammar: it has only read texts and filled blanks in "
-            "them.",
+            "This is a small **BERT**. Nobody taught it facts or grammar: it has only read texts and filled in their "
+            "blanks.",
             width="stretch",
         )
 
@@ -75,12 +75,12 @@ def _explore() -> None:
 def _for_teachers() -> None:
     st.header("For a class", anchor="for-teachers")
     st.markdown(
-        "- **Before a class.** Click Teach, or add `?teach=1` to the address of a page. The type is larger, answers "
+        "- **Before a class.** Click Teach, or add `?teach=1` to the address of a page. The text is larger, answers "
         "wait for a click on Reveal, and nothing is scored.\n- **The same questions for everybody.** Add `?seed=7`, or "
         "another number, to the address. Everybody who opens it gets the same checks, with the answers in the same "
         "order.\n- **A task.** Sentence, model, step, head and cuts are part of the address. Choose them, then copy "
-        "it.\n- **The class answers together.** Open a room. Everybody answers a question of a lesson alone, "
-        "discusses, answers again, and then one of the same kind about another sentence."
+        "the address.\n- **The class answers together.** Open a room. Everybody answers a question of a lesson alone, "
+        "discusses it, answers it again, and then answers a similar question about another sentence."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

@@ -14,11 +14,11 @@ def play() -> None:
     """Run the page."""
     shell.route()
     st.title("Glossary")
-    st.markdown(f"**What do the words mean?** {len(GLOSSARY)} terms of the field, as this course uses them.")
+    st.markdown(f"**What do the words mean?** {len(GLOSSARY)} terms, as this course uses them.")
     wanted = LOOK_UP.line("Look up", placeholder="A word, or a part of one")
     found = search(wanted)
     if not found:
-        st.info(f"No term has “{escaped(wanted)}” in it. Try a shorter part of the word.", icon=":material/search_off:")
+        st.info(f"No term contains “{escaped(wanted)}”. Try a shorter part of the word.", icon=":material/search_off:")
     for lesson in LESSONS:
         terms = [term for term in found if term.lesson == lesson.id]
         if terms:

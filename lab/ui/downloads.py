@@ -38,8 +38,8 @@ def _that_works(but: str) -> str:
     if found is not None:
         return found
     st.error(
-        "No model of this server can be read. Whoever runs it should restore the folder lab/models/embedded from the "
-        "repository.",
+        "This server cannot read any of its models. Whoever runs the server should restore the folder "
+        "lab/models/embedded from the repository.",
         icon=":material/folder_off:",
     )
     st.stop()
@@ -90,7 +90,9 @@ def _progress(model_id: str) -> None:
     if found is None or found.error is not None:
         st.rerun()
     with st.container(border=True):
-        so_far = f"{found.done:.0f} of {found.planned:.0f} MB" if found.planned else "asking the Hub for its size"
+        so_far = (
+            f"{found.done:.0f} of {found.planned:.0f} MB" if found.planned else "asking the Hub for the download’s size"
+        )
         st.progress(found.share, f"**{escaped(model_id)}**: {so_far}")
         st.markdown("You can go on, on this page or any other: the download goes on, too.")
         st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=found.stop)

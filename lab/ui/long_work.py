@@ -35,7 +35,7 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
         _progress(key)
         return
     if found is not None:
-        label, help = f"Go on: {found.share:.0%} is read", f"Somebody began it and left. {help}"
+        label, help = f"Go on: {found.share:.0%} is read", f"Somebody began this work and left. {help}"
     icon, args = ":material/play_arrow:", (key, work)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
 
@@ -129,10 +129,10 @@ def _progress(key: Hashable) -> None:
         st.rerun()
     found.watch(this_visit())
     with st.container(border=True):
-        waits = "Other runs on this server go first." if found.waiting else f"{found.share:.0%} is read."
+        waits = "Other runs on this server come first." if found.waiting else f"{found.share:.0%} is read."
         st.progress(found.share, waits)
         st.markdown(
-            "You can go on, on this page or any other: the run goes on, too. When you leave the lab, it stops, and "
-            "whoever comes next can go on from there."
+            "You can go on, on this page or any other: the run goes on, too. When you leave the lab, the run stops, "
+            "and whoever comes next can go on from there."
         )
         st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=found.stop)

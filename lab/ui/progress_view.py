@@ -50,13 +50,17 @@ def _missed(lesson: Lesson, answer: Answer, index: int) -> None:
         st.markdown(f"**{number(lesson)} · {lesson.title}.** {escaped(answer.question)}")
         st.markdown(
             f":material/close: You answered **{escaped(answer.chosen)}**. {escaped(answer.why_chosen)}\n\n"
-            f":material/check: Right is **{escaped(answer.right)}**. {escaped(answer.why_right)}"
+            f":material/check: The right answer is **{escaped(answer.right)}**. {escaped(answer.why_right)}"
         )
         if answer.link is None:
-            st.caption("The sentence was too long to keep.")
+            st.caption("The sentence was too long to store.")
             return
         st.caption(about(answer.link))
-        label, icon, take = f"Back to it in lesson {number(lesson)}", ":material/arrow_forward:", (lesson, answer.link)
+        label, icon, take = (
+            f"Back to this question in lesson {number(lesson)}",
+            ":material/arrow_forward:",
+            (lesson, answer.link),
+        )
         if st.button(label, key=f"_missed.{index}", icon=icon, type="tertiary", on_click=_take, args=take):
             selection.open_page(lesson, CHECK_STEP)
 
@@ -74,7 +78,7 @@ def keep() -> None:
     with st.expander("Your progress", icon=":material/save:"):
         st.markdown(
             "This browser keeps your answers and the steps that you have seen, for you alone: the server forgets them "
-            "when you leave. On a computer that you share, start afresh when you are done."
+            "when you leave. On a computer that you share, click Start afresh when you are done."
         )
         st.button("Start afresh on this computer", icon=":material/restart_alt:", on_click=start_afresh)
         st.markdown("A file takes your progress to another computer.")

@@ -107,7 +107,7 @@ def start(models: tuple[str, ...]) -> None:
             del st.query_params[name]
             mended = True
         if isinstance(parameter, TextParameter) and len(raw) > parameter.longest:
-            note(f"The text was longer than {parameter.longest} characters; the rest was left out.")
+            note(f"The text was longer than {parameter.longest} characters, so the rest was left out.")
     if mended:
         st.rerun()
 

@@ -95,7 +95,7 @@ def _model(opened: Lesson | Bench | None, first: str) -> None:
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
             "Weights",
-            help="Random: the same architecture before its first training step. If you still see something, the model "
+            help="Random: the same architecture before its first training step. If you still see a pattern, the model "
             "has not learned it.",
         )
         if weights == parameters.RANDOM:
@@ -214,7 +214,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
             on_change=take,
             placeholder="No job stands out",
             format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
-            help="Measured on many sentences, not on yours; copying on random tokens. A head is listed where it is "
+            help="Measured on many sentences, not on yours; copying on random tokens. A head is listed only if it is "
             "clearly better than chance.",
         )
         if own is not None:
@@ -233,7 +233,7 @@ def _told(job: Notable, doing: Doing) -> str:
 def _mode() -> str:
     return parameters.MODE.choose(
         "Input",
-        help="Toy: made-up words or sentences of letters, small enough to see whole.",
+        help="Toy: made-up words or sentences of letters, small enough to see everything.",
     )
 
 

@@ -158,7 +158,7 @@ def through(room: Class, database: str, look: Callable[[str], None]) -> None:
         nothing_told(each, told)
     press(room.teacher.page, "Reveal")
     for each in (room.wall, *room.learners):
-        expect(each.page.get_by_text("Fewer than 5 answers").first).to_be_visible(timeout=SOON)
+        expect(each.page.get_by_text("fewer than 5 answers").first).to_be_visible(timeout=SOON)
         assert any(told.options[told.answer].why[:40].encode() in frame for frame in each.sent)  # the search finds
     look("revealed")
     press(room.teacher.page, "Ask a third question")
@@ -246,7 +246,7 @@ def test_the_teachers_role_survives_a_reload_anywhere(lab: Lab, browser: Browser
             expect(page.get_by_text(shown).first).to_be_visible(timeout=60_000)
             wait_idle(page)
             everything = b"".join(room.teacher.sent)
-            assert b"The class answers a question" not in everything and b"You are in" not in everything
+            assert b"The class is answering a question" not in everything and b"You are in" not in everything
             assert answered(database, room.code) == []
         learner.goto(page.url)
-        expect(learner.get_by_text("The class answers a question")).to_be_visible(timeout=60_000)
+        expect(learner.get_by_text("The class is answering a question")).to_be_visible(timeout=60_000)

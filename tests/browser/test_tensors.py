@@ -24,7 +24,7 @@ def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path
     page.keyboard.press("Enter")
     wait_idle(page)
     expect(page).to_have_url(re.compile("tensor=layer.key"))
-    page.get_by_text("Only a part of it").click()
+    page.get_by_text("Show only a part").click()
     page.get_by_label(re.compile("^Rows")).fill("2-6")
     page.keyboard.press("Enter")
     wait_idle(page)

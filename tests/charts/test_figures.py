@@ -119,7 +119,7 @@ def test_figures_are_frozen() -> None:
 
 def test_a_title_is_read_as_it_was_written_on_a_wide_page() -> None:
     """Its lines are joined by spaces there, so that none may end within a word."""
-    title = "How any two methods agree in lab-bert, beside leave-one-out"
+    title = "How well any two methods agree in lab-bert, beside leave-one-out"
     spec = bars(["a"], [1.0], Scale("Value"), title=title).spec
     lines = {each["name"]: each["value"] for each in spec["params"] if each["name"].endswith("title_lines")}
     assert [" ".join(each) for each in lines.values()] == [title, title]

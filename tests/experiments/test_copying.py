@@ -44,11 +44,11 @@ def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedMod
     best, random = table.iloc[0], table[table["away"] == "random head"]
     layer, head = best["head"].split("-")
     assert f"Without layer {layer}, head {head} the loss of the second copy rises by {best['at its mean']:.2f};" in said
-    assert f"without a random head by {random['at its mean'].mean():.2f}." in said
+    assert f"without a random head it rises by {random['at its mean'].mean():.2f}." in said
     both = found.run(BOTH, MEAN)
-    assert both is not None and f"it rises by {both.second.mean() - found.plain.second.mean():.2f}." in said
+    assert both is not None and f"the loss rises by {both.second.mean() - found.plain.second.mean():.2f}." in said
     assert f"When head {best['head']} writes 0, not its mean, the loss rises by {best['loss rises by']:.2f}" in full
-    assert f"for a random head by {random['loss rises by'].mean():.2f}." in full
+    assert f"for a random head it rises by {random['loss rises by'].mean():.2f}." in full
     alike, second = log(gpt2.config.vocabulary), found.plain.second.mean()
     first = found.plain.by_place[: found.period - 1].mean()
     assert f"falls from {first:.1f} in the first copy to {second:.1f} in the second." in said
@@ -62,7 +62,7 @@ def test_the_meaning_has_the_table_s_numbers(found: CopyingTest, gpt2: LoadedMod
 def test_what_a_0_costs_beyond_all_copying_is_said_to_be_more(found: CopyingTest) -> None:
     assert found.most_lost == pytest.approx(log(found.vocabulary) - found.plain.second.mean())
     told = meanings.in_full(found)
-    assert f"**{found.most_lost:.2f} nats** can be lost copying" in told
+    assert f"losing all copying costs at most **{found.most_lost:.2f} nats**" in told
     for row in found.rows:
         assert (f"{row.name} ({row.zero.rise:.2f})" in told) == (row.zero.rise > found.most_lost)
     less = moved(moved(moved(found, BEST, 0.5), SOURCE, 0.5), BOTH, 0.5)
@@ -139,7 +139,7 @@ def test_how_many_are_missed_as_much_is_counted(found: CopyingTest, rise: float,
 
 
 def test_choosing_is_said_to_flatter_only_where_it_does(found: CopyingTest) -> None:
-    assert "flattered nothing" in meanings.bias_of(replace(found, chosen_on=found.induction))
+    assert "no visible bias" in meanings.bias_of(replace(found, chosen_on=found.induction))
     assert "selection bias" in meanings.bias_of(replace(found, chosen_on=found.induction + 0.1))
 
 

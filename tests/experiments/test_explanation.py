@@ -50,18 +50,18 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     _, found = model_and_result(model_id)
     said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), as_frame(found).set_index("method")
     line = table.loc["raw attention"]
-    assert f"agrees with blanking by **{line['ρ']:.2f}**" in said
-    assert f"over all layers, by {table.loc['attention, all layers', 'ρ']:.2f}." in said
+    assert f"agrees with the order by blanking at **{line['ρ']:.2f}**" in said
+    assert f"over all layers, attention agrees at {table.loc['attention, all layers', 'ρ']:.2f}." in said
     near = table.loc["nearness alone", "ρ"]
     assert said.endswith(f"{'does better' if near > line['ρ'] else 'reaches'}: {near:.2f}.")
     verdicts = meanings.verdict_of(found).splitlines()[1:]
     assert [verdict.split("**")[1] for verdict in verdicts] == [row.judged.verdict.value for row in found.rows]
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
     assert f"{line['low']:.2f} to {line['high']:.2f}" in full
-    assert f"{line['beyond']:.2f} is left" in full and f"attention reaches {twin}" in full
+    assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"attention reaches {twin}" in full
     yardstick = meanings.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
-    assert f"agree most, by {off.max():.2f}" in yardstick and f"least, by {off.min():.2f}" in yardstick
+    assert f"agree most, at {off.max():.2f}" in yardstick and f"least, at {off.min():.2f}" in yardstick
     for row in found.rows:
         told = f"leads {CLAIMS[row.claim].second} by {row.effect:.2f}; in the twin it is {row.twin:.2f}".replace(
             "-", "−"
@@ -91,7 +91,7 @@ def test_the_answers_are_those_of_the_numbers(rho: float, option: int) -> None:
     assert given["attention"][0] == option
     assert f"the mean over the texts is {rho:.2f}" in given["attention"][1]
     assert meanings.ASKS[1].options[given["best"][0]].text == "nearness to the blank"
-    assert "it reaches 0.95; next is" in given["best"][1]
+    assert "its agreement is 0.95; next is" in given["best"][1]
 
 
 def test_where_two_are_best_there_is_no_answer() -> None:

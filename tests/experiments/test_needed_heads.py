@@ -70,7 +70,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     for row in found.rows:
         (line,) = [line for line in told if CLAIMS[row.id] in line]
         assert f"**{row.judged.verdict.value}**" in line
-    assert f"{len(clear)} of {len(table)} heads can be told from 0" in full
+    assert f"{len(clear)} of {len(table)} heads have an effect that can be told from 0" in full
     assert f"without {(clear['change'] < 0).sum()} of them" in full
     assert f"without {(clear['change'] > 0).sum()} it rises" in full
     most, before = table.iloc[0], found.plain.mean()
@@ -79,7 +79,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     head = tuple(int(part) - 1 for part in most["head"].split("-"))
     turned = (found.changed[head] > 0).astype(float) - (found.plain > 0)
     changes = [100 * turned[found.of(each.id)].mean() for each in found.templates if not each.refused]
-    assert f"By template that is from {min(changes):+.0f} (" in full and f" to {max(changes):+.0f} (" in full
+    assert f"By template, this change is from {min(changes):+.0f} (" in full and f" to {max(changes):+.0f} (" in full
     assert f"prefers the good form in {(found.plain > 0).sum()} of {len(found.plain)} pairs" in full
 
 
@@ -110,7 +110,7 @@ def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> 
 def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
     nothing = np.zeros(found.shape)
     said = meanings.in_full(with_effect(found, nothing + 0.1, nothing > 0), "m")
-    assert "There is no head without which it falls" in said and "**0 of" in said
+    assert "There is no head without which the logit difference falls" in said and "**0 of" in said
 
 
 @pytest.mark.parametrize(("share", "option"), [(0.0, 0), (0.25, 0), (0.5, 1), (0.75, 2), (1.0, 3)])
@@ -132,9 +132,9 @@ def test_how_many_can_go(found: NeededTest, step: int) -> None:
     assert meanings.last_for_nothing(cut) == found.away[step - 1]
     assert meanings.answers(cut)["go"] == (
         option,
-        f"with {found.away[step - 1]} away the model is not clearly worse yet.",
+        f"with {found.away[step - 1]} heads removed the model is not clearly worse yet.",
     )
-    assert f"The {found.away[step - 1]} least important heads can go together" in meanings.meaning_of(cut, "m")
+    assert f"The {found.away[step - 1]} least important heads can be removed together" in meanings.meaning_of(cut, "m")
     assert meanings.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == every
 
 
@@ -162,7 +162,7 @@ def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> No
         again.__dict__["rows"] = tuple(replace(row, on_a=row.zero.ours + by) for row in found.rows)
         return again
 
-    assert "flattered nothing" in meanings.bias_of(moved(-0.01))
+    assert "no visible bias" in meanings.bias_of(moved(-0.01))
     assert "selection bias" in meanings.bias_of(moved(0.01))
 
 
@@ -183,9 +183,9 @@ def test_every_claim_and_template_has_its_line(found: NeededTest, model: LoadedM
 def test_the_curve_has_the_accuracies(found: NeededTest, model: LoadedModel) -> None:
     table = pruning_chart(model).table()
     assert table["Heads taken away"].tolist() == found.away.tolist()
-    assert table["least I_h first"][0] == pytest.approx((found.plain[found.b] > 0).mean(), abs=1e-6)
+    assert table["lowest I_h first"][0] == pytest.approx((found.plain[found.b] > 0).mean(), abs=1e-6)
     fifth = found.row(FIFTH)
-    lost = table["least I_h first"][0] - table["least I_h first"][found.fifth]
+    lost = table["lowest I_h first"][0] - table["lowest I_h first"][found.fifth]
     assert lost == pytest.approx(fifth.zero.ours, abs=1e-6)
 
 
@@ -215,7 +215,7 @@ def test_the_head_that_a_template_needs_most_is_named_where_it_is_clear(found: N
         part = next(part for part in said.split("; ") if f"*{name}*" in part)
         assert head in part
     assert said.count("*") == 2 * len(needed) + (4 if len({*needed.values()}) > 1 else 0)
-    assert ("Different templates miss" in said) == (len({*needed.values()}) > 1)
+    assert ("Different templates need" in said) == (len({*needed.values()}) > 1)
 
 
 @pytest.mark.parametrize("call", [effect_map, pruning_chart, ablation_map, partial(effect_map, template="reflexive")])

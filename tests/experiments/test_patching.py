@@ -72,7 +72,7 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
         assert set(re.findall(r"\*\*(.*?)\*\*", told)) == set(both["verdict"])
     assert ("**Also untrained**" in verdicts) == ("also untrained" in located["verdict"].tolist())
     relay = figures.relay_frame(found).query("direction == @choices.SUFFICES")
-    assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings it there" in said
+    assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings the number there" in said
     assert f"alone it recovers {relay['carried'].iloc[0]:.0%}" in said
     single = relay[relay["held network"].str.startswith("that of")]
     assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in full
@@ -105,7 +105,10 @@ def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, s
         return replace(found, carried={**found.carried, SUFFICES: replace(means, **changed)})
 
     answer = meanings.answers(with_interval(0.01))["head"]
-    assert answer[0] == option and f"recovers {share:.0%}, {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
+    assert (
+        answer[0] == option
+        and f"recovers {share:.0%} (95 % interval: {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
+    )
     assert "head" not in meanings.answers(with_interval(0.5)), "the interval leaves it open"
 
 
@@ -154,7 +157,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1
-    assert (f"From layer {first} on it is the asked token" in said) != last
+    assert (f"From layer {first} on the asked token does" in said) != last
     assert ("only after the last layer" in said) == last
     best = found.clean_into_corrupt.heads.max()
     assert f"{best:.0%}" in said.rpartition("single heads")[2]

@@ -144,15 +144,15 @@ def test_nothing_is_shown_before_the_browser_has_told_who_it_is(school: tuple[La
         async with visiting(lab.url) as teacher:
             await teacher.open(page, room=code)
             assert "One moment" in str(teacher.words) and not {*teacher.widgets} & {"step", "_room_lesson"}
-            assert "The class answers" not in str(teacher.words) and "Which one?" not in str(teacher.words)
+            assert "The class is answering" not in str(teacher.words) and "Which one?" not in str(teacher.words)
             await room.tell(teacher, code, "", key)
-            assert "The class answers" not in str(teacher.words)
+            assert "The class is answering" not in str(teacher.words)
             assert key not in str(teacher.words), "the wall may show this page"
             assert "step" in teacher.widgets if page != "Room" else "Round 1 is open" in str(teacher.words)
         async with visiting(lab.url) as learner:
             await learner.open(page, room=code)
             await room.tell(learner, code)
-            assert ("The class answers" in str(learner.words)) == (page != "Room")
+            assert ("The class is answering" in str(learner.words)) == (page != "Room")
 
     run(reload())
     assert rooms.taught(code, key).state.people == (page == "Room")

@@ -101,11 +101,11 @@ def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
     monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
     monkeypatch.setattr(replication.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))
-    assert "not measured yet" in words(at) and not at.dataframe
+    assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     press(at, "Stop")
     worked(at)
-    assert stopped and "not measured yet" in words(at)
+    assert stopped and "not been measured yet" in words(at)
 
 
 def test_a_small_model_is_measured_live(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:

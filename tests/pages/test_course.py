@@ -138,7 +138,7 @@ def test_a_missed_check_is_reviewed_and_leads_back_to_its_sentence() -> None:
 def test_a_sentence_too_long_to_keep_is_said() -> None:
     at = lesson(text=f"{TEXT} {'x' * 600}")
     answer(at, right=False)
-    assert "too long to keep" in words(to_course(at))
+    assert "too long to store" in words(to_course(at))
     assert not [button for button in at.button if button.key == "_missed.0"]
 
 
@@ -159,7 +159,7 @@ def test_a_bad_file_is_refused_and_nothing_is_lost(data: bytes) -> None:
     at = lesson()
     answer(at, right=True)
     before = at.session_state["progress"]
-    assert "Your progress is as it was" in upload(to_course(at), data)
+    assert "Your progress has not changed" in upload(to_course(at), data)
     assert at.session_state["progress"] == before
     assert len(at.error) == 1
 

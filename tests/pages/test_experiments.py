@@ -86,7 +86,7 @@ def test_a_prediction_is_scored_beside_guessing() -> None:
     held, testable = sum(each in HOLDS for each in verdicts), len(verdicts) - verdicts.count(Verdict.NOT_TESTABLE)
     gains = [found[name].accuracy - found[name].offset_accuracy for name in ("det", "nsubj", "obj", "case")]
     right = (3 * held <= testable) + (gains[0] == max(gains))
-    assert f"**{right} of 2** right; guessing gets {1 / 3 + 1 / 4:.1f} on average." in words(at)
+    assert f"**{right} of 2** right; guessing gets {1 / 3 + 1 / 4:.1f} right on average." in words(at)
     next(button for button in at.button if button.label == "Ask me again").click().run()
     assert not at.dataframe and at.radio
 
@@ -105,7 +105,7 @@ def test_the_sentences_are_cases_of_the_table(model_id: str) -> None:
         at.selectbox(key="_experiment_relation").select(relation).run()
         assert not at.exception
         row = next(row for row in found.rows if row.relation == relation)
-        assert f"names {row.right} of {row.count} right" in words(at)
+        assert f"is right in {row.right} of {row.count} cases" in words(at)
         shown = [caption.value for caption in at.caption if caption.value.startswith("From **")]
         assert shown
         pairs = set()
@@ -158,7 +158,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
     monkeypatch.setattr(replication.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=offer("bert")))
-    assert "not measured yet" in words(at) and not at.dataframe
+    assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     assert begun.wait(20)
     at.run()
@@ -167,7 +167,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     press(at, "Stop")
     go_on.set()
     at.run()
-    assert "not measured yet" in words(at) and not at.get("progress")
+    assert "not been measured yet" in words(at) and not at.get("progress")
     press(at, "Run the experiment")
     worked(at)
     assert at.dataframe and "Measured on this server" in words(at)
@@ -180,7 +180,7 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
     none = replication.compared(replication.Named(*(_no_cases(runs.trained(name)),) * 2), 0, [0])
     monkeypatch.setattr(replication.RESULTS, "found", {model_hash(runs.trained(name)): none})
     at = reveal(visit(PAGE, model=name))
-    assert "nothing can be tested on it" in words(at) and not at.dataframe
+    assert "the claim cannot be tested on it" in words(at) and not at.dataframe
 
 
 def test_a_class_sees_the_question_and_a_button() -> None:

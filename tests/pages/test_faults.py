@@ -289,7 +289,7 @@ def test_where_every_model_is_damaged_one_sentence_says_so(shipped: Path) -> Non
     for model in ("lab-minilm", "lab-bert", "lab-gpt2"):
         _cut_short(shipped / model)
     at = visit(PAGE)
-    assert not at.exception and "No model of this server can be read" in at.error[0].value
+    assert not at.exception and "This server cannot read any of its models" in at.error[0].value
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_a_tree_too_large_is_cut_and_said() -> None:
 def test_a_tree_says_when_it_has_fewer_levels_than_were_asked_for() -> None:
     said = words(by_weight(text=TEXT, step="influence-tree", flow_layer="2", tree_depth="5"))
     assert (
-        "Depth 5 needs the same number of layers; from layer 2 down there are 2." in said
+        "Depth 5 needs the same number of layers; from layer 2 down there are only 2." in said
         and "layers 2 down to 1" in said
     )
     assert "needs the same number of layers" not in words(by_weight(text=TEXT, step="influence-tree"))
@@ -175,7 +175,7 @@ def test_a_tree_that_runs_through_special_tokens_alone_says_so(tokens: str) -> N
         kept = [i for i, each in enumerate(special) if tokens == "All tokens" or not each]
         place = max(kept, key=lambda i: attention[place, i])
         inner.append(special[place])
-    assert ("Between its two ends there are only special tokens" in words(at)) == all(inner[:-1])
+    assert ("Between the path’s two ends there are only special tokens" in words(at)) == all(inner[:-1])
 
 
 def sent_tree(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -232,4 +232,4 @@ def test_a_first_token_reads_itself_in_every_layer_and_has_no_tree_within_one() 
     _, arrays = sent_tree(by_weight(**link))
     assert set(arrays["token"].tolist()) == {0} and set(arrays["product"].tolist()) == {1.0}
     assert "no other token to attend to" in words(by_weight(tree="One layer repeated", **link))
-    assert "has no target" in words(by_weight(flow_tokens="Words only", **link))
+    assert "has no token to attend to" in words(by_weight(flow_tokens="Words only", **link))

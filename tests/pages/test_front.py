@@ -114,7 +114,7 @@ def test_a_cut_is_in_the_link_and_goes_with_its_sentence() -> None:
 @pytest.mark.parametrize("cut", ["99", "7", "x", "3,99.1.1", "1-99.7.3"])
 def test_a_cut_that_is_not_there_is_said(cut: str) -> None:
     at = visit(cut=cut)
-    assert "cuts something that this text or this model does not have" in words(at)
+    assert "cuts do not exist in this text or model" in words(at)
 
 
 def test_any_token_can_be_watched_by_link() -> None:
@@ -170,7 +170,7 @@ def test_a_word_of_one_s_own(own: str) -> None:
     at = visit()
     at.text_input(key="_first_own").set_value(own).run()
     assert not at.exception and "<script>" not in html_of(at)
-    assert ("The model gave" in words(at)) != ("pieces for this model" in words(at))
+    assert ("The model gave" in words(at)) != ("This model cuts" in words(at))
 
 
 @pytest.mark.parametrize("model", ["lab-gpt2", "lab-bert"])

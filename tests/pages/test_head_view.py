@@ -101,7 +101,7 @@ def test_it_opens_on_the_head_that_shows_something(model: str) -> None:
     row = arrays["weights"][head, query] / header["steps"]
     assert header["hide"] == (not trace.encoding.special[row.argmax()]), "what is said is drawn"
     assert f"({query + 1}), layer {layer + 1}, head {head + 1} looks most at" in words(at)
-    assert f"({row.argmax() + 1}): it gives it {row.max():.0%} of its attention." in words(at)
+    assert f"({row.argmax() + 1}): that token gets {row.max():.0%} of its attention." in words(at)
     other = 1 + (layer + 1) % trace.model.config.layers
     at.sidebar.selectbox(key="layer").select(other).run()
     assert sent(at)[0]["start"] == [] and "looks most at" not in words(at)

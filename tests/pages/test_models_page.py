@@ -117,7 +117,7 @@ def test_a_hub_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(hub, "cached", lambda entry: tmp_path if entry.id == "gpt2" else None)
     runs.model_ids.clear()
     at = visit(PAGE, model="gpt2")
-    assert "It is on this machine." in words(at)
+    assert "The model is on this machine." in words(at)
     assert tables(at).count("on this machine") == 1
     runs.model_ids.clear()
 

@@ -72,7 +72,7 @@ def test_the_constructed_toy_keeps_its_heads() -> None:
 def test_heads_that_do_not_divide_the_width_get_a_sentence() -> None:
     at = visit(PAGE, mode="Toy", toy_weights="Random", toy_heads="5", step="how-many")
     reveal(at)
-    assert "32 ÷ 5 = 6.40. You see 4; possible are 1, 2, 4, 8, 16, 32" in words(at)
+    assert "32 ÷ 5 = 6.40. You see 4; possible numbers are 1, 2, 4, 8, 16, 32" in words(at)
     for heads in (1, 32):
         at.number_input(key="toy_heads").set_value(heads).run()
         assert not at.exception

@@ -113,11 +113,11 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     monkeypatch.setattr(replication.RESULTS, "found", {})
     monkeypatch.setattr(replication.RESULTS, "data_hash", lambda: "of other pairs")  # so that nothing ships
     at = reveal(visit(PAGE, model="lab-bert"))
-    assert "not measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
+    assert "not been measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     press(at, "Stop")
     worked(at)
-    assert stopped and "not measured yet" in words(at)
+    assert stopped and "not been measured yet" in words(at)
     press(at, "Run the experiment")
     worked(at)
     assert at.dataframe and "Measured on this server" in words(at)

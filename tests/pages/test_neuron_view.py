@@ -112,7 +112,7 @@ def test_a_walk_leads_to_its_head() -> None:
     traced = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT, PAIR)
     scores = trace_patterns(traced).next_token
     layer, head = (int(place) for place in np.unravel_index(int(scores.argmax()), scores.shape))
-    assert f"**layer {layer + 1}, head {head + 1}**: score **{scores.max():.3f}**. On this" in words(at)
+    assert f"**layer {layer + 1}, head {head + 1}**, with a score of **{scores.max():.3f}**. On this" in words(at)
     assert f"a uniform head scores {1 / len(traced):.3f}" in words(at)
     at.button(key="_walk.next_token.dimensions").click().run()
     assert not at.exception
@@ -158,7 +158,7 @@ def test_the_steps_of_links_made_before_are_understood() -> None:
 
 def test_a_model_without_the_head_says_so() -> None:
     said = plain(visit(PAGE, text=TEXT, pair=PAIR, step=STEPS[2], weights="Random"))
-    assert "not clear enough for a name" in said or "no more than a uniform head" in said
+    assert "too low for a name" in said or "no higher than a uniform head" in said
 
 
 def test_a_causal_model_has_no_next_word() -> None:
@@ -172,7 +172,7 @@ def test_a_causal_model_has_no_next_word() -> None:
 def test_a_score_that_a_uniform_head_has_too_is_called_so() -> None:
     said = words(visit(PAGE, model="lab-gpt2", text=TEXT, step=STEPS[2]))
     assert "On this text a uniform head scores 1.000" in said
-    assert "no more than a uniform head" in said
+    assert "no higher than a uniform head" in said
 
 
 def test_bad_links_are_said() -> None:
@@ -217,7 +217,7 @@ def test_a_head_of_neighbours_is_shown_at_tokens_2_8_and_14(model: str) -> None:
     said = at_places(traced, (2, 0), (1, 7, 13), step)
     best = [set((-row).argsort()[:5] + 1) for row in drawn]
     same = len(best[0] & best[1] & best[2])
-    assert (f"{same} of them at all" in said) == (same > 0)
+    assert (f"{same} of them are among the strongest at all" in said) == (same > 0)
     assert "at token 2: " in words(visit(PAGE, model=model, text=long, step="three-patterns"))
 
 

@@ -129,7 +129,7 @@ def test_a_model_without_a_result_is_measured_in_the_background(
     monkeypatch.setattr(replication.RESULTS, "data_hash", lambda: "of other pairs")
     monkeypatch.setattr(replication.RESULTS, "found", {})
     at = reveal(visit(PAGE, model=MODEL))
-    assert "not measured yet" in words(at) and not at.dataframe
+    assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     worked(at)
     assert at.dataframe and "Measured on this server" in words(at)

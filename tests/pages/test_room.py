@@ -121,7 +121,7 @@ def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None
     again(teacher)
     assert "5 answers in this round" in words(teacher)
     press(teacher, "Close the round")
-    assert "80% are right" in words(teacher) and "Sure and wrong: 1" in words(teacher)
+    assert "80% of the answers are right" in words(teacher) and "Sure and wrong: 1" in words(teacher)
     press(teacher, "Let them discuss")
     press(teacher, "Open round 2")
     assert "answer again" in words(again(learner))
@@ -130,7 +130,7 @@ def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None
     again(learner)
     why = question.options[question.answer].why
     assert why in words(learner) and why in words(teacher)
-    assert "Fewer than 5 answers" in words(learner)  # of round 2
+    assert "fewer than 5 answers" in words(learner)  # of round 2
     press(teacher, "Ask a third question")
     assert rooms.seen(code).state.phase is Phase.THIRD
     posed = rooms.taught(code, key).question
@@ -174,7 +174,7 @@ def test_nothing_of_the_answer_reaches_a_learner_or_the_wall_before_the_reveal(b
 def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
     code, key = asked(visit(ROOM))
     learner = visit(LESSON, room=code)
-    assert "The class answers a question." in words(learner)
+    assert "The class is answering a question." in words(learner)
     assert "step" not in [each.key for each in learner.segmented_control]
     assert not components(visit("10_Head_view.py", room=code))
     assert visit(LESSON).segmented_control

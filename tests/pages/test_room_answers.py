@@ -47,7 +47,7 @@ def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     teacher.switch_page(f"pages/{ROOM}")
     again(teacher)
-    assert "80% are right" in words(teacher) and "✓" not in everything(teacher)
+    assert "80% of the answers are right" in words(teacher) and "✓" not in everything(teacher)
     press(teacher, "Reveal")
     told = words(again(learner))
     assert "counts as right" in told and "4 of 5" not in told and "**80%** of 5" in told
@@ -71,7 +71,7 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
 
 
 def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
-    teacher, code, key, question = begin("Ask to pick it")
+    teacher, code, key, question = begin("Ask the class to pick")
     rooms, place = server().rooms, question.place
     assert place is not None
     assert len(place.picks.tokens) > len(question.options)
@@ -110,7 +110,7 @@ def test_the_summary_to_print_is_the_teachers_and_leaves_out_what_is_open(browse
     assert "You are in" not in words(printed) and question.options[question.answer].why not in everything(printed)
     printed.session_state["_room_keys"] = {code: key}
     again(printed)
-    assert "Questions: 0" in words(printed) and "not on it yet" in words(printed)
+    assert "Questions: 0" in words(printed) and "not on this page yet" in words(printed)
     assert question.options[question.answer].why not in everything(printed)
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)

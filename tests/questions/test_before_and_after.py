@@ -89,7 +89,7 @@ def test_no_more_runs_are_made_than_it_takes() -> None:
 def test_the_gain_by_hand(taken: list[BothTests], expected: Gain, g: float | None) -> None:
     found = gain(taken)
     assert found == expected and found.g == (g if g is None else pytest.approx(g))
-    assert ("Nothing was missing before" in said(found)) == (g is None)
+    assert ("All answers were right before" in said(found)) == (g is None)
     assert ("less than before" in said(found)) == (g is not None and g < 0)
 
 

@@ -97,7 +97,7 @@ def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
     assert checks(at) == answered
     say(at, TEXTS[1])
     assert checks(at) == answered
-    assert "You have another sentence or model now." in words(at) and "layer 2, head 3" in words(at)
+    assert "You have changed the sentence or the model." in words(at) and "layer 2, head 3" in words(at)
     to(to(at, "map"), "check")
     assert checks(at) == answered
     at.query_params.clear()
@@ -108,7 +108,7 @@ def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
     press(at, "New questions")
     new = checks(at)
     assert new and {label for label, _ in new} != {label for label, _ in answered}
-    assert all(value is None for _, value in new) and "You have another" not in words(at)
+    assert all(value is None for _, value in new) and "You have changed" not in words(at)
 
 
 def test_new_questions_of_the_same_sentence_are_others_first() -> None:

@@ -170,7 +170,7 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
     wanted = parameters.TOY_OTHER.choose("Sentence B", width=160)
     every = toy_runs.sentences(page.selection).sentences
     if wanted > len(every):
-        selection.note(f"There are {len(every)} sentences, so B is the last.")
+        selection.note(f"There are only {len(every)} sentences, so B is the last one.")
     return number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
 
 
@@ -211,15 +211,15 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
         b = changed(a, changes)
     except ValueError:
         st.info(
-            f"{named(a, query)} attends to {named(a, key)} only. If that is blocked, it would have nothing left. "
-            "Choose another pair.",
+            f"{named(a, query)} attends to {named(a, key)} only. If this is blocked, the query has nothing left to "
+            "attend to. Choose another pair.",
             icon=":material/block:",
         )
         b = a
     if change == NO_SEGMENTS and a.model.config.segments == 0:
         st.info(f"{quoted(a.model.id)} has no segments, so nothing changes.", icon=":material/info:")
     if change == BLOCKED and a.model.config.causal and key > query:
-        st.info("A causal model never looks ahead, so this pair is masked already.", icon=":material/info:")
+        st.info("A causal model never looks ahead, so this pair is already masked.", icon=":material/info:")
     return Pair(a, b, f"{escaped(a.model.id)} as it is", f"{escaped(a.model.id)}, {what}")
 
 

@@ -73,7 +73,7 @@ def hidden(traced: Trace, token: int) -> Trace:
         return traced
     mask, there = mask_of(traced.model.tokenizer), min(token, len(traced) - 1)
     if mask is None:
-        raise NothingToShow(f"The tokenizer of {traced.model.id} has no token that hides another.")
+        raise NothingToShow(f"The tokenizer of {traced.model.id} has no mask token to hide a word.")
     if traced.token_ids[there] == mask[1]:
         return traced
     if traced.encoding.special[there]:
@@ -125,7 +125,7 @@ def _metrics(traced: Trace, at: At) -> ShownComparison:
     """One metric of every head."""
     values = trace_metrics(traced).values(at.metric, at.corrected)
     if not np.isfinite(values).all():
-        raise NothingToShow("A single token has no other to attend to, so the corrected metric has no value.")
+        raise NothingToShow("A single token has no other token to attend to, so the corrected metric has no value.")
     metric = next(each for each in METRICS if each.id == at.metric)
     title, unit = metrics.label(metric, at.corrected, 0.01), metrics.unit(metric, at.corrected).capitalize()
     return ComparedCells(title, _counted("Layer", len(values)), _counted("Head", values.shape[1]), values, unit)
@@ -202,7 +202,7 @@ def _sentences(traced: Trace, at: At) -> ShownComparison:
     """The attention between sentences."""
     found = sentences.between(traced)
     if len(found.sentences) < 2:
-        raise NothingToShow("This text is one sentence, so there is no attention between sentences.")
+        raise NothingToShow("This text is a single sentence, so there is no attention between sentences.")
     count = len(found.sentences)
     names = ("From", tuple(found.names())), ("To", tuple(str(i + 1) for i in range(count)))
     rows, columns = (Labels(title, labels, "sentences", count) for title, labels in names)

@@ -32,7 +32,7 @@ def streams(a: Trace, b: Trace) -> Figure:
     """
     found, same = apart(a, b), same_tokens(a, b)
     if not same.any():
-        raise ValueError("A and B have no token in common at the same place.")
+        raise ValueError("A and B share no token at the same place.")
     series = {
         "‖B − A‖ ÷ ‖A‖": found.distance[:, same].mean(axis=1),
         "1 − cosine": 1 - found.cosine[:, same].mean(axis=1),

@@ -15,17 +15,17 @@ def best_words(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) ->
     one_run, other_run = runs
     (first, p), (second, q) = (_best(each) for each in (a, b))
     if first == second:
-        said = f"Both expect {quoted(first)} most: A with {p:.2f}, B with {q:.2f}."
+        said = f"Both expect {quoted(first)} most: A gives it {p:.2f}, B {q:.2f}."
         moved = "does not change the word that comes first"
     else:
-        said = f"A expects {quoted(first)} most, with {p:.2f}; B {quoted(second)}, with {q:.2f}."
-        moved = "is enough to move the model from the one to the other"
+        said = f"A expects {quoted(first)} most, with {p:.2f}; B expects {quoted(second)}, with {q:.2f}."
+        moved = "is enough to move the model from one word to the other"
     places = [at for at, (one, other) in enumerate(zip(one_run.tokens, other_run.tokens, strict=False)) if one != other]
     alike = one_run.model.id == other_run.model.id and one_run.interventions == other_run.interventions
     if not alike or len(one_run) != len(other_run) or len(places) != 1:
         return said
     one, other = (quoted(each.tokens[places[0]]) for each in runs)
-    return f"{said} The two differ in one token, {one} and {other}: that {moved}."
+    return f"{said} A and B differ in one token, {one} and {other}: this swap {moved}."
 
 
 def _best(words: ComparedWords) -> tuple[str, float]:

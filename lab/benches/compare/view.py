@@ -68,9 +68,7 @@ def _details(figure: str, at: At) -> At:
     if figure == comparable.SENTENCES:
         at = replace(at, measure=MEASURE.choose("Measure"))
     if figure in (comparable.METRIC, comparable.SPECIALIZATION):
-        version = VERSION.choose(
-            "Version", help="Corrected for the length of the text, or for what an even spread gives."
-        )
+        version = VERSION.choose("Version", help="Corrected for the text’s length, or relative to an even spread.")
         at = replace(at, corrected=version == CORRECTED)
     return at
 
@@ -120,14 +118,14 @@ def show(pair: Pair, figure: str, at: At) -> None:
 def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None:
     """Say the comparison in one or two numbers."""
     if reason is not None:
-        st.markdown(f"{escaped(reason)}: the two figures have no cells in common.")
+        st.markdown(f"{escaped(reason)}: the two figures have no cells to compare.")
         return
     found = b.largest(a)
     if found.value == 0:
         st.markdown("**No difference** between A and B in this figure.")
     elif isinstance(b, Names):
         st.markdown(
-            f"**{found.mean * b.values.size:.0f} of {b.values.size} heads** have another name in B; the first is "
+            f"**{found.mean * b.values.size:.0f} of {b.values.size} heads** have a different name in B; the first is "
             f"{found.where}."
         )
     else:
@@ -152,11 +150,13 @@ def _no_difference(figure: str) -> None:
     """Say that there is no difference map, and offer the comparisons that exist."""
     if figure in comparable.PER_HEAD:
         st.info(
-            "No difference map: the two models differ in the number of layers or heads.", icon=":material/difference:"
+            "There is no difference map: the two models differ in the number of layers or heads.",
+            icon=":material/difference:",
         )
         return
     st.info(
-        "No difference map. Metrics and named heads have one value for each head, so texts of any length compare.",
+        "There is no difference map. Metrics and named heads have one value for each head, so you can compare texts of "
+        "any length.",
         icon=":material/difference:",
     )
     st.button(
@@ -169,11 +169,13 @@ def _show_streams(pair: Pair) -> None:
     a, b = pair.a, pair.b
     if a.hidden_states.shape != b.hidden_states.shape:
         shapes = (" × ".join(map(str, each.hidden_states.shape)) for each in (a, b))
-        st.caption(f"The residual streams have different shapes, {' and '.join(shapes)}, so they have no distance.")
+        st.caption(
+            f"The residual streams have different shapes, {' and '.join(shapes)}, so no distance can be computed."
+        )
         return
     same = same_tokens(a, b)
     if not same.any():
-        st.caption("A and B have no token in common at the same place, so no vectors are compared.")
+        st.caption("A and B share no token at the same place, so no vectors are compared.")
         return
     draw(partial(differences.streams, a, b), "compare-streams")
     found = apart(a, b)
@@ -181,8 +183,8 @@ def _show_streams(pair: Pair) -> None:
     first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
     part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
     st.caption(
-        f"Mean over {part}. The cosine of A’s and B’s vectors is {first} before layer 1 and {last} "
-        f"after layer {len(cosine) - 1}."
+        f"As a mean over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
+        f"layer {len(cosine) - 1}."
     )
 
 
@@ -195,9 +197,9 @@ def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> N
     if isinstance(a, ComparedMaps) and any(
         each.cells.first is None for each in (a, b) if isinstance(each, ComparedMaps)
     ):
-        st.caption("The text is long, so a cell is the largest weight of a block of tokens.")
+        st.caption("The text is long, so each cell shows the largest weight of a block of tokens.")
     if pair.a.model is not pair.b.model and not isinstance(a, ComparedWords) and figure != comparable.SENTENCES:
-        st.caption("A head, neuron or dimension of the same number need not do the same in two models.")
+        st.caption("A head, neuron or dimension with the same number may do different things in two models.")
 
 
 def _asked(traced: Trace, at: At) -> str:

@@ -53,7 +53,7 @@ def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
     if len(rolled) > 1:
         meaning(
             f"After all layers up to this one, {view.name(other)} contributes most to {view.name(view.token)}: "
-            f"**{rolled[other]:.2f}**, where layer {view.layer + 1} alone has {raw[other]:.2f}. {kept}."
+            f"**{rolled[other]:.2f}**, while layer {view.layer + 1} alone gives {raw[other]:.2f}. {kept}."
         )
     else:
         meaning(f"In rollout, {kept}.")
@@ -63,8 +63,8 @@ def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
 def _say_limits(norms: bool) -> None:
     if norms:
         st.markdown(
-            "Lengths in place of weights take in the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
-            "networks are still left out, vectors that cancel each other count in full, and the residual path is given "
+            "Lengths instead of weights include the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
+            "networks are still left out, vectors that cancel each other count in full, and the residual path gets "
             f"half, whatever the model does{_MEASURED}."
         )
     else:

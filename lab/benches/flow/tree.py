@@ -46,7 +46,7 @@ def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_down(*asked_for)
     if len(tree) == 1:
-        _say_alone(view, "has no target")
+        _say_alone(view, "has no token to attend to")
         return
     draw_tree(partial(flow.influence, *asked_for))
     _say_layers(view, tree, depth, asked)
@@ -79,7 +79,9 @@ def _choose_levels() -> bool:
 def _sizes() -> tuple[int, int]:
     """Ask for targets per token, and depth."""
     k = parameters.TREE_K.choose("Targets per token (k)", width=170, help="The k largest weights of each token’s row.")
-    depth = parameters.TREE_DEPTH.choose("Depth", width=170, help="How many edges from the root to the last token.")
+    depth = parameters.TREE_DEPTH.choose(
+        "Depth", width=170, help="The number of edges from the root to the last token."
+    )
     return k, depth
 
 
@@ -89,8 +91,8 @@ def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
     depth = bounded_depth(k, asked, n, again=again)
     if depth < asked:
         st.info(
-            f"With {k} targets each, depth {asked} could have {most_nodes(k, asked, n, again=again):,} nodes. The tree "
-            f"stops at depth {depth}: at most {MAX_NODES} nodes are drawn.",
+            f"With {k} targets per token, a tree of depth {asked} could have {most_nodes(k, asked, n, again=again):,} "
+            f"nodes. The tree stops at depth {depth}: at most {MAX_NODES} nodes are drawn.",
             icon=":material/content_cut:",
         )
     return depth
@@ -120,15 +122,15 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     st.caption("The tree says what could arrive, not what a prediction depends on.")
     if asked > view.layer + 1:
         st.caption(
-            f"Depth {asked} needs the same number of layers; from layer {view.layer + 1} down there are "
+            f"Depth {asked} needs the same number of layers; from layer {view.layer + 1} down there are only "
             f"{view.layer + 1}."
         )
     with st.expander("How to read it", icon=":material/help:"):
         st.markdown(
             f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "
-            f"{read}, {view.heads}, which ends at {end}. A token can occur on a path several times, because it reads "
-            "itself, too, in each layer. Over *all* paths between the two ends of the strongest one, drawn or not, the "
-            f"products add up to **{tree.rolled[best]:.4f}**: that is rollout over the same layers."
+            f"{read}, {view.heads}, which ends at {end}. A token can occur on a path several times, because in each "
+            "layer it also reads itself. Over *all* paths between the two ends of the strongest path, drawn or not, "
+            f"the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the same layers."
         )
 
 
@@ -138,8 +140,8 @@ def _parked(view: FlowView, tree: Tree, best: int) -> str:
     if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
     return (
-        "\n\nBetween its two ends there are only special tokens, on which heads often rest (lesson 5; Clark et al. "
-        "2019). Choose *Words only* to see the ways through words."
+        "\n\nBetween the path’s two ends there are only special tokens, on which heads often rest (lesson 5; Clark et "
+        "al. 2019). Choose *Words only* to see the paths through words."
     )
 
 
@@ -148,9 +150,9 @@ def _say_repeated(view: FlowView, tree: Tree, weights: Weights) -> None:
     first = tree.depth == 1
     row = weights[view.token]
     st.markdown(
-        f"Every level reads the same matrix: layer {view.layer + 1}, {view.heads}. This follows strong weights within "
-        f"one layer; information does not run through one layer several times. {view.name(view.token)} spends "
+        f"Every level reads the same matrix: layer {view.layer + 1}, {view.heads}. This tree follows strong weights "
+        f"within one layer; information does not run through one layer several times. {view.name(view.token)} spends "
         f"**{tree.weight[first].sum():.1%}** of its row on the {int(first.sum())} targets drawn and "
         f"**{row[view.token]:.1%}** on itself. No token occurs twice on a path. The widest edge is "
-        f"**{tree.weight[1:].max():.4f}**; a stronger colour is deeper."
+        f"**{tree.weight[1:].max():.4f}**; deeper levels have a stronger colour."
     )

@@ -47,7 +47,7 @@ class FlowView:
 def choose_heads() -> bool:
     """Draw in the sidebar the choice of the mean over heads or one head; True for one head."""
     with sidebar.controls():
-        told = "One head: the head of this number in every layer. Such heads need not do the same."
+        told = "One head: the head with this number in every layer. These heads may do different things."
         return parameters.FLOW_HEADS.choose("Heads", help=told) == ONE_HEAD
 
 
@@ -90,8 +90,10 @@ def choose_reading() -> bool:
     with sidebar.folded():
         chosen = parameters.FLOW_READING.choose(
             "Measured by",
-            help="Norms of the contributions: ‖α·f(x)‖, how long the vector is that a token adds to another through "
-            "the values and W_O, as a share of its row (Kobayashi et al. 2020).",
+            help=(
+                "Norms of the contributions: ‖α·f(x)‖, the length of the vector that a token adds to another through "
+                "the values and W_O, as a share of its row (Kobayashi et al. 2020)."
+            ),
         )
     return chosen == NORMS
 
@@ -106,8 +108,10 @@ def choose_words() -> bool:
     """Ask whether special tokens are left out of the figure; the weights do not change."""
     chosen = parameters.FLOW_TOKENS.choose(
         "Tokens",
-        help="Words only: without [CLS] and [SEP], or without the first token where a model has none. The weights "
-        "stay what they are.",
+        help=(
+            "Words only: without [CLS] and [SEP], or without the first token if a model has neither. The weights do "
+            "not change."
+        ),
     )
     return chosen == WORDS_ONLY
 
@@ -136,7 +140,7 @@ def _controls() -> tuple[float, int, bool]:
     """Draw the controls of the threshold, the number of links, and the residual connection as a path."""
     with st.container(horizontal=True):
         threshold = parameters.FLOW_THRESHOLD.choose(
-            "Threshold", width=130, help="The least weight that a link may have."
+            "Threshold", width=130, help="The smallest weight that a link may have."
         )
         most = parameters.FLOW_LINKS.choose("Links per layer (max.)", width=170)
         residual = choose_residual()
@@ -150,7 +154,7 @@ def _choose_source(view: FlowView) -> int | None:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")
     tokens = view.trace.labels
     names = ["All tokens", *(f"{i} · {token}" for i, token in enumerate(tokens, start=1))]
-    told, first = "Only links on paths that start at this token before layer 1.", asked if asked <= n else 0
+    told, first = "Show only links on paths that start at this token before layer 1.", asked if asked <= n else 0
     chosen = parameters.FOLLOW.choose("Follow", range(n + 1), first, names.__getitem__, help=told)
     return chosen - 1 if chosen else None
 

@@ -25,7 +25,7 @@ def tied(trace: Trace) -> str | None:
     (start, end), weights = max(ways.items(), key=lambda way: float(way[1].max()))
     layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape)[:2])
     return (
-        f"In the article that this pair is from, a head of BERT base ties *{_NOUN}* to *{_VERB}* (Vig 2019). In "
+        f"In the article from which this pair comes, a head of BERT base ties *{_NOUN}* to *{_VERB}* (Vig 2019). In "
         f"{escaped(trace.model.id)}, the largest weight between the two words is **{weights.max():.2f}**: head "
         f"{head + 1} of layer {layer + 1}, from *{start}* to *{end}*."
     )

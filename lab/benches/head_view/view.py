@@ -31,8 +31,10 @@ def choose_units() -> str:
     with sidebar.controls():
         return UNITS.choose(
             "Lines between",
-            help="Words: a word gets the sum of the attention to its tokens, and gives the mean of the attention from "
-            "them, so each row still adds up to 1.",
+            help=(
+                "Words: a word gets the sum of the attention to its tokens, and gives the mean of the attention from "
+                "its tokens, so each row still adds up to 1."
+            ),
         )
 
 
@@ -62,8 +64,9 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
     if (told := tied(trace)) is not None:
         st.markdown(told)
     st.caption(
-        "Click a head’s number to switch it on or off, double click it to see it alone with all its lines; of many "
-        "heads you see the strongest lines. Hover or use the arrow keys for numbers; click or press Enter to lock."
+        "Click a head’s number to switch it on or off, double-click it to see this head alone with all its lines; of "
+        "many heads you see only the strongest lines. Hover or use the arrow keys for numbers; click or press Enter to "
+        "lock."
     )
     again = partial(strongest_edges, trace, layer, heads, units == WORDS)
     show_numbers(again, "strongest-edges", again)
@@ -74,7 +77,7 @@ def looks_most(trace: Trace, head: Head) -> str:
     query, key = _favourite(trace, head)
     row = trace.layer(head[0]).attention[head[1], query]
     return (
-        f"From {named(trace, query)}, {head_name(head)} looks most at {named(trace, key)}: it gives it "
+        f"From {named(trace, query)}, {head_name(head)} looks most at {named(trace, key)}: that token gets "
         f"{percent(float(row[key]))} of its attention."
     )
 
@@ -105,7 +108,7 @@ def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
     heads = parsed_heads(asked, count)
     if heads is None:
         selection.note(
-            f"{escaped(model_id)} has heads 1 to {count}; {quoted(asked[:20])} names others, so all are drawn."
+            f"{escaped(model_id)} has heads 1 to {count}; {quoted(asked[:20])} names other heads, so all are drawn."
         )
         HEADS.set("")
         return ()

@@ -82,15 +82,15 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         told, opened = _mark(layer, head, config.layers, config.heads)
         view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
         size = view.thumbnails.block
-        block = "" if size == 1 else f" A cell is the largest weight of {size} × {size} tokens."
+        block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
         st.markdown(f"Each small map is a head: its rows look, its columns are looked at. Click one to open it.{block}")
         mount("model_view", view.payload(), _KEY, states=("opened",))
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))
         if view.jobs:
             st.caption(
-                "A square in a corner marks a head with a job, measured on many sentences: point at it to read which. "
-                "The names of lesson 6 are for this text alone, so the two can differ."
+                "A square in a corner marks a head with a job, measured on many sentences: point at the square to read "
+                "the job. The names of lesson 6 are for this text alone, so they can differ."
             )
         call = partial(figures.head_numbers, trace, corrected, tau)
         show_numbers(call, "heads", call)

@@ -24,8 +24,8 @@ from lab.models.trace import Trace
 KEYS = 40
 # Dimensions with a bar of their own.
 NAMED = 10
-_NO_CASE = "No query of this text sees keys of the pattern {!r} and others besides."
-ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Needed for the name"
+_NO_CASE = "No query of this text sees both keys of the pattern {!r} and other keys."
+ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the name"
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:

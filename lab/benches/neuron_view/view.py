@@ -69,8 +69,8 @@ def show_neurons(view: NeuronView) -> None:
     mount("neuron_view", chart.payload, "neuron-view")
     _say_row(view, row, around)
     st.caption(
-        "A cell is a dimension of this head; Vig (2019) calls them neurons. Hover a cell, or use the arrow keys on a "
-        "key, for its dimension in every strip. Click a key, or press Enter, for its sum term by term."
+        "A cell is a dimension of this head; Vig (2019) calls these dimensions neurons. Hover a cell, or use the arrow "
+        "keys on a key, for its dimension in every strip. Click a key, or press Enter, for its sum term by term."
     )
     show_numbers(chart.table, "neuron-view", call)
     code(neurons.neuron_row)
@@ -90,10 +90,10 @@ def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
     meaning(f"{text}. The head adds a vector of length **{np.linalg.norm(row.contribution):.2f}**.")
     keys = figures.drawn_keys(row, view.query, around)
     if len(keys) < len(row.keys):
-        which = "around the query" if around else "with the largest weights, the query among them"
+        which = "around the query" if around else "with the largest weights, the query included"
         st.caption(
-            f"{len(keys)} of {len(row.keys)} keys are drawn, the keys {which}; they have "
-            f"{row.weights[keys].sum():.1%} of the weight. The sums are over all keys."
+            f"{len(keys)} of {len(row.keys)} keys are drawn: the keys {which}. They have {row.weights[keys].sum():.1%} "
+            "of the weight. The sums are over all keys."
         )
 
 
@@ -133,7 +133,7 @@ def _choose_count(view: NeuronView) -> int:
     """Ask, folded, how many dimensions are kept or left out."""
     with st.expander("More controls", icon=":material/tune:"):
         asked = parameters.DIMENSIONS.choose(
-            "Strongest dimensions", width=180, help="How many are kept alone, and how many are left out."
+            "Strongest dimensions", width=180, help="The number of dimensions that are kept alone, or left out."
         )
     if asked > view.width:
         selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
@@ -144,7 +144,9 @@ def _own_pattern(view: NeuronView) -> Pattern:
     """Find the pattern that the head on screen shows most clearly, and state its numbers."""
     own = own_pattern(view.trace, *view.at)
     if own is None:
-        st.markdown("This head shows none of the patterns more than a uniform head does. Choose one, or another head.")
+        st.markdown(
+            "This head shows none of the patterns more than a uniform head does. Choose a pattern, or another head."
+        )
         return next(pattern for pattern in DECIDED if pattern.id == "delimiter")
     st.markdown(
         f"This head shows **{own.pattern.name}** most clearly: its score is {own.score:.2f}; a uniform head has "
@@ -159,7 +161,7 @@ def _say_best(view: NeuronView, pattern: Pattern) -> None:
     if found is None or (found.best.layer, found.best.head) == view.at:
         return
     best = found.best
-    label = f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows it best: {best.score:.3f}"
+    label = f"Go to layer {best.layer + 1}, head {best.head + 1}, which shows this pattern best: {best.score:.3f}"
     st.button(label, key="_best_head", icon=FORWARD, on_click=take, args=(found, DECIDING))
 
 
@@ -168,9 +170,9 @@ def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
     if pattern.id == "next_token" and view.trace.model.config.causal:
         reason = f"{escaped(view.trace.model.id)} is causal: a query cannot see its next token. Try the previous token."
     elif pattern.id == "bag_of_words":
-        reason = "No query of this text sees words of its own segment and others besides. Add a second sentence."
+        reason = "No query of this text sees words both inside and outside its own segment. Add a second sentence."
     else:
-        reason = "No query of this text sees both keys of this pattern and others. Try another text or pattern."
+        reason = "No query of this text sees both keys of this pattern and other keys. Try another text or pattern."
     st.info(reason, icon=":material/filter_alt:")
 
 
@@ -217,7 +219,7 @@ def _say_kept(found: Decision, kept: Kept, count: int) -> None:
     every, none = kept.at(len(found.order))
     st.caption(
         f"The head’s score is **{every:.3f}**. With only the {count} strongest dimensions the softmax gives "
-        f"**{only:.3f}**, without them **{without:.3f}**. With none at all, attention is uniform: {none:.3f}."
+        f"**{only:.3f}**, without them **{without:.3f}**. With no dimension at all, attention is uniform: {none:.3f}."
     )
 
 

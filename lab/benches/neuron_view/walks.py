@@ -29,7 +29,7 @@ def show_walks(view: NeuronView) -> None:
             st.markdown(f"### {by_id[id].name}")
             if id == "previous_token":
                 st.markdown(
-                    f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Its mirror image is "
+                    f"{escaped(view.trace.model.id)} is causal: no query sees the next token. Try its mirror image, "
                     "the previous token."
                 )
             found = walk(view.trace, by_id[id])
@@ -48,7 +48,7 @@ def _show_walk(view: NeuronView, walk: Walk) -> None:
     if walk.decision is not None and shows:
         draw(partial(figures.dimensions, view.trace, *at, id), f"neurons-{id.replace('_', '-')}")
     if shows:
-        with st.expander("What makes it", icon=":material/notes:"):
+        with st.expander("What makes the pattern", icon=":material/notes:"):
             _say_made(walk)
             if id in _STEPS:
                 _show_neighbours(view, walk, _STEPS[id])
@@ -75,10 +75,14 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
         f"at token {query + 1}: {', '.join(map(str, own))}" for query, own in zip(queries, strongest, strict=True)
     )
     same = len(set(strongest[0]).intersection(*strongest[1:]))
-    told = "none is among them at all of these tokens" if not same else f"{same} of them at all of these tokens"
+    told = (
+        "none is among the strongest at all of these tokens"
+        if not same
+        else f"{same} of them are among the strongest at all of these tokens"
+    )
     return (
         f"The {_STRONGEST} dimensions that add most, {listed}: {told}. In BERT base, the dimensions of such a head "
-        "differ from place to place, as it must know which place comes next (Vig 2019)."
+        "differ from place to place, as the head must know which place comes next (Vig 2019)."
     )
 
 
@@ -87,15 +91,15 @@ def _say_walk(walk: Walk) -> None:
     best = walk.best
     where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
-        f"The head that shows it best is **{where}**: score **{best.score:.3f}**. On this text a uniform head scores "
-        f"{best.uniform:.3f}."
+        f"The head that shows the pattern best is **{where}**, with a score of **{best.score:.3f}**. On this text a "
+        f"uniform head scores {best.uniform:.3f}."
     )
     if best.score <= best.uniform:
-        st.markdown("So the score shows no choice here, no more than a uniform head: there is nothing to take apart.")
+        st.markdown("So this head scores no higher than a uniform head: there is nothing to take apart.")
     elif not best.named:
-        st.markdown("That is not clear enough for a name: the score must be at least halfway from a uniform head to 1.")
+        st.markdown("This score is too low for a name: it must be at least halfway from a uniform head to 1.")
     heads = "head" if best.left_out == 1 else "heads"
-    aside = f" {best.left_out} {heads} that attend nearly alike to all are left out." * bool(best.left_out)
+    aside = f" {best.left_out} {heads} that attend nearly alike to all tokens are left out." * bool(best.left_out)
     st.caption(
         f"{best.pattern.reading} The best head of the same architecture with random weights scores "
         f"{best.untrained:.3f}.{aside}"
@@ -106,9 +110,9 @@ def _say_made(walk: Walk) -> None:
     """Name the few dimensions that carry half of a pattern, and its score with and without them."""
     found = walk.decision
     if found is None:
-        st.markdown("No query sees the pattern’s keys and others besides, so no score can be taken apart.")
+        st.markdown("No query sees both the pattern’s keys and other keys, so no score can be taken apart.")
     elif walk.count is None:
-        st.markdown("On average its other keys score as high or higher: no dimension carries the pattern.")
+        st.markdown("On average, keys outside the pattern score as high or higher: no dimension carries the pattern.")
     else:
         first = found.order[: walk.count]
         inside, outside = (signed(part[first].sum(), plus=True) for part in (found.pattern, found.others))
@@ -116,7 +120,7 @@ def _say_made(walk: Walk) -> None:
         st.markdown(
             f"{carried(found, walk.count)}: {names}. Together they add {inside} to the score of a key of the pattern "
             f"and {outside} to the score of another key. {leader(found)} Alone they give the pattern a score of "
-            f"{walk.only:.3f}; without them it is {walk.without:.3f}.{_either(walk)}"
+            f"{walk.only:.3f}; without them the score is {walk.without:.3f}.{_either(walk)}"
         )
 
 

@@ -78,7 +78,7 @@ def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
     blocks = frozenset(entry.place for entry in catalogue(traced) if not missing(traced, entry, layer))
     masked = config.causal or traced.model.weights.layers[layer].window is not None
     figure = Architecture(blocks, config.pre_norm, masked)
-    return layer_figure(figure, entry_of(traced, name).place, title="Where it stands, read upwards")
+    return layer_figure(figure, entry_of(traced, name).place, title="Where it is in the model, read upwards")
 
 
 def snippet(traced: Trace, cut: Cut) -> str:
@@ -93,7 +93,7 @@ def snippet(traced: Trace, cut: Cut) -> str:
         setup, loaded = python_of(model.made)
         imports = f"{setup.strip()}\nimport lab"
     else:
-        raise TypeError(f"{model.id} was made by hand; only who made it can make it again.")
+        raise TypeError(f"{model.id} was built by hand, so this code cannot rebuild it.")
     texts = repr(traced.text) if traced.pair is None else f"{traced.text!r}, {traced.pair!r}"
     return f"{imports}\ntrace = lab.trace({loaded}, {texts})\narray = {cut.python}"
 

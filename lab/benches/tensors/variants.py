@@ -19,14 +19,18 @@ from lab.ui.drawing import code, draw
 ALL_HEADS = "variant-all"
 _BOTH, _ALONE, _ALL = "Beside raw", "Alone", "All heads"
 _MEANING = {
-    RAW: "The weights as the model has them. Each row sums to 1.",
+    RAW: "The weights as the model computes them. Each row sums to 1.",
     NOSEP: "Rows and columns of special tokens are left out. The other weights stay, so a row sums to less than 1.",
     LINSCALE: "Special tokens are left out, and each row is divided by its remaining sum, so it adds up to 1 again. "
     "If little is left in a row, small differences look large.",
-    SOFTMAX_SCALE: "Special tokens are left out, and a softmax is taken of the weights that are left. They are between "
-    "0 and 1, so no new weight is more than e ≈ 2.718 times another.",
-    REDUCED: "Words instead of tokens, special tokens left out. A word’s row is the mean of its tokens’ rows, a word’s "
-    "column the sum of its tokens’ columns; then each row is divided by its sum.",
+    SOFTMAX_SCALE: (
+        "Special tokens are left out, and a softmax is applied to the remaining weights. These are between 0 and 1, "
+        "so no new weight is more than e ≈ 2.718 times another."
+    ),
+    REDUCED: (
+        "The map shows words instead of tokens, and special tokens are left out. A word’s row is the mean of its "
+        "tokens’ rows, a word’s column the sum of its tokens’ columns; then each row is divided by its sum."
+    ),
 }
 
 
@@ -62,7 +66,9 @@ def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cu
 def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) -> None:
     """Draw every head of the layer in one variant; a click chooses the head."""
     draw(partial(variant_figures.variant_of_all_heads, trace, *place, name, cut), ALL_HEADS, clickable=True)
-    st.caption("All on one scale. Above each map: its head, and the share of its attention that is left out.")
+    st.caption(
+        "All maps share one scale. Above each map you see its head, and the share of its attention that is left out."
+    )
 
 
 def _controls() -> tuple[str, str]:
@@ -70,8 +76,7 @@ def _controls() -> tuple[str, str]:
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
-            help="The names in brackets below are the ones that bertplus uses, which belongs to TransEasy, a set of "
-            "Python tools for BERT.",
+            help="The names in brackets below come from bertplus, a part of TransEasy, a set of Python tools for BERT.",
         )
         maps = st.segmented_control("Maps", [_BOTH, _ALONE, _ALL], default=_BOTH, required=True, key="_variant_maps")
     return parameters.VARIANTS[chosen], maps
@@ -82,7 +87,9 @@ def _choose_words(trace: Trace) -> str | None:
     sign, own = separator(trace.encoding), default_cut(trace.encoding)
     with st.expander("Cut the words yourself", icon=":material/content_cut:"):
         typed = parameters.WORD_CUT.area(
-            f"The text with {sign} between words; nothing means the tokenizer’s own words", 80, placeholder=own[:200]
+            f"The text with {sign} between words; leave it empty for the tokenizer’s own words",
+            80,
+            placeholder=own[:200],
         )
         st.button(
             "Start from the tokenizer’s words", on_click=parameters.WORD_CUT.set, args=(own,), icon=":material/edit:"
@@ -100,8 +107,8 @@ def _choose_words(trace: Trace) -> str | None:
 def _warn(raw: Variant, found: Variant) -> None:
     before = "without bound, as one is 0" if raw.spread == float("inf") else f"up to {raw.spread:,.0f} times"
     st.warning(
-        f"softmax\\_scale flattens every head. Within a row of this one, the raw weights differ {before}; here by "
-        f"{found.spread:.2f} times at most.",
+        f"softmax\\_scale flattens every head. Within a row of this one, the raw weights differ {before}; here they "
+        f"differ by {found.spread:.2f} times at most.",
         icon=":material/horizontal_rule:",
     )
 
@@ -115,7 +122,7 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
             f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
             f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average it gets "
             f"{first:.0%} of the attention; from a head that attends to all tokens alike it would get {even:.0%}. A "
-            "first token that takes attention whatever it says is called an attention sink (Xiao et al. 2024)."
+            "first token that gets attention whatever word it is, is called an attention sink (Xiao et al. 2024)."
         )
         return
     if found.name == RAW:
@@ -127,6 +134,6 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
     name = variant_figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
     st.markdown(
         f"**Removed mass: {found.removed.mean():.1%}** of the attention on average went to {special} and is not on the "
-        f"map. {quoted(name)} gave most: {found.removed[worst]:.1%}."
+        f"map. {quoted(name)} gave them most: {found.removed[worst]:.1%}."
     )
     draw(partial(variant_figures.removed_mass, trace, *place, found.name, cut), "removed-mass")

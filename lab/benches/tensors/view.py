@@ -49,10 +49,10 @@ class ShownTensor:
 
 def show_tensor(trace: Trace, layer: int, head: int) -> ShownTensor:
     """Draw one tensor of the catalogue; :func:`show_difference` fills in the proof's part later."""
-    st.markdown("Choose a tensor: you see its numbers, its place in the model, and the Python that gets it.")
+    st.markdown("Choose a tensor to see its numbers, its place in the model, and the Python code that returns it.")
     entry = _choose([entry for entry in catalogue(trace) if not missing(trace, entry, layer)])
     figure = st.container()
-    with st.expander("Only a part of it", icon=":material/crop:"):
+    with st.expander("Show only a part", icon=":material/crop:"):
         cut = _choose_part(trace, entry, layer, head)
     with figure:
         left, right = st.columns([2, 1])
@@ -150,7 +150,7 @@ def _choose_range(field: TextParameter, axis: str, size: int) -> range:
     typed = field.line(
         f"{what}: {axis}, 1 to {size:,}",
         placeholder="all",
-        help="A range such as 1-64, 65- or 7. Nothing typed means all.",
+        help="Type a range such as 1-64, 65- or 7. An empty field means all.",
     )
     try:
         return parse_range(typed, size, f"{what.lower()}")
@@ -247,7 +247,7 @@ def show_difference(trace: Trace, shown: ShownTensor) -> None:
     """State the difference between this tensor and Hugging Face's, from the proof's table."""
     cut, entry = shown.cut, shown.cut.entry
     if entry.weight:
-        said = "**Not compared with Hugging Face**: a weight is read from the checkpoint, not computed."
+        said = "**Not compared with Hugging Face**: this weight is read from the checkpoint, not computed."
     elif not runs.is_proven(trace):
         said = "**Not compared with Hugging Face yet**: open the badge at the top to compare."
     elif (difference := proven_difference(runs.proof(trace), cut)) is None:

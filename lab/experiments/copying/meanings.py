@@ -22,8 +22,8 @@ _WEAK, _WELL = 0.25, 0.75
 ASKS = (
     open_question(
         "random",
-        "Take away the head that looks for what came next last time. Then take away other heads in its place, up to "
-        f"{DRAWS}, one at a time. How many of them does the model miss as much, or more?",
+        "Take away the head that looks for what came next last time. Then take away other heads instead, up to "
+        f"{DRAWS}, one at a time. How many of these does the model need at least as much?",
         ("none", "up to half", "more than half"),
     ),
     open_question(
@@ -66,12 +66,12 @@ def meaning_of(found: CopyingTest, model_id: str) -> str:
     best, both = found.rows[0], found.run(BOTH, MEAN)
     said = (
         f"{_copies(found, model_id)} Without {head_name(found.best)} the loss of the second copy rises by "
-        f"{signed(best.mean.rise)}; without a random head by {signed(_random_rise(found, MEAN))}."
+        f"{signed(best.mean.rise)}; without a random head it rises by {signed(_random_rise(found, MEAN))}."
     )
     if both is None or found.source is None:
         return said
     rise = float((both.second - found.plain.second).mean())
-    return f"{said} Without its helper as well, {head_name(found.source)}, it rises by {signed(rise)}."
+    return f"{said} Without its helper as well, {head_name(found.source)}, the loss rises by {signed(rise)}."
 
 
 def _random_rise(found: CopyingTest, ablation: str) -> float:
@@ -83,7 +83,7 @@ def in_full(found: CopyingTest) -> str:
     best = found.rows[0]
     at_0 = (
         f"When head {best.name} writes 0, not its mean, the loss rises by {signed(best.zero.rise)}; for a random head "
-        f"by {signed(_random_rise(found, ZERO))}."
+        f"it rises by {signed(_random_rise(found, ZERO))}."
     )
     parts = [at_0, _bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
     return "\n\n".join(part for part in parts if part)
@@ -93,15 +93,15 @@ def _bounded(found: CopyingTest) -> str:
     """State the largest rise that lost copying can explain; with a 0 in a head's place the rise may be larger."""
     beyond = [row for row in found.rows if row.zero.rise > found.most_lost]
     said = (
-        f"A model that copies nothing and gives every token the same has a loss of {found.alike:.2f}. So at most "
-        f"**{found.most_lost:.2f} nats** can be lost copying."
+        f"A model that copies nothing and gives every token the same probability has a loss of {found.alike:.2f}. So "
+        f"losing all copying costs at most **{found.most_lost:.2f} nats**."
     )
     if not beyond:
         return said
     names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
     return (
-        f"{said} Writing 0 instead of a head costs more than that here: {names}. Part of it is not copying: the layers "
-        "above meet a vector that they never met. The mean is the gentler way, and the verdict takes the smaller "
+        f"{said} A head that writes 0 costs more than that here: {names}. Part of this cost is not lost copying: the "
+        "layers above meet a vector that they never met before. The mean is gentler, and the verdict takes the smaller "
         "effect."
     )
 
@@ -156,13 +156,14 @@ def _together(found: CopyingTest) -> list[str]:
     low, high = mean_interval(more).tolist()
     side = between((low, high), (-_STAYS, _STAYS))
     if side == 1:
-        return [f"{away} changes next to nothing: its help goes through {one.name}."]
+        return [f"{away} changes next to nothing: {_name(source)} helps through {one.name}."]
     if max(one.second.mean(), both.second.mean()) >= found.alike:
         return [
-            f"{away} says nothing about copying: the model copies no more than one that gives every token the same."
+            f"{away} says nothing about copying: the model copies no more than one that gives every token the same "
+            "probability."
         ]
     if side == 2:
-        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does not serve {one.name} alone."]
+        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does not help {one.name} alone."]
     return []
 
 
@@ -234,5 +235,5 @@ def bias_of(found: CopyingTest) -> str:
     on_a, on_b = found.chosen_on[found.best], found.induction[found.best]
     said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
     if on_a > on_b:
-        return f"{said}. The difference is selection bias: the best of many is best by luck, too."
-    return f"{said}: choosing flattered nothing that one could see."
+        return f"{said}. The difference is selection bias: the best of many heads is partly lucky."
+    return f"{said}: choosing the best head shows no visible bias."

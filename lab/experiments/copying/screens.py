@@ -29,10 +29,10 @@ from lab.ui.tables import DECIMAL, Column, show_table
 TESTED = "lab-gpt2"  # ships with the lab, and can be tested
 _AWAY = Column("away", 140), Column("head", 80)
 _RISES = (
-    Column("loss rises by", 70, DECIMAL, "at 0", "By how much the loss rises when the head writes 0."),
+    Column("loss rises by", 70, DECIMAL, "at 0", "The rise of the loss when the head writes 0."),
     Column("low", 54, DECIMAL),
     Column("high", 54, DECIMAL),
-    Column("at its mean", 70, DECIMAL, "at mean", "By how much the loss rises when the head writes its mean."),
+    Column("at its mean", 70, DECIMAL, "at mean", "The rise of the loss when the head writes its mean."),
     Column("at its mean, low", 54, DECIMAL, "low"),
     Column("at its mean, high", 54, DECIMAL, "high"),
 )
@@ -41,17 +41,17 @@ _SCORES = (
     Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score. Two heads have none together."),
 )
 _BEYOND = (
-    Column("decides", 66, help="The way to take the head away with the smaller effect: the verdict is of this one."),
-    Column("beyond random", 72, DECIMAL, "beyond", "By how much the loss rises beyond random heads."),
+    Column("decides", 66, help="The verdict uses this way to take heads away: its effect is the smaller one."),
+    Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss, less the rise without random heads."),
     Column("beyond, low", 54, DECIMAL, "low"),
     Column("beyond, high", 54, DECIMAL, "high"),
-    Column("untrained twin", 56, DECIMAL, "twin", "This effect in the untrained twin."),
+    Column("untrained twin", 56, DECIMAL, "twin", "The same effect in the untrained twin."),
     Column("n", 46),
 )
 _DISTANCES = (
     Column("tokens back", 110),
     Column("repeated", 150, DECIMAL, "in repeated text"),
-    Column("not repeated", 170, DECIMAL, "where nothing repeats"),
+    Column("not repeated", 170, DECIMAL, "without repetition"),
 )
 
 
@@ -72,12 +72,14 @@ def show(page: ExperimentPage) -> Trace | None:
     if not page.predicted(name, meanings.ASKS):
         return None
     if found is None:
-        st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes half a minute, GPT-2 some minutes.")
+        st.markdown(
+            f"{escaped(model.id)} has not been measured yet. A small model takes half a minute, GPT-2 some minutes."
+        )
         _run(model, "Run the experiment")
         return None
     show_score(name, meanings.ASKS, meanings.answers(found))
     _result(model, found)
-    with st.expander("A sequence to look into", icon=":material/format_quote:"):
+    with st.expander("One sequence, token by token", icon=":material/format_quote:"):
         return sequence.show(model, found)
 
 
@@ -87,26 +89,27 @@ def method(model: LoadedModel) -> str:
     return (
         f"Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model cannot guess the "
         "tokens of the first copy, but it can copy them in the second. A head’s **induction score** is the mean weight "
-        "that it gives to the token that came after the current one last time, its **previous-token score** the mean "
-        "weight on the token before. On half **A** of the texts two heads are chosen: the **best induction head**, "
-        "with the highest induction score, and the earlier head whose absence lowers that score most. On half **B** "
-        "each is taken away, then both: they write 0, or their mean over the text. The control: each of the other "
-        f"heads, taken away alone, and other couples; where there are more than {DRAWS}, {DRAWS} drawn at random.\n\n"
+        "that it gives to the token that came after the current one last time, its **previous-token score** is the "
+        "mean weight on the token before. On half **A** of the texts two heads are chosen: the **best induction "
+        "head**, with the highest induction score, and the earlier head whose absence lowers that score most. On half "
+        "**B** each is taken away, then both: they write 0, or their mean over the text. The controls are the other "
+        f"heads, each taken away alone, and other pairs of heads; if there are more than {DRAWS}, {DRAWS} are drawn at "
+        "random.\n\n"
         f"{meanings.what_a_loss_is(model.config.vocabulary)}"
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "Reads the texts again and again: without each earlier head, then without the chosen and the random ones."
+    help = "The model rereads the texts: without each earlier head, then without the chosen and random heads."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
 def _result(model: LoadedModel, found: CopyingTest) -> None:
     draw(partial(loss_chart, model), "copying-loss")
     st.caption(
-        "The **loss** says how unlikely the right token was: the lower, the better. "
-        f"**No {found.rows[0].name}**: {head_name(found.best)} is away and writes its mean. **All alike**: every token "
-        "gets the same probability."
+        f"The **loss** says how unlikely the right token was: the lower, the better. **No {found.rows[0].name}**: "
+        f"{head_name(found.best)} is taken away and writes its mean. **All alike**: every token gets the same "
+        "probability."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -114,11 +117,11 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
         st.markdown(meanings.in_full(found))
         if found.distances:
             show_table(distance_frame(found), _DISTANCES)
-            st.caption("The weight that the best head gives to the token at this distance, as a mean over B.")
+            st.caption("The mean weight over B that the best head gives to the token at this distance.")
     with st.expander("All numbers, and each verdict with its reason", icon=":material/table_rows:"):
         _tables(as_frame(found))
         st.caption(
-            "**At 0**, **at mean**: the rise of the loss over the second copy but for its first token, when the heads "
+            "**At 0**, **at mean**: the rise of the loss over the second copy, without its first token, when the heads "
             "write 0 or their mean. **Beyond**: this rise, less the mean rise without random heads (one for one head, "
             "two for two; the random heads are held fixed). **Low** to **high** is its 95 % interval (2,000 bootstraps "
             "over the texts of B). The scores are means over B."
@@ -126,14 +129,15 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
         show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
         st.markdown(meanings.verdicts(found))
     show_rule(
-        "The effect is the rise of the loss beyond random heads, by the way to take heads away that gives the smaller "
-        f"one; the loss must clearly rise by both. The paper reports no such figure; a rise of {BOUND} nats counts."
+        "The effect is how much more the loss rises than without random heads. Of the two ways to take heads away, the "
+        "smaller effect counts, and the loss must clearly rise in both. The paper reports no such figure; a rise of "
+        f"{BOUND} nats counts."
     )
     with st.expander("Every head’s scores", icon=":material/table_rows:"):
         scores = score_frame(found)
         shown = dict.fromkeys(scores.columns[1:], "%.3f")
         show_table(scores, formats=shown)
-        st.caption(f"{meanings.bias_of(found)} **Best head’s score falls by**: on A, without this earlier head.")
+        st.caption(f"{meanings.bias_of(found)} **Best head’s score falls by**: on A, without this head.")
     with origin(found.made, "texts"):
         _run(model, "Measure it again here")
     code(copying)

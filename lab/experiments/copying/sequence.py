@@ -91,22 +91,23 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     turn = st.session_state.get(_TURN, 0)
     text = readable(model, turn)
     if not text:
-        st.markdown(f"The vocabulary of {escaped(model.id)} has too few whole words for a sequence that can be read.")
+        st.markdown(f"The vocabulary of {escaped(model.id)} has too few whole words to build a readable sequence.")
         return None
     trace = runs.run(model.id, text, "", Interventions())
     head = found.best
     name = found.rows[0].name
     st.markdown(
         f"These are {WORDS} words and beginnings of words in random order, twice. The table says for each token of the "
-        f"second copy where head {name} looks most, how much it gives to the token that came next last time, and the "
-        "loss of the next token with the head and without it."
+        f"second copy where head {name} looks most, how much attention it gives to the token that came next last time, "
+        "and the loss of the next token with the head and without it."
     )
     here = places(trace, head)
     right = sum(place.most == place.sought for place in here)
     st.markdown(f"{_marked(trace, here)}")
     st.caption(
-        f"Green: the head looks most at the token that came next last time, {right} of {len(here)}. Orange: it looks "
-        "elsewhere. The first token of the copy differs, because a space is before it; the last token has no next one."
+        f"Green: the head looks most at the token that came next last time ({right} of {len(here)} tokens). Orange: "
+        "the head looks elsewhere. The copy’s first token differs, because a space precedes it; the last token has no "
+        "next one."
     )
     show_table(as_frame(trace, here), _columns(name))
     best = max(here, key=lambda place: place.weight)

@@ -61,7 +61,7 @@ def layer_chart(model: LoadedModel) -> Figure:
         series,
         AxisPlaces("After layer"),
         Scale("Spearman’s ρ with leave-one-out", format=".2f"),
-        title=f"What orders the tokens as leave-one-out does, in {model.id}",
+        title=f"Which methods order the tokens as leave-one-out does, in {model.id}",
     )
 
 
@@ -73,7 +73,7 @@ def agreement_chart(model: LoadedModel) -> Heatmap:
         result(model).between,
         (axis, axis),
         Scale("Spearman’s ρ", (-1.0, 1.0), ".2f", signed=True),
-        title=f"How any two methods agree in {model.id}",
+        title=f"How well any two methods agree in {model.id}",
     )
 
 

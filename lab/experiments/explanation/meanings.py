@@ -58,7 +58,7 @@ def answers(found: ExplanationTest) -> dict[str, Right]:
     if lead[0] > 0:
         given["best"] = (
             list(_ORDERS).index(first),
-            f"it reaches {signed(_last(found, first).mean())}; next is {_ORDERS[second]} with "
+            f"its agreement is {signed(_last(found, first).mean())}; next is {_ORDERS[second]} with "
             f"{signed(_last(found, second).mean())}.",
         )
     return given
@@ -73,8 +73,8 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
     """Say how well attention and the plainest baselines agree with leave-one-out; a better baseline is a surprise."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
-        f"In {escaped(model_id)} the attention of the last layer puts the tokens in an order that agrees with blanking "
-        f"by **{signed(attention)}**; averaged over all layers, by {signed(average)}."
+        f"In {escaped(model_id)}, the order by attention of the last layer agrees with the order by blanking at "
+        f"**{signed(attention)}**; averaged over all layers, attention agrees at {signed(average)}."
     )
     how = "does better" if near > attention else "reaches"
     return f"{said} Simply ranking the tokens by nearness to the blank, without any model, {how}: {signed(near)}."
@@ -105,7 +105,10 @@ def _beside_nearness(found: ExplanationTest) -> str:
     beyond = found.beyond[ATTENTION]
     low, high = mean_interval(beyond).tolist()
     clear = "clearly above 0" if low > 0 else "clearly below 0" if high < 0 else "not clearly different from 0"
-    return f"{said} Beyond nearness and rarity, {signed(beyond.mean())} is left of attention’s agreement, {clear}."
+    return (
+        f"{said} Without what nearness and rarity explain, {signed(beyond.mean())} of attention’s agreement is left, "
+        f"{clear}."
+    )
 
 
 def yardstick_of(found: ExplanationTest) -> str:
@@ -115,10 +118,9 @@ def yardstick_of(found: ExplanationTest) -> str:
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
     best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
     return (
-        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, by {signed(high)}, "
-        f"{names[least[0]]} and {names[least[1]]} least, by {signed(low)}. None agrees with leave-one-out by more than "
-        f"{signed(found.between[best, -1])}, {names[best]}. A low ρ says that two methods differ, not which of them is "
-        "wrong."
+        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, at {signed(high)}, {names[least[0]]} "
+        f"and {names[least[1]]} least, at {signed(low)}. The method closest to leave-one-out is {names[best]}, at "
+        f"{signed(found.between[best, -1])}. A low ρ says that two methods differ, not which of them is wrong."
     )
 
 
@@ -153,7 +155,7 @@ def gap_of(found: ExplanationTest) -> str:
     gaps = np.abs([text.importance.gap for text in found.texts])
     changes = np.abs([text.importance.change for text in found.texts])
     return (
-        f"Integrated gradients should add up to the fall of ln P when all tokens are blanked. They miss it by "
-        f"{np.median(gaps):.4f} nats in the median and {gaps.max():.2f} at most; the median loss is "
+        "Integrated gradients should add up to the fall of ln P when all tokens are blanked. Their sum misses this "
+        f"fall by {np.median(gaps):.4f} nats in the median and {gaps.max():.2f} at most; the median fall is "
         f"{np.median(changes):.2f}."
     )

@@ -81,7 +81,7 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} is not measured yet. A small model takes two minutes, a large one far longer."
+            f"{escaped(model.id)} has not been measured yet. A small model takes two minutes, a large one far longer."
         )
         _run(model, "Run the experiment")
         return None
@@ -107,35 +107,35 @@ def method(model: LoadedModel) -> str:
     hidden, blank = (
         (
             "The text ends before the word",
-            "the mean of all word vectors, since the vocabulary has no mask: a vector that the model never met",
+            "the mean of all word vectors, as the vocabulary has no mask: a vector that the model never met",
         )
         if model.config.causal
         else ("The word is masked", "the mask, which the model knows from its training")
     )
     return (
         f"{len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to {WORDS[-1]} words, ask "
-        f"{escaped(model.id)} for one word. {hidden}; what is explained is ln P of the word that the model then finds "
-        "likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
-        f"changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw attention** (the row "
-        "of the place that is asked, mean over heads), its mean over **all layers**, the **length of what arrives** "
-        "(‖Σ α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), "
-        f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
-        "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 is the same order, 0 nothing in "
-        "common, −1 the reverse. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. Nothing is "
-        "chosen by its result, so all texts report."
+        f"{escaped(model.id)} for one word. {hidden}; the value to explain is ln P of the word that the model then "
+        "finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
+        f"changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw attention** (from the "
+        "place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** (‖Σ "
+        "α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), **gradient × "
+        f"input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by their size. "
+        "Two orders are compared by **Spearman’s ρ**, text by text: 1 is the same order, 0 nothing in common, −1 the "
+        "reverse. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. Nothing is chosen by its "
+        "result, so all texts count."
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = f"Explains {TEXTS} predictions by every method, and the untrained twin’s predictions, too."
+    help = f"The lab explains {TEXTS} predictions by every method, and the untrained twin’s predictions, too."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
 def _result(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(layer_chart, model), "explanation-layers")
     st.caption(
-        "**Leave-one-out** blanks one token at a time. **ρ** is 1 where a method gives the same order, 0 where the two "
-        "have nothing in common. A method without layers is a level line."
+        "**Leave-one-out** blanks one token at a time. **ρ** is 1 if a method gives the same order, and 0 if the two "
+        "orders have nothing in common. A method without layers is drawn as a level line."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -177,7 +177,8 @@ def _agreement(model: LoadedModel, found: ExplanationTest) -> None:
     st.markdown(meanings.yardstick_of(found))
     st.caption(
         "Neely et al. 2022 find that on transformers no two methods agree strongly. So a rank correlation alone cannot "
-        "say that a method is wrong; leave-one-out is one more method, and misses what two tokens say together."
+        "show that a method is wrong; leave-one-out is only one more method, and it misses what two tokens say "
+        "together."
     )
 
 
@@ -194,6 +195,6 @@ def _rule() -> None:
     show_rule(
         "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is of the upper "
         f"half of their layers. For the other two claims nothing comparable was published; a difference of {BOUND} "
-        "counts. The figures of Jain & Wallace are of LSTMs that classify, so they do not compare; and they part: "
-        f"gradients less attention in Kendall’s τ is {jain}."
+        "counts. The figures of Jain & Wallace are for LSTM classifiers, so they are not comparable; and they "
+        f"disagree: gradients less attention in Kendall’s τ is {jain}."
     )

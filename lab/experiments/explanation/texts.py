@@ -22,8 +22,8 @@ from lab.ui.parameters import FLOW_LAYER, TOKEN
 def show(model: LoadedModel, found: ExplanationTest) -> None:
     """Draw the texts in which attention and leave-one-out agree most, and others in which they agree least."""
     st.markdown(
-        "In green the token that matters most by leave-one-out, in orange the one with the largest weight in the last "
-        "layer; green alone where both are the same."
+        "Green: the token that matters most by leave-one-out. Orange: the token with the largest weight in the last "
+        "layer. If both are the same token, it is green."
     )
     rho = found.own.rho[ATTENTION][:, -1]
     asked = [each for _, _, each in asked_texts(model)]
@@ -41,7 +41,9 @@ def _case(model: LoadedModel, asked: AskedWord, one: Importance, rho: float, key
     with st.container(border=True):
         st.markdown(marked(model, asked, one))
         expected = word_of(model.tokenizer, one.predicted).strip("␣")
-        st.caption(f"Expects {quoted(expected)}, with P = {np.exp(one.log_p):.2f}. The two orders: ρ = {signed(rho)}.")
+        st.caption(
+            f"The model expects {quoted(expected)}: P = {np.exp(one.log_p):.2f}. The two orders: ρ = {signed(rho)}."
+        )
         with st.container(horizontal=True):
             flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0}
             look_there("flow", asked.text, flow, f"_experiment.flow.{key}", "rollout")

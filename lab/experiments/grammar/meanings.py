@@ -62,7 +62,8 @@ def asks() -> tuple[Question, ...]:
         open_question(
             "count",
             f"To name the verb of a subject, the best rule is “always {rule}”: it is right in "
-            f"{offsets['nsubj'][1]:.0%}. In how many relations is some head clearly better than the best such rule?",
+            f"{offsets['nsubj'][1]:.0%}. In how many relations is a head clearly better than the best rule of this "
+            "kind?",
             ("in a third of them or fewer", "in up to two thirds", "in more"),
         ),
         open_question("most", "In which of these four does the best head gain most over the rule?", tuple(rules)),
@@ -90,9 +91,9 @@ def answers(found: GrammarTest) -> dict[str, Right]:
     order = sorted(rows, key=gain, reverse=True)
     if len(order) == len(_ASKED) and gain(order[0]) - gain(order[1]) >= _NEAR:
         first, second = order[:2]
-        why = f"it gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
+        why = f"the head gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
         if _may_turn(found, first, second):
-            why += " With other sentences, the order of these two may turn."
+            why += " With other sentences, these two may change places."
         given["most"] = (_ASKED.index(first.relation), why)
     return given
 
@@ -138,7 +139,7 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
         return said
     there = {row.relation: row.judged.verdict for row in found.elsewhere}
     also = sum(there.get(row.relation) in HOLDS for row in held)
-    return f"{said} In texts on which nothing was chosen, the same heads do it again in {also} of {len(held)}."
+    return f"{said} In texts on which nothing was chosen, the same heads are better again in {also} of {len(held)}."
 
 
 def _farthest(row: RelationRow) -> str:
@@ -168,15 +169,15 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
         return []
     best, smaller = max(held, key=gain), [r for r in held if r.judged.verdict is Verdict.SMALLER]
     found = [
-        f"Farthest above in points is {best.relation}, {WORDS[best.relation]}: head {best.name} names "
-        f"{best.accuracy:.0%} right, the best fixed distance {best.offset_accuracy:.0%}. So the head is "
-        f"{_points(best)} points above."
+        f"The largest lead in points is at {best.relation}, {WORDS[best.relation]}: head {best.name} names "
+        f"{best.accuracy:.0%} right, the best fixed distance {best.offset_accuracy:.0%}. So the head leads by "
+        f"{_points(best)} points."
     ]
     if smaller:
         these = "all of them" if len(smaller) == len(held) else f"{len(smaller)} of them"
         found.append(
-            "The verdict goes by the **lift**: the share of the way from the best fixed distance to 100% that the head "
-            f"goes. In {these} it is clearly smaller than in the paper."
+            "The verdict uses the **lift**: the share of the way from the best fixed distance to 100% that the head "
+            f"goes. In {these} the lift is clearly smaller than in the paper."
         )
     return found
 
@@ -202,7 +203,8 @@ def _open(testable: Sequence[RelationRow]) -> list[str]:
     if not names:
         return []
     return [
-        f"{', '.join(names)}: the interval is too wide for a verdict. More sentences would decide, not a better model."
+        f"{', '.join(names)}: the interval is too wide for a verdict. To decide, we need more sentences, not a better "
+        "model."
     ]
 
 
@@ -221,9 +223,9 @@ def _bias(rows: Sequence[RelationRow]) -> str:
     if bias > 0:
         return (
             f"On half A, where they were chosen, the heads score {100 * bias:.1f} points more on average. That is "
-            "**selection bias**: the best of many is best by luck, too."
+            "**selection bias**: the best of many heads is partly lucky."
         )
     return (
         f"On half A, where they were chosen, the heads score {100 * -bias:.1f} points less on average: here choosing "
-        "flattered nothing that one could see."
+        "the best heads shows no visible bias."
     )

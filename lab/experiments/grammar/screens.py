@@ -34,7 +34,7 @@ def _columns_of(other: str) -> tuple[Column, ...]:
         Column("two words", 160),
         Column("verdict", 106),
         Column(
-            "on the other treebank", 106, heading=f"on {other}", help=f"The verdict on {other}, with the same heads."
+            "on the other treebank", 106, heading=f"on {other}", help=f"The verdict when the same heads read {other}."
         ),
         Column("published", 74, DECIMAL),
         Column("ours", 46, DECIMAL),
@@ -57,13 +57,13 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} is not measured yet. A small model takes half a minute, BERT base some minutes."
+            f"{escaped(model.id)} has not been measured yet. A small model takes half a minute, BERT base some minutes."
         )
         _run(model, "Run the experiment")
         return None
     if not found.rows:
         st.info(
-            f"{escaped(model.id)} reads none of these sentences whole, so nothing can be tested on it.",
+            f"{escaped(model.id)} cannot read any of these sentences whole, so the claim cannot be tested on it.",
             icon=":material/info:",
         )
         return None
@@ -78,15 +78,15 @@ def method(model: LoadedModel) -> str:
     a, b = (len(half.sentences) for half in halves())
     told = (
         f"People wrote down the grammar of {a + b:,} sentences of UD English EWT. From one word of each relation a "
-        "head names the word that it attends to most; special tokens and the word itself do not count. The rule "
-        "always names the word at one distance, the best one. For each relation the best head is chosen on half **A** "
-        f"({a} sentences) and measured on half **B** ({b} sentences of other documents). Then the same head reads "
-        f"{len(gum().sentences):,} sentences of UD English **GUM**, on which nothing was chosen."
+        "head names the word that it attends to most; special tokens and the word itself do not count. The rule always "
+        "names the word at one distance: the distance that is right most often. For each relation the best head is "
+        f"chosen on half **A** ({a} sentences) and measured on half **B** ({b} sentences of other documents). Then the "
+        f"same head reads {len(gum().sentences):,} sentences of UD English **GUM**, on which nothing was chosen."
     )
     if model.config.causal:
         told += (
-            f"\n\nA head of {escaped(model.id)} looks back only. It can start only from the later of the two "
-            "words of a relation. A word that it cannot see counts as wrong; the best fixed distance may look ahead."
+            f"\n\nA head of {escaped(model.id)} looks back only. So it can start only from the later word of a "
+            "relation. If it cannot see the other word, that counts as wrong; the best fixed distance may look ahead."
         )
     return told
 
@@ -94,7 +94,7 @@ def method(model: LoadedModel) -> str:
 def _run(model: LoadedModel, label: str) -> None:
     key, help = (
         (EXPERIMENT, model_hash(model)),
-        "Reads every sentence twice: with this model, and with its untrained twin.",
+        "Every sentence is read twice: by this model, and by its untrained twin.",
     )
     offer(key, label, partial(replication.again, model), help)
 
@@ -131,21 +131,21 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
 
 def _columns() -> None:
     st.caption(
-        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, on B. "
-        "**Best fixed distance**: always the word at one distance, chosen on A, on B. "
-        "**Untrained twin**: the same model with random weights; its head is chosen and measured like ours. "
-        "**Lift**: (ours − distance) / (1 − distance), of the shares, with its 95 % interval from **low** to "
-        "**high**: 2,000 bootstraps over documents. Head 2-6 is head 6 of layer 2. The button in the figure’s "
-        "corner leads to all columns: the relation’s name in the treebank, the published lift, the twin’s lift, our "
-        "head on A, selection bias (**A − B**), p, and the paper’s names."
+        "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, measured on B. **Best fixed "
+        "distance**: always the word at one distance, which is chosen on A and measured on B. **Untrained twin**: the "
+        "same model with random weights; its head is chosen and measured like ours. **Lift**: (ours − distance) / (1 − "
+        "distance), of the shares, with its 95 % interval from **low** to **high**: 2,000 bootstraps over documents. "
+        "Head 2-6 is head 6 of layer 2. The button in the figure’s corner shows all columns: the relation’s name in "
+        "the treebank, the published lift, the twin’s lift, our head on A, selection bias (**A − B**), p, and the "
+        "paper’s names."
     )
 
 
 def _mapping() -> None:
     with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
         st.markdown(
-            "The paper uses Stanford Dependencies of the Penn Treebank. These relations have a counterpart here, or "
-            "have none:"
+            "The paper uses Stanford Dependencies of the Penn Treebank. This table lists the relations that have a "
+            "counterpart here, and those without one:"
         )
         rows = [(each.name, each.relation, each.note) for each in CLARK]
         rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]

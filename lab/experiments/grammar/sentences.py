@@ -71,15 +71,15 @@ def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
     )
     row = rows.get(chosen, rows[best])
     st.markdown(
-        f"**{row.judged.verdict.value.capitalize()}.** {row.judged.why} Head {row.name}, {DIRECTIONS[row.end]}, names "
-        f"{row.right} of {row.count} right." + f" {row.published.note}" * bool(row.published.note)
+        f"**{row.judged.verdict.value.capitalize()}.** {row.judged.why} Head {row.name}, {DIRECTIONS[row.end]}, "
+        f"is right in {row.right} of {row.count} cases." + f" {row.published.note}" * bool(row.published.note)
     )
-    st.caption("Sentences of half B of 6 to 18 words, without numbers and addresses, the shortest first.")
+    st.caption("Sentences of half B with 6 to 18 words, without numbers and addresses, shortest first.")
     cases = cases_of(found, row)
     kinds = {
         title: [case for case in cases if case.right == right] for title, right in (("Right", True), ("Wrong", False))
     }
-    none = "None among the short sentences."
+    none = "There is no such sentence among the short ones."
     shown = two_kinds(kinds, lambda case, key: _case(model, row, case, key), "Other sentences", none)
     return runs.run(model.id, shown[0].text, "", Interventions()) if shown else None
 

@@ -43,7 +43,7 @@ def effect_map(model: LoadedModel, template: str = "") -> Heatmap:
     mean = found.effect_in(template).mean
     scale = Scale("Change of the logit difference", format="+.2f", signed=True)
     where = f": {name_in(template)}" if template else ""
-    drawn = heatmap(mean, layers_and_heads(mean), scale, title=f"What {model.id} loses without each head{where}")
+    drawn = heatmap(mean, layers_and_heads(mean), scale, title=f"What {model.id} loses when one head is removed{where}")
     return replace(drawn, table=partial(effect_frame, found, template))
 
 
@@ -56,7 +56,7 @@ def pruning_chart(model: LoadedModel) -> Figure:
     """The accuracy on half B with more and more heads away; runs the experiment if its result is not known yet."""
     found = result(model)
     series = {
-        "least I_h first": (found.curves[IMPORTANCE] > 0).mean(axis=1),
+        "lowest I_h first": (found.curves[IMPORTANCE] > 0).mean(axis=1),
         "greedily": (found.curves[GREEDY] > 0).mean(axis=1),
         "at random": found.random.mean(axis=0),
         "guessing": np.full(len(found.away), 0.5),

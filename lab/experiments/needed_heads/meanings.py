@@ -32,24 +32,24 @@ _QUARTERS = ("up to a quarter", "up to half", "up to three quarters", "more")
 POINTS = f"{100 * MARGIN:.0f} points"
 # The rule that each verdict follows.
 RULES = (
-    "Each head is taken away in two ways: it writes 0, or its mean over the sentence. A verdict is of the way that "
-    "supports the claim less. "
-    f"**For free**: the accuracy falls by clearly less than {POINTS}, a tenth of the way from guessing to always "
-    "right. **Clearly**: with 95 %, by a bootstrap over the nouns and verbs that pairs share, corrected by Holm. All "
-    "of it takes a model that is clearly better than guessing.\n\n"
-    "- *Most heads can go, one at a time*: more than half of the heads, each for free, all these together with 95 %. "
+    "Each head is taken away in two ways: it writes 0, or its mean over the sentence. The verdict uses the way that "
+    f"supports the claim less. **For free**: the accuracy falls by clearly less than {POINTS}, a tenth of the way from "
+    "guessing to always right. **Clearly**: with 95 % confidence, by a bootstrap over the nouns and verbs that pairs "
+    "share, corrected by Holm. All claims need a model that is clearly better than guessing.\n\n"
+    "- *Most heads can go, one at a time*: more than half of the heads can go for free, jointly with 95 % confidence. "
     "“Low” is a **bound**, the share of heads that clearly go for free; “high” is the share of heads that do not "
     "clearly cost more.\n"
     "- *Some head is needed*: remove the head whose removal lowers the logit difference most on A; the accuracy on B "
     "clearly falls.\n"
-    "- *Some head even hurts*: without the head without which it is highest on A, the accuracy on B clearly rises.\n"
-    "- *One head is enough in most layers*: more than half of the layers, each for free on B, with the one head kept "
-    "that has the highest logit difference alone on A. “Low” and “high” are bounds here, too.\n"
+    "- *Some head even hurts*: remove the head whose removal raises accuracy most on A; the accuracy on B clearly "
+    "rises.\n"
+    "- *One head is enough in most layers*: in more than half of the layers, keeping only one head is for free on B; "
+    "it is the head that alone has the highest logit difference on A. “Low” and “high” are bounds here, too.\n"
     "- *A fifth of the heads*: the heads with the lowest I_h on A go together for free on B.\n\n"
-    "The papers report nothing on this scale. So an effect counts from "
-    f"{100 * BOUNDS[NEEDED]:.0f} points of accuracy on, a gain from {100 * BOUNDS[HURTS]:.0f}, a share from a tenth "
-    "above one half. The untrained twin is compared for the two claims about what one head costs or gains. The "
-    "claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
+    f"The papers report nothing on this scale. So an effect counts from {100 * BOUNDS[NEEDED]:.0f} points of accuracy "
+    f"on, a gain from {100 * BOUNDS[HURTS]:.0f} points on, and a share from a tenth above one half on. The untrained "
+    "twin is compared for the two claims about what one head costs or gains. The claims about heads that go for free "
+    "are not compared with it: the twin guesses, so it has nothing to lose."
 )
 
 
@@ -59,14 +59,14 @@ def asks(config: ModelConfig) -> tuple[Question, ...]:
     return (
         open_question(
             "clear",
-            f"Each of the {count} heads is taken away, one at a time. For how many does the model’s preference for the "
-            "right form clearly change?",
+            f"Each of the {count} heads is taken away, one at a time. For how many of them does the model’s preference "
+            "for the right form clearly change?",
             _QUARTERS,
         ),
         open_question(
             "go",
-            f"Now heads go one after the other, the least important first, and none comes back. How many of the "
-            f"{count} can go before the model is clearly more often wrong?",
+            "Now heads are removed one after the other, the least important first, and none comes back. How many of "
+            f"the {count} can be removed before the model is clearly wrong more often?",
             ("less than a fifth", "a fifth to a half", "more than half"),
         ),
     )
@@ -82,9 +82,9 @@ def answers(found: NeededTest) -> dict[str, Right]:
         ),
         "go": (
             0 if 5 * last < count else 1 if 2 * last <= count else 2,
-            f"with {last} away the model is not clearly worse yet."
+            f"with {last} heads removed the model is not clearly worse yet."
             if last < count
-            else "even without all heads it is not clearly worse.",
+            else "even without all its heads the model is not clearly worse.",
         ),
     }
 
@@ -121,7 +121,7 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
         )
     last = last_for_nothing(found)
     if last < clear.size:
-        return f"{said} The {last} least important heads can go together before it is clearly worse."
+        return f"{said} The {last} least important heads can be removed together before the model is clearly worse."
     return f"{said} Even without all its heads the model is not clearly worse."
 
 
@@ -142,8 +142,9 @@ def in_full(found: NeededTest, model_id: str) -> str:
     said = [
         f"{escaped(model_id)} prefers the good form in {right} of {len(found.plain)} pairs "
         f"({right / len(found.plain):.0%}), its untrained twin in {wrong:.0%}.{_below(found)}",
-        f"**{int(clear.sum())} of {mean.size} heads** can be told from 0: without {falls} of them the logit difference "
-        f"falls, without {rises} it rises. In the untrained twin it is {int(twin.clear.sum())}.",
+        f"**{int(clear.sum())} of {mean.size} heads** have an effect that can be told from 0: without {falls} of them "
+        f"the logit difference falls, without {rises} it rises. In the untrained twin, {int(twin.clear.sum())} heads "
+        "have one.",
         _strongest(found),
         _fifth(found.row(FIFTH)),
     ]
@@ -157,14 +158,14 @@ def _below(found: NeededTest) -> str:
     if below.empty:
         return ""
     named = "; ".join(f"{row.template}, {row.accuracy:.0%}" for row in below.itertuples())
-    return f" It is clearly below guessing in some templates ({named}). There, what lets it guess counts as a gain."
+    return f" In some templates the model is clearly below guessing ({named}). There, random guessing counts as a gain."
 
 
 def _strongest(found: NeededTest) -> str:
     mean = found.effect.mean
     layer, head = (int(at) for at in np.unravel_index(int(mean.argmin()), mean.shape))
     if mean[layer, head] >= 0:
-        return "There is no head without which it falls."
+        return "There is no head without which the logit difference falls."
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
         f"The model loses most without head {name_of((layer, head))}: the mean difference goes from {signed(before)} "
@@ -180,7 +181,7 @@ def _by_template(found: NeededTest, head: Head) -> str:
     changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
     low, high = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
     least, most = (signed(100 * changes[name], 0, plus=True) for name in (low, high))
-    return f"By template that is from {least} ({low}) to {most} ({high})."
+    return f"By template, this change is from {least} ({low}) to {most} ({high})."
 
 
 def needed_where(found: NeededTest) -> str:
@@ -194,9 +195,9 @@ def needed_where(found: NeededTest) -> str:
         if effect.mean[layer, head] < 0 and effect.clear[layer, head]:
             templates.setdefault((layer, head), []).append(each.name)
     if not templates:
-        return "In no template is there a head without which the difference clearly falls."
+        return "In no template does the difference clearly fall without any one head."
     told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
-    differs = "**Different templates miss different heads most.** " if len(templates) > 1 else ""
+    differs = "**Different templates need different heads most.** " if len(templates) > 1 else ""
     return f"{differs}The model loses most without {told}."
 
 
@@ -241,7 +242,7 @@ def bias_of(found: NeededTest) -> str:
     said = "; ".join(told)
     if flattered:
         return (
-            f"{said[0].upper()}{said[1:]}. If A has more, that is **selection bias**: a head is chosen for its luck, "
-            "too."
+            f"{said[0].upper()}{said[1:]}. If A has more, that is **selection bias**: a head is partly chosen for its "
+            "luck."
         )
-    return f"{said[0].upper()}{said[1:]}: choosing flattered nothing that one could see."
+    return f"{said[0].upper()}{said[1:]}: choosing the heads shows no visible bias."

@@ -28,10 +28,10 @@ from lab.ui.shared.met_again import met_again
 from lab.ui.tables import DECIMAL, SHARE, Column, show_table
 
 _MEASURED = (
-    Column("ours", 62, SHARE, "at 0", "With heads that write 0."),
+    Column("ours", 62, SHARE, "at 0", "The effect when the heads write 0."),
     Column("low", 62, SHARE),
     Column("high", 62, SHARE),
-    Column("at its mean", 62, SHARE, "at mean", "With heads that write their mean over the sentence."),
+    Column("at its mean", 62, SHARE, "at mean", "The effect when the heads write their mean over the sentence."),
     Column("at its mean, low", 62, SHARE, "low"),
     Column("at its mean, high", 62, SHARE, "high"),
 )
@@ -93,7 +93,9 @@ def show(page: ExperimentPage) -> Trace | None:
     if not page.predicted(name, asked):
         return None
     if found is None:
-        st.markdown(f"{escaped(model.id)} is not measured yet. By its size it takes about {_time(model)}.")
+        st.markdown(
+            f"{escaped(model.id)} has not been measured yet. For a model of this size it takes about {_time(model)}."
+        )
         _run(model, "Run the experiment")
         return None
     with st.spinner("Computing the intervals …"):  # once for all visits; it takes seconds
@@ -118,8 +120,8 @@ def method(model: LoadedModel) -> str:
         f"logit of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the share of pairs in "
         "which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its mean over the "
         "sentence. A head, or an order of heads, is chosen on half **A** and measured on half **B**, which has other "
-        "nouns. The least important heads are found by a gradient: **I_h** is how much the loss of the good form "
-        "changes with a factor before the head, divided by its norm in the layer."
+        "nouns. A gradient finds the least important heads: **I_h** is how much the loss of the good form changes with "
+        "a factor before the head, divided by its norm in the layer."
     )
 
 
@@ -131,7 +133,7 @@ def _time(model: LoadedModel) -> str:
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "Asks every pair without each head, in five ways, and with more and more heads away."
+    help = "The model reads every pair without each head, in five ways, and with more and more heads removed."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -142,7 +144,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
         f"Mean over {count} pairs. The **logit difference** says how much the model prefers the right form: below 0, "
-        "it does so less without this head."
+        "it prefers that form less without this head."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -153,10 +155,11 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     with st.expander("All claims in numbers, and why", icon=":material/table_rows:"):
         show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
         st.caption(
-            f"**For free**: for less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % interval, or "
-            "bounds of a share of heads or layers. **Control**: the mean of all other heads; for the single heads "
-            "kept, the mean of all heads of the layer; for a fifth, the same number of heads in random order. **n**: "
-            "different sentences, from B where there is a choice. **Heads**: those chosen on A."
+            f"**For free**: at a cost of less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % "
+            "interval, or bounds of a share of heads or layers. **Control**: the mean of all other heads; for the "
+            "single heads kept, the mean of all heads of the layer; for a fifth, the same number of heads in random "
+            "order. **n**: the number of different sentences, from B if heads were chosen. **Heads**: the heads chosen "
+            "on A."
         )
         show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
         for row in found.rows:
@@ -183,7 +186,9 @@ def _more(model: LoadedModel, found: NeededTest) -> None:
     with st.expander("Taken away in five ways", icon=_TABLE, on_change="rerun", key="_needed_ways") as ways:
         if ways.open:
             _ways(model, found)
-    with st.expander("What the model can", icon=_TABLE, on_change="rerun", key="_needed_can") as can:
+    with st.expander(
+        "How well the model does with all heads", icon=_TABLE, on_change="rerun", key="_needed_can"
+    ) as can:
         if can.open:
             _can(found)
 
@@ -200,9 +205,9 @@ def _together(model: LoadedModel) -> None:
     draw(partial(figures.pruning_chart, model), "needed-pruning")
     st.caption(
         "On half B. **I_h**, the gradient importance, is how much the loss of the good form changes with a factor "
-        "before the head, chosen on A, divided by its norm in the layer. **Greedily**: at each step, the heads whose "
-        f"loss costs least go away on {SAMPLE} pairs of A, and the rest is measured again. **At random**: the mean of "
-        f"{RANDOM_ORDERS} orders."
+        "before the head, measured on A and divided by its norm in the layer. **Greedily**: at each step, the heads "
+        f"whose loss costs least on {SAMPLE} pairs of A are removed, and the rest is measured again. **At random**: "
+        f"the mean over {RANDOM_ORDERS} random orders."
     )
 
 
@@ -211,8 +216,8 @@ def _ways(model: LoadedModel, found: NeededTest) -> None:
     st.markdown(meanings.agreement_of(found))
     show_table(figures.ablation_frame(found), _ABLATIONS)
     st.caption(
-        "On half B. **Heads told from 0**: p < 0.05 after Holm’s correction; of them, the difference **falls** or "
-        "**rises** without the head. **Largest**: the head whose absence changes most."
+        "All numbers are from half B. **Heads told from 0**: heads with p < 0.05 after Holm’s correction; without such "
+        "a head the difference **falls** or **rises**. **Largest**: the head whose absence changes most."
     )
 
 
@@ -221,8 +226,8 @@ def _can(found: NeededTest) -> None:
     show_table(frame.round(4), [*_TEMPLATES, *[_WHY_NOT] * bool(frame["why not"].any())], long_texts=True)
     show_table(frame.round(4), _ELSEWHERE)
     st.caption(
-        "**Dropped**: a word of the sentence is not one piece of the vocabulary. **Low** to **high**: the 95 % "
-        "interval, over the nouns and verbs that pairs share. Below, as context, other models and people on "
-        "other sentences of the kind: BERT base and people, Goldberg 2019, table 3; GPT-2 large and people, BLiMP "
-        "(corrected table), whose figure for subjects and verbs is of all its sentences with them."
+        "**Dropped**: pairs with a word that is not one piece of the vocabulary. **Low** to **high**: the 95 % "
+        "interval, over the nouns and verbs that pairs share. Below, for context, are other models and people on other "
+        "sentences of this kind: BERT base and people from Goldberg 2019, table 3; GPT-2 large and people from BLiMP "
+        "(corrected table), whose figure for subjects and verbs covers all its sentences with them."
     )

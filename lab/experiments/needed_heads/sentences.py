@@ -65,16 +65,16 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
     heads = heads_of(found)
     names = {each.id: each.name for each in TEMPLATES if (found.of(each.id) & found.b).any()}
     left, right = st.columns(2)
-    head = left.selectbox("Head that is away", heads, key=_HEAD, format_func=lambda each: _told(found, each))
+    head = left.selectbox("Head to remove", heads, key=_HEAD, format_func=lambda each: _told(found, each))
     template = right.selectbox("Template", list(names), key=_TEMPLATE, format_func=names.__getitem__)
     head, template = head if head in heads else heads[0], template if template in names else next(iter(names))
     pairs = pairs_of(found, template, head)
     wins, before = sum(each.without > 0 for each in pairs), sum(each.right for each in pairs)
     st.markdown(
         f"Of {len(pairs)} pairs of half B, the good form wins in {before} with all heads and in {wins} without head "
-        f"{name_of(head)}; {sum(each.turns for each in pairs)} turn."
+        f"{name_of(head)}; {sum(each.turns for each in pairs)} change sides."
     )
-    st.caption("First come the pairs that turn, then the pairs whose logit difference changes most.")
+    st.caption("First come the pairs that change sides, then the pairs whose logit difference changes most.")
     kinds = {
         f"The {form} form wins, with all heads": [each for each in pairs if each.right == (form == "good")]
         for form in ("good", "bad")

@@ -76,7 +76,10 @@ def own_contributions(model: LoadedModel, own: OwnPair) -> Heatmap:
     columns = [*(f"head {head}" for head in range(1, heads.shape[1] + 1)), "FFN"]
     axes = Axis("Layer", _numbers(len(values))), Axis("Part", columns)
     return heatmap(
-        values, axes, Scale("Logits added", None, ".2f", signed=True), title=f"What adds “{own.good}” over “{own.bad}”"
+        values,
+        axes,
+        Scale("Logits added", None, ".2f", signed=True),
+        title=f"What favours “{own.good}” over “{own.bad}”",
     )
 
 
@@ -123,7 +126,7 @@ def _estimates(exact: Maps, estimated: Maps, part: str, tokens: Sequence[str]) -
     site = _site(part)
     x, y = (getattr(maps, site) for maps in (exact, estimated))
     names = [_name(site, at, tokens) for at in np.ndindex(x.shape)]
-    scales = Scale("Recovered by the patch", None, ".2f"), Scale("Foreseen by the gradient", None, ".2f")
+    scales = Scale("Recovered by the patch", None, ".2f"), Scale("Predicted by the gradient", None, ".2f")
     what = "heads" if site == "heads" else part.lower()
     return scatter(names, (x.reshape(-1), y.reshape(-1)), scales, title=f"Patches and gradients: {what}")
 

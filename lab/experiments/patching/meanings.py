@@ -48,7 +48,7 @@ def asks(layers: int) -> tuple[Question, ...]:
         ),
         open_question(
             "head",
-            "Now only what one head writes at one token is put in. How much of the way does the best head recover?",
+            "Now we put in only what one head writes at one token. How much of the way does the best head recover?",
             ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
         ),
     )
@@ -69,7 +69,10 @@ def answers(found: PatchingTest) -> dict[str, Right]:
     best = best_head(found)
     if (option := between((best.low, best.high), _EDGES)) is not None:
         where = f"{head_name(best.head)} at the {_token(found, best.token)}"
-        given["head"] = (option, f"{where} recovers {best.share:.0%}, {best.low:.0%} to {best.high:.0%} with 95 %.")
+        given["head"] = (
+            option,
+            f"{where} recovers {best.share:.0%} (95 % interval: {best.low:.0%} to {best.high:.0%}).",
+        )
     return given
 
 
@@ -94,17 +97,17 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
     name, best, relay = escaped(model_id), best_head(found), found.relays[SUFFICES]
     if crossing == found.layers:
         said = (
-            f"In {name} the subject’s vector recovers more than the asked token’s in every layer but the last, "
-            "where the asked token has all of it by the way a transformer is built."
+            f"In {name} the subject’s vector recovers more than the asked token’s in every layer but the last, where "
+            "the asked token must recover everything, as a transformer is built."
         )
     else:
         said = (
-            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} "
-            f"on it is the asked token’s ({asked:.0%}, against {subject:.0%})."
+            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} on "
+            f"the asked token’s vector does ({asked:.0%}, against {subject:.0%})."
         )
     return (
-        f"{said} Attention in layer {relay.layer + 1} brings it there: alone it recovers {relay.alone:.0%}. The "
-        f"best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers {best.share:.0%}."
+        f"{said} Attention in layer {relay.layer + 1} brings the number there: alone it recovers {relay.alone:.0%}. "
+        f"The best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers {best.share:.0%}."
     )
 
 
@@ -116,7 +119,7 @@ def verdict_of(found: PatchingTest) -> str:
             verdicts.setdefault(row.claim.says, {})[row.claim.direction] = row.judged.verdict.value
     lines = [f"- {says}: {_both(ways)}." for says, ways in verdicts.items()]
     untrained = any(Verdict.ALSO_UNTRAINED.value in line for line in lines)
-    return "\n".join(["**Also untrained**: the model with random weights does it, too.\n" * untrained, *lines])
+    return "\n".join(["**Also untrained**: the model with random weights does so, too.\n" * untrained, *lines])
 
 
 def _both(ways: Mapping[str, str]) -> str:
@@ -168,7 +171,9 @@ def _held(rows: list[PatchingRow]) -> str:
     if len(held) == len(rows):
         return f"All {len(rows)} claims about places come out in the paper’s direction."
     failed = _named([row for row in rows if row not in held])
-    return f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; not: {failed}."
+    return (
+        f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; these do not: {failed}."
+    )
 
 
 def _untrained(rows: Sequence[PatchingRow]) -> str:
@@ -177,7 +182,8 @@ def _untrained(rows: Sequence[PatchingRow]) -> str:
     if not alike:
         return ""
     return (
-        f"Not clearly more than in the untrained twin: {_named(alike)}. There training is not shown to be the reason."
+        f"Some effects are not clearly larger than in the untrained twin: {_named(alike)}. So training may not be "
+        "their cause."
     )
 
 
@@ -207,7 +213,7 @@ def _taken_over(there: NDArray[np.bool_]) -> str:
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
         return "The asked token recovers the most only after the last layer, where it must."
-    return f"From layer {since} on it is the asked token."
+    return f"From layer {since} on the asked token does."
 
 
 def added_up(heads: Values, ffn: Values, embedded: float, biases: float) -> str:

@@ -42,8 +42,8 @@ def take(*values: str) -> None:
 def show(model: LoadedModel) -> None:
     """Draw the fields, and the maps of the sentences, or the reason why they cannot be patched."""
     st.markdown(
-        "Write two sentences that differ in what decides, each with one blank `_`, and two words for it. Both need "
-        "the same number of tokens."
+        "Write two sentences that differ in the deciding word, each with one blank `_`, and two words for the blank. "
+        "Both sentences need the same number of tokens."
     )
     left, right = st.columns([3, 1])
     with left:
@@ -67,8 +67,8 @@ def show(model: LoadedModel) -> None:
     )
     if clean < corrupt:
         st.caption(
-            f"{escaped(model.id)} leans the other way: {good} is likelier in the corrupt sentence. Shares are of that "
-            "difference all the same."
+            f"{escaped(model.id)} leans the other way: {good} is likelier in the corrupt sentence. Shares still refer "
+            "to that difference."
         )
     _patched(model, two, asked)
 
@@ -77,19 +77,19 @@ def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
     found = own_known(model, two)
     if found is None:
         key = (EXPERIMENT, model_hash(model), two.clean.token_ids, two.corrupt.token_ids, two.place, two.good, two.bad)
-        help = "Patches every part of every layer at every token, both ways. It takes a few seconds."
+        help = "The lab patches every part of every layer at every token, both ways. This takes a few seconds."
         offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
         return
     part, way = PATCH.chosen(), PATCH_WAY.chosen()
     draw(partial(figures.own_map, model, asked, part, way), "own-patches")
     st.markdown(f"**In this pair.** {meanings.own_meaning(found, figures.labels(model, two), two.place, way)}")
-    with st.expander("What a gradient would have said of this pair", icon=":material/scatter_plot:"):
+    with st.expander("What a gradient predicts for this pair", icon=":material/scatter_plot:"):
         draw(partial(figures.own_estimates, model, asked, part), "own-estimates")
     with st.expander("What each part adds to the logits directly", icon=":material/add:"):
         draw(partial(figures.own_contributions, model, asked), "own-contributions")
         st.markdown(meanings.added_up(*figures.parts_of(model, two)))
         st.caption(
             "At the asked token of the clean sentence, with the scales of the LayerNorms held as they are. The effect "
-            "of a part through later layers is not in it; a patch includes that effect."
+            "of a part through later layers is left out; a patch includes that effect."
         )
         code(contributions)

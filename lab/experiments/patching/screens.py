@@ -44,7 +44,7 @@ _CLAIMS = (
         Column(name, width, DECIMAL)
         for name, width in (("first", 56), ("second", 66), ("effect", 60), ("low", 54), ("high", 54))
     ),
-    Column("untrained twin", 58, DECIMAL, "twin", "The effect in the untrained twin."),
+    Column("untrained twin", 58, DECIMAL, "twin", "The same effect in the untrained twin."),
     Column("n", 46),
 )
 _SITES = (
@@ -80,7 +80,9 @@ def show(page: ExperimentPage) -> Trace | None:
     if not page.predicted(name, asks):
         return None
     if found is None:
-        st.markdown(f"{escaped(model.id)} is not measured yet. A small model takes some minutes, BERT base far longer.")
+        st.markdown(
+            f"{escaped(model.id)} has not been measured yet. A small model takes some minutes, BERT base far longer."
+        )
         _run(model, "Run the experiment")
         _choices()
         own.offer_own(model)
@@ -96,21 +98,21 @@ def method(_: LoadedModel) -> str:
     """Say in full how the claim is tested, on any model."""
     return (
         "Two sentences differ in one noun, the **subject**: *The boys near the house \\_ old* is the **clean** one, "
-        "*The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. Both are run. The "
-        "**asked token** is where the model answers: the mask, or the last token before the blank.\n\nThen one vector "
-        "of the clean run, of one part at one token, is put into the corrupt run: this is a **patch**. The parts are a "
-        "token’s vector after a layer (the **residual stream**), the vector that attention or the feed-forward network "
-        "adds to it, and the vector that a single head adds. How much of the difference between the two words it "
-        "recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of the right "
-        "word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is **needed**: "
-        f"what is lost. In both, 1 is all of it; below 0 a part works the other way. {PAIRS} pairs are drawn by a "
-        "template. Layers are chosen on half **A** and measured on half **B**, whose subjects are others. A pair whose "
-        f"two runs differ by less than {SMALL} logits is refused."
+        "*The boy near the house \\_ old* the **corrupt** one, and *were* competes with *was*. The model reads both. "
+        "The **asked token** is where the model answers: the mask, or the last token before the blank.\n\nThen we put "
+        "one vector of the clean run, of one part at one token, into the corrupt run: this is a **patch**. The parts "
+        "are a token’s vector after a layer (the **residual stream**), the vector that attention or the feed-forward "
+        "network adds to it, and the vector that a single head adds. How much of the difference between the two words "
+        "it recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of the "
+        "right word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is lost: "
+        "how much the part is **needed**. In both, 1 is the whole difference; below 0 a part works against the answer. "
+        f"A template makes {PAIRS} pairs. Layers are chosen on half **A** and measured on half **B**, which has other "
+        f"subjects. A pair whose two runs differ by less than {SMALL} logits is refused."
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "Patches every part at every token in every pair, both ways, and in half of the pairs in the untrained twin."
+    help = "Every part is patched at every token in every pair, both ways; in the twin, in half of the pairs."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -136,15 +138,15 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
         show_table(relay_frame(found), _RELAYS)
         st.caption(
             "The attention output of one layer is patched at the asked token, and there a network above it writes what "
-            "it wrote in the run that is changed. Attention and these networks are partners: to compare what each "
-            "recovers by itself would set them against each other."
+            "it wrote in the unpatched run. Attention and these networks are partners: comparing what each recovers "
+            "alone would treat them as rivals."
         )
     with st.expander("All claims in numbers", icon=":material/table_rows:"):
         _table(model)
     _rule()
     with st.expander("The best single sites", icon=":material/my_location:"):
         show_table(best_frame(found), _SITES)
-        st.caption("Chosen on A, measured on B. **A − B** is selection bias: the best of many is best by luck, too.")
+        st.caption("Chosen on A, measured on B. **A − B** is selection bias: the best of many is partly lucky.")
     with st.expander(
         "Can a gradient say it without patching?", icon=":material/scatter_plot:", on_change="rerun", key="_estimates"
     ) as estimates:
@@ -161,10 +163,11 @@ def _table(model: LoadedModel) -> None:
         "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
         "**high** with 95 % (2,000 bootstraps over the nouns and verbs that pairs share). **Early**: the first half of "
         "the layers between the embeddings and the last one. **Layer of the crossing**: the first layer after which "
-        "the asked token recovers as much as the subject; after the last one it has all by construction. Attention and "
-        "networks are compared up to that layer. **Untrained twin**: the effect in the same model with random weights, "
-        "in the half of the pairs in which its two runs differ most. “Numbers and files” also has p, and the results "
-        "on A. The paper reports other quantities, of facts, so no published figure is beside."
+        "the asked token recovers as much as the subject; after the last one it recovers all of it by construction. "
+        "Attention and networks are compared up to that layer. **Untrained twin**: the effect in the same model with "
+        "random weights, in the half of the pairs in which its two runs differ most. “Numbers and files” also has p, "
+        "and the results on A. The paper reports other quantities, about facts, so there is no published figure to "
+        "compare."
     )
     show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
 
@@ -172,9 +175,9 @@ def _table(model: LoadedModel) -> None:
 def _rule() -> None:
     show_rule(
         "The effect is first − second. Nothing comparable was published: a tenth of the difference of the two runs "
-        "counts, or half a layer, or a tenth of a rank correlation. Two orders count as alike from a rank correlation "
-        f"of {ALIKE} on, a line of the lab’s own. A claim about the crossing cannot be tested where the lines cross in "
-        "the last layer. The template was changed once, before these results: in the first one both directions were "
+        "counts, or half a layer, or a rank correlation of 0.1. Two orders count as alike from a rank correlation of "
+        f"{ALIKE} on, a limit that the lab chose. A claim about the crossing cannot be tested where the lines cross in "
+        "the last layer. We changed the template once, before these results: in the first version both directions were "
         "the same by symmetry."
     )
 
@@ -187,5 +190,6 @@ def _gradients(model: LoadedModel, found: PatchingTest) -> None:
     draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
     show_table(estimate_frame(found), _ESTIMATES)
     st.caption(
-        "Of the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is right everywhere."
+        "The numbers are from the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is "
+        "right everywhere."
     )

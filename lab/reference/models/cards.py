@@ -78,7 +78,9 @@ def _show_section(title: str, parts: Sequence[Part]) -> None:
 def _show_parts(parts: Sequence[Part]) -> None:
     """Draw the parts of a card, in their order."""
     if any(isinstance(part, str) and "top-1" in part for part in parts):
-        st.caption("**Top-1**: how often the first guess is right; **top-5**: how often one of the first five is.")
+        st.caption(
+            "**Top-1**: how often the first guess is right; **top-5**: how often one of the first five is right."
+        )
     for part in parts:
         match part:
             case Picture():
@@ -97,11 +99,11 @@ def _show_jobs(found: Sequence[Notable]) -> None:
         return
     st.header("What its heads do")
     st.markdown(
-        "Measured on UD English EWT dev, sentences whose grammar people wrote down; copying on random tokens said "
-        "twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the score of a head that "
-        "knows nothing of the job: the best fixed distance for a relation, a uniform head for the others. A uniform "
-        "head looks at all tokens alike, so there no chance is given. The best of many heads is chosen and measured on "
-        "the same sentences, so its score is a little too high."
+        "Measured on UD English EWT dev, sentences whose grammar people wrote down; copying is measured on random "
+        "tokens that come twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the "
+        "score of a head that knows nothing of the job: the best fixed distance for a relation, a uniform head for "
+        "other jobs. For the job of looking at all tokens alike, no chance is given. The best of many heads is chosen "
+        "and measured on the same sentences, so its score is a little too high."
     )
     rows = [
         {
@@ -130,9 +132,9 @@ def _show_hub(entry: ModelCard) -> None:
 
 
 _HERE = {
-    "on this machine": "It is on this machine.",
-    "can be downloaded": "It is not on this machine yet; a lesson offers the download.",
-    "not on this server": "It is not on this machine, and this server does not download models.",
+    "on this machine": "The model is on this machine.",
+    "can be downloaded": "The model is not on this machine yet; a lesson offers the download.",
+    "not on this server": "The model is not on this machine, and this server does not download models.",
 }
 
 
@@ -149,7 +151,7 @@ def _show_local(name: str) -> None:
         _show_part(folder)
         return
     st.header(escaped(name))
-    st.markdown("A checkpoint folder on this server. It has no card.")
+    st.markdown("This is a checkpoint folder on this server. It has no card.")
     try:
         _show_facts(facts(folder, None))
     except CheckpointError as error:
@@ -164,9 +166,9 @@ def _show_side_by_side() -> None:
     st.header("Side by side")
     st.table(pd.DataFrame(known).map("{:,}".format), border="horizontal")
     st.caption(
-        "The first columns are the lab’s own models, counted in their files, heads for words included. The others are "
-        "the models of the papers, by their published configurations and without such heads. BERT’s papers round to "
-        "110 and 340 million."
+        "The first columns are the lab’s own models, with parameters counted in their files, vocabulary heads "
+        "included. The others are the papers’ models, by their published configurations and without such heads. BERT’s "
+        "paper rounds to 110 and 340 million."
     )
 
 
@@ -192,7 +194,7 @@ def _show_catalogue() -> None:
     )
     st.table(table, border="horizontal", hide_index=True)
     if runs.downloads_allowed():
-        st.markdown("Choose one in the sidebar; a lesson then offers the download.")
+        st.markdown("Choose a model in the sidebar; a lesson then offers the download.")
     else:
         with st.expander("For whoever runs this server", icon=":material/dns:"):
             st.markdown("Downloads are allowed with `LAB_ALLOW_DOWNLOADS=1`.")

@@ -10,7 +10,7 @@ STEPS = {"Two maps": twin.show_maps, "All heads": twin.show_heads, "Predictions"
 
 def play() -> None:
     """Run the page."""
-    page = open_page("Models", "What was a model trained on, and what did training change?")
+    page = open_page("Models", "What was each model trained on, and what did training change?")
     names = [CARDS, *STEPS]
     step = page.step(names)
     if step == CARDS:

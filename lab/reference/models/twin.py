@@ -28,7 +28,7 @@ from lab.ui.parameters import TWIN_SEED
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
-_ONE_TOKEN = "A single token has no other to attend to. Write a longer sentence in the sidebar."
+_ONE_TOKEN = "A single token has no other token to attend to. Write a longer sentence in the sidebar."
 
 # The traces that a step shows and the page then proves: the same tokens through the model, and through its twin.
 Pair = tuple[Trace, Trace]
@@ -81,7 +81,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
                 st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
     st.markdown(
         f"Layer {layer + 1}, head {head + 1} of both, on one colour scale, from 0 to {high:.3f}. The two maps place "
-        f"**{moved:.0%}** of a row’s attention on different tokens, as a mean over rows."
+        f"**{moved:.0%}** of a row’s attention on different tokens, on average over rows."
     )
     if known:
         code(random_twin)
@@ -95,7 +95,7 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
         Option(
             f"Map {letter}",
             f"Map {letter} belongs to {whose[which]}: its rows have on average {spreads[which]:.2f} of the largest "
-            f"possible entropy, and the rows of the other map {spreads[1 - which]:.2f}. A row that attends to all "
+            f"possible entropy, and the rows of the other map have {spreads[1 - which]:.2f}. A row that attends to all "
             "tokens alike has 1.",
             correct=which == 0,
         )
@@ -117,7 +117,7 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
     spreads = [head_spread(each) for each in pair]
     st.markdown(
         "How evenly does a head spread its attention? The entropy of a row, divided by the largest it could have, as a "
-        "mean over rows: 0 if each token attends to one, 1 if each attends to all alike."
+        "mean over rows: 0 if each token attends to one token, 1 if each attends to all alike."
     )
     names, keys = (trace.model.id, twin), ("spread-trained", "spread-random")
     for column, traced, name, key in zip(st.columns(2), pair, names, keys, strict=True):

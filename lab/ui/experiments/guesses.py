@@ -76,8 +76,10 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
 
 def _scored(found: GuessScore) -> str:
     """Say how many predictions were right, and how many guessing would get right; a surprise is welcome."""
-    said = f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} on average."
-    return said if found.right else f"{said} Surprised? That is why one measures."
+    said = (
+        f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} right on average."
+    )
+    return said if found.right else f"{said} Surprised? That is why we measure."
 
 
 def _choose(name: str, ask: Question) -> int | None:

@@ -15,7 +15,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.tables import show_table
 
-_ASK = "Not compared yet. Open this, and Hugging Face's library runs the text, too; every step is compared."
+_ASK = "Not compared yet. Open this to run the text with Hugging Face's library, too, and compare every step."
 
 
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
@@ -65,24 +65,24 @@ def _said(proof: Proof, on_purpose: bool) -> str:
     broken = proof.first_failure
     if broken is None:
         return (
-            "The lab runs the model with code of its own. So it was run a second time, by the library *transformers* "
-            "of Hugging Face, which many people use. Hugging Face ran the same checkpoint on the same tokens. From the "
-            f"first vectors to the last, {len(proof.rows)} steps were compared number by number: the largest "
-            f"difference is **{proof.largest_difference:.1e}**. The table lists the steps.\n\n"
-            "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does "
-            "not show that the model is right about the sentence, nor that a sentence on this page reads the numbers "
-            "rightly."
+            "The lab runs the model with its own code. So we ran the model a second time, with the library "
+            "*transformers* of Hugging Face, which many people use. Hugging Face ran the same checkpoint on the same "
+            f"tokens. From the first vectors to the last, {len(proof.rows)} steps were compared number by number: the "
+            f"largest difference is **{proof.largest_difference:.1e}**. The table lists the steps.\n\n"
+            "This shows that the lab computes what the model computes, as exactly as 32-bit numbers allow. It does not "
+            "show that the model is right about the sentence, nor that a sentence on this page interprets the numbers "
+            "correctly."
         )
     where = _where(broken)
     if on_purpose:
         return (
             f"Hugging Face ran the same tokens without the intervention. **{escaped(broken.step)}**{where} is the "
-            f"first step that differs, by up to {broken.difference:.3g}: the intervention. From there on nothing is "
-            "compared."
+            f"first step that differs, by up to {broken.difference:.3g}, because of the intervention. Later steps are "
+            "not compared."
         )
     return (
         f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
-        f"{broken.difference:.3g}. Everything after it is built on that."
+        f"{broken.difference:.3g}. All later steps build on this one."
     )
 
 

@@ -54,7 +54,7 @@ def draw_checks(
                 ask_one(lesson, number, question, kept, name)
         _offer_new(lesson, kept)
     if not kept.questions:
-        st.markdown("This sentence decides none of the questions clearly. Try a longer one.")
+        st.markdown("For this sentence none of the questions has a clear answer. Try a longer one.")
 
 
 def list_of(lesson: str) -> str:
@@ -104,7 +104,9 @@ def _offer_new(lesson: str, kept: Asked) -> None:
     """Say what the questions are about, and draw the button for new ones."""
     if not kept.questions:
         return
-    changed = "" if selection.what_runs(selection.current()) == kept.run else " You have another sentence or model now."
+    changed = (
+        "" if selection.what_runs(selection.current()) == kept.run else " You have changed the sentence or the model."
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{stopped(about(kept.link, kept.of))}{changed}", width="content")
         st.button("New questions", key=f"_new.{lesson}", icon=":material/refresh:", on_click=_ask_new, args=(lesson,))
@@ -162,7 +164,9 @@ def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str
     option, tries = question.options[choice], tries or (choice,)
     hint = hint_of(question) if len(tries) == 1 and not option.correct else None
     if hint is not None:
-        st.warning(f"Not this one. {hint} Try once more; the explanation follows.", icon=":material/lightbulb:")
+        st.warning(
+            f"That is not right. {hint} Try once more; then you see the explanation.", icon=":material/lightbulb:"
+        )
         return
     if option.correct:
         again = "Right at the second try. " if choice in tries[1:2] else ""

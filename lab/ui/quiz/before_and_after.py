@@ -22,7 +22,7 @@ from lab.ui import parameters, runs
 from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import choose, progress, remember
 
-_NOT_KNOWN = "A question that you leave open counts as not known."
+_NOT_KNOWN = "A question without an answer counts as not known."
 
 
 def offer_before(lesson: Lesson, ask: Returning) -> None:
@@ -36,11 +36,11 @@ def offer_before(lesson: Lesson, ask: Returning) -> None:
             return
         both = _tests(lesson, ask)
         if both is None:
-            st.markdown("No two sentences of the lab decide the same questions clearly, so there is nothing to ask.")
+            st.markdown("No two of the lab’s sentences give clear answers to the same questions, so we ask nothing.")
             return
         st.markdown(
-            "Answer as well as you can. Two of the same kinds come back at the end of the lesson, about another "
-            f"sentence. Then you see which answers were right, and how much you learned. {_NOT_KNOWN}"
+            "Answer as well as you can. Two questions of the same kinds come back at the end of the lesson, about "
+            f"another sentence. Then you see which answers were right, and how much you learned. {_NOT_KNOWN}"
         )
         _form(lesson, both[0], "before")
 
@@ -55,8 +55,8 @@ def offer_after(lesson: Lesson, ask: Returning) -> None:
         st.markdown("**Before and after.**")
         if taken.after is None:
             st.markdown(
-                "Before this lesson you answered two questions. Here are two of the same kinds, about another "
-                f"sentence. {_NOT_KNOWN}"
+                "Before this lesson you answered two questions. Here are two questions of the same kinds, about "
+                f"another sentence. {_NOT_KNOWN}"
             )
             _form(lesson, both[1], "after")
         else:
@@ -67,10 +67,10 @@ def said(of: Gain) -> str:
     """State the right answers before and after, and the gain, in a sentence."""
     counts = f"Right before: {of.before} of {of.asked}. Right after: {of.after} of {of.asked}."
     if of.g is None:
-        return f"{counts} Nothing was missing before."
+        return f"{counts} All answers were right before."
     if of.after < of.before:
         return f"{counts} That is less than before."
-    share = "of the answers that were missing before, you now have this share"
+    share = "of the answers you did not know before, you now know this share"
     return f"{counts} Gain g = {of.g:.2f}: {share} (Hake 1998)."
 
 
@@ -127,7 +127,9 @@ def _about(test: LessonTest) -> str:
 def _told(taken: BothTests, both: tuple[LessonTest, LessonTest]) -> None:
     """Show the results of both tests, and the right answers to all their questions."""
     st.markdown(said(gain([taken])))
-    st.caption("Two questions say little about one lesson. The first page adds up all lessons you did this with.")
+    st.caption(
+        "Two questions say little about one lesson. The first page adds up all lessons in which you took both tests."
+    )
     with st.expander("The right answers"):
         for test, right in zip(both, (taken.before, taken.after or {}), strict=True):
             st.markdown(_about(test))

@@ -20,8 +20,8 @@ def offer_file() -> None:
     """Draw the button for choosing a file, and the result of the last file. Reading a file redraws the page."""
     told = chosen_file()
     st.caption(
-        f"A file downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on this computer. "
-        "If both have an answer, the one from this computer stays."
+        f"Choose a file that you downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on "
+        "this computer. If both have an answer, this computer’s answer stays."
     )
     match told:
         case [str(choice), int(size), str(text)] if choice != st.session_state.get(_TAKEN):
@@ -43,7 +43,7 @@ def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
         check_size(size)
         loaded, notes = read(data)
     except ProgressFileError as error:
-        return [("error", f"{error} Your progress is as it was.")]
+        return [("error", f"{error} Your progress has not changed.")]
     remember(progress().merged(loaded))
     said = f"Added from the file: checks answered {len(loaded.first_tries)}, steps seen {sum(loaded.steps.values())}."
     return [("success", said), *(("note", note) for note in notes)]

@@ -47,7 +47,7 @@ def _take() -> None:
             try:
                 kept, _ = read(text.encode("utf-8", "replace"))
             except ProgressFileError:
-                selection.note("Your progress, as this browser kept it, cannot be read, so you begin afresh.")
+                selection.note("The lab cannot read the progress that this browser kept, so you begin afresh.")
             else:
                 remember(progress().merged(kept))
 

@@ -17,7 +17,7 @@ from lab.ui.quiz.asked import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
 
-_LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask to pick it"}
+_LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask the class to pick"}
 _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
 
 

@@ -24,7 +24,8 @@ def waits() -> bool:
         st.caption("One moment …")
     elif now:
         st.info(
-            "The class answers a question. This page comes back when its answer is shown.", icon=":material/groups:"
+            "The class is answering a question. This page comes back when the answer is shown.",
+            icon=":material/groups:",
         )
         st.page_link(script(ROOM_PAGE), label="Go to the room", icon=":material/arrow_forward:")
     return now

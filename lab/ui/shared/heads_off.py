@@ -64,7 +64,7 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
     left, right = st.columns(2)
     with left:
         way = OFF.choose(
-            "Replace the head’s numbers by", help="0, or what the head brings to the tokens of this text on average."
+            "Replace the head’s numbers by", help="0, or the mean of what the head brings to the tokens of this text."
         )
     if asked is None:
         return Scene(drawing, trace, layer, head, None, None, way == MEAN)
@@ -120,7 +120,7 @@ def may_run(now: Scene) -> bool:
     if n > most:
         st.info(
             f"{config.layers * config.heads} runs of {n} tokens do not fit into this server’s memory. Shorten the text "
-            f"to {most} tokens.",
+            f"to {most} tokens or fewer.",
             icon=":material/content_cut:",
         )
         return False

@@ -13,7 +13,7 @@ from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
 
 # The verb must fit *keys*, not *cabinet*.
 _KEYS = "The keys to the cabinet [MASK] on the table."
-_OWN = "A sentence of this step: the verb must fit “keys”. Type a sentence of your own in the sidebar to use that one."
+_OWN = "This sentence belongs to this step: the verb must fit “keys”. To use your own sentence, type it in the sidebar."
 
 
 def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:

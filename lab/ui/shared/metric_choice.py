@@ -43,7 +43,7 @@ def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
 
 def choose_version() -> bool:
     """Draw the choice between raw and corrected; True for corrected."""
-    help_ = "Raw: as published. Corrected: so that texts of different lengths compare."
+    help_ = "Raw: as published. Corrected: so that you can compare texts of different lengths."
     return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
@@ -65,7 +65,7 @@ def no_choice(values: Values) -> bool:
     if np.isfinite(values).all():
         return False
     st.info(
-        "With one token no row has a choice, so this corrected metric has no value. Write a longer text.",
+        "With a single token no row has a choice, so this corrected metric has no value. Write a longer text.",
         icon=":material/edit:",
     )
     return True
@@ -80,7 +80,7 @@ def choose_sinks(otherwise: str | None = None) -> None:
     """Draw the switch for special tokens. ``otherwise`` says why the switch does nothing here, if so."""
     SINKS.choose(
         "Special tokens or first token",
-        help="Left out: the rows and columns of [CLS] and [SEP], or of the first token of a model without them, are "
+        help="Left out: the rows and columns of [CLS] and [SEP] (in a model without them, of the first token) are "
         "removed, and each row is divided by its remaining sum.",
     )
     if otherwise is not None:

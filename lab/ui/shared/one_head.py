@@ -76,7 +76,7 @@ def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: b
     n = len(traced)
     if rows != slice(0, n):
         st.caption(
-            f"The map is {n} × {n}. The figure has queries {rows.start + 1} to {rows.stop} and keys "
+            f"The map is {n} × {n}. The figure shows queries {rows.start + 1} to {rows.stop} and keys "
             f"{columns.start + 1} to {columns.stop}, around the chosen pair."
         )
     return None if clicked is None else (clicked[0] + rows.start, clicked[1] + columns.start)

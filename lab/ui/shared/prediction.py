@@ -68,15 +68,15 @@ def cannot_predict(model: LoadedModel) -> str | None:
     if FAMILIES[model.config.family].decoder is None:
         return (
             f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
-            f"predict hidden ones, so it has no vocabulary head. Choose {DEFAULT_MODEL} in the sidebar."
+            f"predict hidden words, so it has no vocabulary head. Choose {DEFAULT_MODEL} in the sidebar."
         )
     if model.weights.vocabulary_head is None:
         return (
             f"{name} was saved without its vocabulary head, the part that turns a vector into a word. Choose "
-            f"{DEFAULT_MODEL} in the sidebar, or a checkpoint that was saved with it."
+            f"{DEFAULT_MODEL} in the sidebar, or a checkpoint saved with this head."
         )
     if not model.config.causal and mask_of(model.tokenizer) is None:
-        return f"The tokenizer of {name} has no token that hides another. Choose {DEFAULT_MODEL} in the sidebar."
+        return f"The tokenizer of {name} has no mask token to hide a word. Choose {DEFAULT_MODEL} in the sidebar."
     return None
 
 

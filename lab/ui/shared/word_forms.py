@@ -99,7 +99,7 @@ def _begin(trace: Trace) -> None:
 def _cuts(trace: Trace, watched: int) -> Cuts:
     cuts, whole = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
     if not whole:
-        selection.note("The link cuts something that this text or this model does not have; the rest is cut.")
+        selection.note("Some of the link’s cuts do not exist in this text or model; the others are made.")
         CUT.set(str(cuts))
     return cuts
 
@@ -119,7 +119,7 @@ def _act(key: str, trace: Trace, watched: int) -> None:
         case _:
             text = str(cuts_after(reported, cuts))
             if len(text) > CUT.longest:
-                selection.note("A link holds no more cuts than these. Heal one first.")
+                selection.note("A link cannot hold more cuts. Heal one first.")
             else:
                 CUT.set(text)
 

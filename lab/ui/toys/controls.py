@@ -30,7 +30,7 @@ def numbers() -> None:
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
-    TOY_OWN.line("Or your own letters", placeholder="a b a c", help="They take the place of the sentence above.")
+    TOY_OWN.line("Or your own letters", placeholder="a b a c", help="Your letters replace the sentence above.")
 
 
 def heads(weights: str) -> None:
@@ -38,7 +38,7 @@ def heads(weights: str) -> None:
     if weights == TRAINED:
         TOY_TRAINED_HEADS.choose("Heads")
     elif weights == RANDOM:
-        TOY_HEADS.choose("Heads", help="Into how many heads the random weights are cut.")
+        TOY_HEADS.choose("Heads", help="The number of heads into which the random weights are cut.")
     else:
         st.caption("Three heads. Each was written by hand for one rule, so their number is fixed.")
 
@@ -51,7 +51,7 @@ def cut(chosen: int) -> int:
     if nearest != chosen:
         st.warning(
             f"{width} dimensions do not divide into {chosen} equally wide heads: {width} ÷ {chosen} = "
-            f"{width / chosen:.2f}. You see {nearest}; possible are {', '.join(map(str, cuts))}.",
+            f"{width / chosen:.2f}. You see {nearest}; possible numbers are {', '.join(map(str, cuts))}.",
             icon=":material/content_cut:",
         )
     return nearest
@@ -59,13 +59,11 @@ def cut(chosen: int) -> int:
 
 def _vocabulary() -> None:
     """Draw the choice of the criterion by which merges are chosen."""
-    TOY_TRAINER.choose(
-        "Merge by", help="BPE merges the pair that is counted most, WordPiece the one of the best score."
-    )
+    TOY_TRAINER.choose("Merge by", help="BPE merges the most frequent pair, WordPiece the pair with the best score.")
 
 
 def _words() -> None:
-    TOY_SEED.choose("Seed", help="Another seed, other made-up words.")
+    TOY_SEED.choose("Seed", help="Another seed gives other made-up words.")
 
 
 def _blank() -> None:
@@ -77,7 +75,7 @@ def _blank() -> None:
 
 
 def _blank_sentences() -> None:
-    TOY_SEED.choose("Seed", help="Another seed: other sentences, and other random weights to begin with.")
+    TOY_SEED.choose("Seed", help="Another seed gives other sentences, and other random weights to begin with.")
     TOY_SENTENCE.choose("Sentence to look at")
 
 

@@ -67,7 +67,7 @@ def _show_heads(page: LessonPage) -> None:
     rules = "\n".join(f"- Head {number} was written to {rule}." for number, rule in enumerate(PAIR_RULES, start=1))
     st.markdown(
         f"{rules}\n\nThe first sentence is between [CLS] and the first [SEP], the second one before the last [SEP]. No "
-        "head looks at positions: letters and segments are all that their queries ask for."
+        "head looks at positions: the queries ask only for letters and segments."
     )
 
 
@@ -83,12 +83,12 @@ def _show_without_segments(page: LessonPage) -> None:
     before, after, even = (100 * share for share in (own_share(trace), own_share(without), even_share(trace)))
     meaning(
         f"With segments, {before:.0f} % of a letter’s attention to letters goes to its own sentence; without them "
-        f"{after:.0f} % does, and an even spread would send {even:.0f} % there. The segment vector is all that tells "
-        "this head which sentence a letter is in."
+        f"{after:.0f} % does, and an even spread would send {even:.0f} % there. Only the segment vector tells this "
+        "head which sentence a letter is in."
     )
     st.markdown(
         "Vig calls this pattern *attention to other words in the same sentence*. The small models of this lab have no "
-        "head that does it clearly, so here is one that was written by hand."
+        "head that does this clearly, so we wrote this one by hand."
     )
 
 

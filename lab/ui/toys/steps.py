@@ -77,15 +77,15 @@ def show_toy_data(page: LessonPage) -> None:
     data = toy_runs.sentences(page.selection)
     st.markdown(
         "Each letter is a word, drawn at random with the seed in the sidebar. **Why made-up sentences?** You know "
-        "everything that is in them: no meaning can help a head, so only letters and places are left to find. And "
-        "they are short enough to read every number."
+        "everything that is in them: no meaning can help a head, so it can find only letters and places. And the "
+        "sentences are short enough to read every number."
     )
     columns = {"sentence": [as_text(s) for s in data.sentences], "length": [len(s) for s in data.sentences]}
     show_table(pd.DataFrame(columns, index=range(1, len(data.sentences) + 1)), numbered=True)
     show_validation(data)
     if page.selection[TOY_OWN].strip():
         own = toy_runs.sentence(page.selection)
-        show_validation(replace(data, sentences=(own,), count=1), title="Your sentence, checked in this way")
+        show_validation(replace(data, sentences=(own,), count=1), title="How your sentence is checked")
     code(generate, validate)
 
 

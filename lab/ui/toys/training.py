@@ -61,7 +61,7 @@ def show_training(page: LessonPage) -> None:
         return
     live.offer(run)
     if run is None:
-        st.markdown(f"Look for **{task.look_for}**. So far nothing is learned:")
+        st.markdown(f"Look for **{task.look_for}**. So far the toy has learned nothing:")
         draw(_maps([("before", before)], words), "toy-maps")
     else:
         _show_run(run, task, words)
@@ -73,7 +73,7 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
 
     answers = task.answers(torch.tensor([words]))[0].tolist()
     kind = (
-        "BERT-shaped: every token sees all"
+        "BERT-shaped: every token sees all tokens"
         if not task.causal
         else "GPT-2-shaped: each token sees itself and the tokens before it"
     )
@@ -119,8 +119,8 @@ def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
     show_curves(run)
     _show_scores(run, task)
     st.markdown(
-        "The gradients ran through the forward pass of the lessons, and each step descended the cross-entropy of the "
-        "answers:"
+        "The gradients ran through the same forward pass as in the lessons, and each step descended the cross-entropy "
+        "of the answers:"
     )
     from lab.toy import training
 
@@ -146,14 +146,14 @@ def _show_scores(run: TrainingRun, task: Task) -> None:
             table[f"{_NAMES[pattern]}, {stage}"] = toy_scores(model, run.plan, pattern).ravel()
     frame = pd.DataFrame(table)
     st.markdown(
-        f"How much of the pattern “{_NAMES[task.pattern]}” does each head show? 0 means nothing of it and 1 means all, "
-        f"as a mean over {SCORED} other sentences."
+        f"How much of the pattern “{_NAMES[task.pattern]}” does each head show? 0 means none of the pattern and 1 "
+        f"means all of it, as a mean over {SCORED} other sentences."
     )
     numbers = dict.fromkeys(frame.columns[1:], "%.2f")
     show_table(frame, formats=numbers)
     best = frame.iloc[int(np.argmax(frame[f"{_NAMES[task.pattern]}, now"].to_numpy()))]
     name = str(best["head"])
     st.markdown(
-        f"{name[:1].upper()}{name[1:]} shows most of it: {best.iloc[-2]:.2f} before training, **{best.iloc[-1]:.2f}** "
-        "now."
+        f"{name[:1].upper()}{name[1:]} shows the pattern most: {best.iloc[-2]:.2f} before training, "
+        f"**{best.iloc[-1]:.2f}** now."
     )

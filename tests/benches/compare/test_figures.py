@@ -250,7 +250,7 @@ def test_what_a_run_lacks_is_said() -> None:
     toy = lab.trace(constructed_toy(8, 8), "c a b b")
     with pytest.raises(NothingToShow, match="no vocabulary head"):
         shown(toy, PREDICTIONS, AT)
-    with pytest.raises(NothingToShow, match="one sentence"):
+    with pytest.raises(NothingToShow, match="single sentence"):
         shown(toy, SENTENCES, AT)
     with pytest.raises(NothingToShow, match="is not a word"):
         shown(run("lab-bert", A), PREDICTIONS, At(token=0))

@@ -78,7 +78,7 @@ class OpenPage:
         return {}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
-        """Draw the buttons at the end of a step that lead to the next step and back; keys press them before a class.
+        """Draw the buttons to the next step and back, at the end of a step; while a class is taught, keys press them.
 
         Optional steps come before the last step, and lead there.
         """

@@ -68,7 +68,7 @@ class Parameter(ABC, Generic[T]):
         return value if isinstance(value, type(self.default)) else self.default
 
     def _key(self) -> str:
-        """The widget's key, which is noted in :func:`drawn`: Streamlit refuses the key in an address then."""
+        """The widget's key. :func:`drawn` notes it, as Streamlit refuses the key of a drawn widget in an address."""
         drawn().add(self.name)
         return self.name
 

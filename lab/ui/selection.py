@@ -151,8 +151,8 @@ def link(page: Page | None = None, now: Selection | None = None) -> dict[str, st
 def open_page(page: Page, step: str = "") -> None:
     """Leave for another page, or a ``step`` of it by its name, and take the selection along.
 
-    The address has to name the parameters without a widget on this page. The others go along in the session, and
-    Streamlit raises if the address names them, too.
+    The address has to name the parameters without a widget on this page. The other parameters go along in
+    the session, and Streamlit raises an error if the address names them, too.
     """
     named = {name: value for name, value in link(page).items() if name not in drawn()}
     st.switch_page(script(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))

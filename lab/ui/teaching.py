@@ -88,7 +88,7 @@ def show() -> None:
         return
     with st.container(border=True):
         st.markdown(
-            f":material/co_present: **Teaching.** Answers wait for Reveal. {_BACK} and {_FORWARD} turn the step."
+            f":material/co_present: **Teaching.** Answers wait for Reveal. {_BACK} and {_FORWARD} go from step to step."
         )
         st.button("Leave", key="_leave_teaching", type="tertiary", on_click=turn, args=(0,))
 

@@ -157,7 +157,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1
-    assert (f"From layer {first} on the asked token does" in said) != last
+    assert (f"From layer {first} on, the asked token" in said) != last
     assert ("only after the last layer" in said) == last
     best = found.clean_into_corrupt.heads.max()
     assert f"{best:.0%}" in said.rpartition("single heads")[2]

@@ -85,7 +85,7 @@ class Cuts:
         return replace(self, unheard=self.unheard | {token})
 
     def silenced(self, token: int) -> Cuts:
-        """These cuts, and no other token hears ``token``."""
+        """These cuts, with ``token`` also cut from all other tokens."""
         return replace(self, silent=self.silent | {token})
 
     def healed(self, token: int) -> Cuts:

@@ -195,6 +195,6 @@ def _rule() -> None:
     show_rule(
         "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is of the upper "
         f"half of their layers. For the other two claims nothing comparable was published; a difference of {BOUND} "
-        "counts. The figures of Jain & Wallace are for LSTM classifiers, so they are not comparable; and they "
-        f"disagree: gradients less attention in Kendall’s τ is {jain}."
+        "counts. Jain & Wallace measured LSTM classifiers, so their figures are not comparable. Their tasks "
+        f"disagree, too: Kendall’s τ of gradients minus that of attention is {jain}."
     )

@@ -213,7 +213,7 @@ def _taken_over(there: NDArray[np.bool_]) -> str:
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
         return "The asked token recovers the most only after the last layer, where it must."
-    return f"From layer {since} on the asked token does."
+    return f"From layer {since} on, the asked token recovers the most."
 
 
 def added_up(heads: Values, ffn: Values, embedded: float, biases: float) -> str:

@@ -174,11 +174,11 @@ def _table(model: LoadedModel) -> None:
 
 def _rule() -> None:
     show_rule(
-        "The effect is first − second. Nothing comparable was published: a tenth of the difference of the two runs "
-        "counts, or half a layer, or a rank correlation of 0.1. Two orders count as alike from a rank correlation of "
-        f"{ALIKE} on, a limit that the lab chose. A claim about the crossing cannot be tested where the lines cross in "
-        "the last layer. We changed the template once, before these results: in the first version both directions were "
-        "the same by symmetry."
+        "The effect is first − second. No paper gives a scale. So an effect counts from a tenth of the difference of "
+        "the two runs on, from half a layer, or from a rank correlation of 0.1. Two orders count as alike from a rank "
+        f"correlation of {ALIKE} on, a limit that the lab chose. A claim about the crossing cannot be tested where the "
+        "lines cross in the last layer. We changed the template once, before these results: in the first version both "
+        "directions were the same by symmetry."
     )
 
 

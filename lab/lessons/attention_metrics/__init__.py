@@ -1,3 +1,3 @@
-"""Lesson 5: Attention metrics. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 5: Attention metrics. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "attention-metrics"

@@ -1,3 +1,3 @@
-"""Lesson 2: Embeddings. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 2: Embeddings. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "embeddings"

@@ -67,7 +67,7 @@ def choose_dimensions(width: int) -> int:
         return 0
     last, asked = width - DIMENSIONS + 1, FIRST_DIMENSION.chosen()
     if not 1 <= asked <= last:
-        selection.note(f"{DIMENSIONS} of {width} dimensions can start at 1 to {last}, so {asked} became {last}.")
+        selection.note(f"The figure shows {DIMENSIONS} dimensions from 1 to {last} on, so {asked} became {last}.")
         asked = last
         FIRST_DIMENSION.set(asked)
     FIRST_DIMENSION.type_in(f"Show {DIMENSIONS} of {width} dimensions, from", asked, last, DIMENSIONS)

@@ -1,3 +1,3 @@
-"""Lesson 8: Feed-forward and LayerNorm. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 8: Feed-forward and LayerNorm. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "feed-forward"

@@ -1,3 +1,3 @@
-"""Lesson 6: Head specialization. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 6: Head specialization. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "head-specialization"

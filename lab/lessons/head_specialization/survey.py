@@ -134,7 +134,8 @@ def _among(view: OneHead) -> str:
 def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
     """Say how the values would change if the special tokens took part; ``kept`` are the values with them."""
     if not left_out(view):
-        return f"{escaped(aside(view.trace)).capitalize()} take part: a head that looks there much has little left."
+        tokens = escaped(aside(view.trace)).capitalize()
+        return f"{tokens} take part, so a head that looks there much has little left for words."
     crossed = (values > 1) != (kept > 1)
     most = np.unravel_index(int(np.abs(values - kept).argmax()), values.shape)
     return (

@@ -1,3 +1,3 @@
-"""Lesson 7: Inter-sentence attention. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 7: Inter-sentence attention. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "inter-sentence-attention"

@@ -1,3 +1,3 @@
-"""Lesson 9: Masked-language model. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 9: Masked-language model. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "masked-language-model"

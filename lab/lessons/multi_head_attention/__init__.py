@@ -1,3 +1,3 @@
-"""Lesson 4: Multi-head attention. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 4: Multi-head attention. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "multi-head-attention"

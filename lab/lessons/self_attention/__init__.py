@@ -1,3 +1,3 @@
-"""Lesson 3: Self-attention. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 3: Self-attention. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "self-attention"

@@ -1,3 +1,3 @@
-"""Lesson 1: Tokenization. The steps are in ``page.py``, what depends on nothing in ``lesson.toml``."""
+"""Lesson 1: Tokenization. Its steps are in ``page.py``, its fixed texts in ``lesson.toml``."""
 
 LESSON = "tokenization"

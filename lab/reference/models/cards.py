@@ -102,8 +102,8 @@ def _show_jobs(found: Sequence[Notable]) -> None:
         "Measured on UD English EWT dev, sentences whose grammar people wrote down; copying is measured on random "
         "tokens that come twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the "
         "score of a head that knows nothing of the job: the best fixed distance for a relation, a uniform head for "
-        "other jobs. For the job of looking at all tokens alike, no chance is given. The best of many heads is chosen "
-        "and measured on the same sentences, so its score is a little too high."
+        "other jobs. A head that looks at all tokens alike is a uniform head, so this job has no chance. The best of "
+        "many heads is chosen and measured on the same sentences, so its score is a little too high."
     )
     rows = [
         {

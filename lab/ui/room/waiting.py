@@ -12,8 +12,8 @@ from lab.ui.room.seat import key_of, told
 def waits() -> bool:
     """Return whether a notice takes the place of the page, because this visit is in a room that asks a question.
 
-    The notice checks the room by itself, and the page returns when the answer is revealed. The teacher sees every page,
-    but until the browser has reported whether it is a teacher's, nobody does.
+    The notice checks the room by itself, and the page returns when the answer is revealed. The teacher sees every page.
+    Until the browser has reported whether it is a teacher's, the notice stays.
     """
     code = code_here()
     if not code or key_of(code):

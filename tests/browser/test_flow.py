@@ -144,7 +144,8 @@ def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(lab: Lab, page: P
 
 def test_hostile_tokens_are_text(lab: Lab, page: Page) -> None:
     for step in ("Sankey", "Influence+tree"):
-        open_bench(lab, page, f"/Flow?step={step}&model=lab-gpt2&flow_threshold=0.01&tree_k=6&token=9&text={HOSTILE}")
+        every = "flow_heads=Mean+over+heads&flow_tokens=All+tokens&flow_threshold=0.01&tree_k=6&token=9"
+        open_bench(lab, page, f"/Flow?step={step}&model=lab-gpt2&{every}&text={HOSTILE}")
         figure = page.get_by_role("tree") if step != "Sankey" else page.locator(".js-plotly-plot .sankey").first
         expect(figure).to_contain_text("<")
         expect(page.locator(".stMain img[src='x'], .stMain script")).to_have_count(0)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lab.analysis.heads.first_look import first_look
 from lab.analysis.heads.induction import model_induction
 from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
@@ -114,13 +113,6 @@ JOBS: tuple[HeadJob, ...] = (
 def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
     """The jobs of a model's heads, if they ship in its folder; else None."""
     return in_folder(model.source) if isinstance(model.source, Path) else None
-
-
-def grammar_head(traced: Trace) -> tuple[int, int]:
-    """A head to look at first, from 0: the first shipped one with a job in grammar, else by :func:`first_look`."""
-    grammar = (each.heads[0] for each in shipped(traced.model) or () if ":" in each.job.id)
-    begins = next(grammar, None) or first_look(traced)
-    return begins.layer, begins.head
 
 
 @cache

@@ -42,11 +42,11 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     full = meanings.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])
     best = clear.loc[points.idxmax()]
-    assert f"in points is {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
+    assert f"in points is at {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
     layer, head = best["head"].split("-")
     ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
     assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the rule in {rule}." in said
-    assert f"So the head is {points.max():.1f} points above" in full
+    assert f"the head leads by {points.max():.1f} points" in full
     smaller = (clear["verdict"] == "smaller").sum()
     assert ("all of them" if smaller == len(clear) else f"{smaller} of them") in full or not smaller
     other = table["verdict"].isin(["not reproduced", "opposite"]).sum()

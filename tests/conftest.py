@@ -74,12 +74,16 @@ def charts_are_checked() -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def large_things_do_not_pile_up() -> Iterator[None]:
-    """After a file, give back what nobody holds, where this process has grown: hundreds of files share it.
+def large_things_do_not_pile_up(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After a file, give back what it kept: hundreds of files share this process.
 
-    Pages keep their models and runs as long as the process lives, and freed tensors stay with it.
+    A file's own cached functions keep every run that its tests asked for. Pages keep their models and
+    runs as long as the process lives, and freed tensors stay with it.
     """
     yield
+    for each in vars(request.module).values():
+        if hasattr(each, "cache_clear") and each.__module__ == request.module.__name__:
+            each.cache_clear()
     if resident() > MOST:
         import streamlit as st
 

@@ -194,8 +194,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "the same word.", {"paper": "Kovaleva et al. 2019", "also": ("patterns",)}),
         ("delimiter", "A token that only marks where a text begins or ends: [CLS], [SEP].",
          {"paper": "Clark et al. 2019", "also": ("delimiters",)}),
-        ("untrained twin", "The same architecture with random numbers. If the twin shows something, too, training was "
-         "not the reason.",
+        ("untrained twin", "A model of the same architecture with random numbers. If the twin shows something, too, "
+         "training was not the reason.",
          {"also": ("untrained head", "random weights", "twin")}),
         ("induction head", "A head that looks back to where the same token occurred before, and copies the token that "
          "followed it there.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),

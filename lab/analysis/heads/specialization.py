@@ -132,8 +132,8 @@ def head_specialization(
     """The seven metrics of every head of a layer, raw and corrected.
 
     Raw long range is the mean weight of the cells at least 5 places apart, which is 1/n for any
-    uniform head. Corrected long range is the weight that queries send that far, averaged over the queries
-    and divided by the same average for a uniform head.
+    uniform head. For corrected long range, each query's weight on those cells is summed, the sums are averaged
+    over the queries, and the average is divided by the same average for a uniform head.
 
     Parameters
     ----------

@@ -23,7 +23,8 @@ Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 ArraysT = TypeVar("ArraysT")
 
-# How many weights to process at once: a megabyte, which stays in a core's cache while several statistics read it.
+# The number of weights processed at once. They are a megabyte, which stays in a core's cache
+# while several statistics read it.
 _CELLS_AT_ONCE = 1 << 18
 
 

@@ -26,7 +26,7 @@ from lab.models.fitted_lens import FittedLens, fitted_lens
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-# How many whole-vocabulary rows are in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
+# The number of whole-vocabulary rows in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
 _ROWS_AT_ONCE = 64
 
 

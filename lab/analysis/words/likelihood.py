@@ -27,7 +27,7 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace, inputs, trace_encoding
 
-# How many whole-vocabulary rows are in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
+# The number of whole-vocabulary rows in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
 _ROWS_AT_ONCE = 64
 
 

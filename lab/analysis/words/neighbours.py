@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float32]
 Values = NDArray[np.float64]
-# How many rows of the table to compare at once: 8 MB in float64 for lab-minilm.
+# The number of rows of the table that are compared at once: 8 MB in float64 for lab-minilm.
 _ROWS = 2048
 
 

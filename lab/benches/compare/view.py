@@ -108,7 +108,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
     if reason is not None:
         _no_difference(figure)
     _notes(pair, figure, a, b)
-    with st.expander("What differs where, and after which layer", icon=":material/difference:"):
+    with st.expander("The difference, cell by cell and layer by layer", icon=":material/difference:"):
         if reason is None:
             draw(partial(differences.difference, pair.a, pair.b, figure, at), "compare-difference")
         _show_streams(pair)

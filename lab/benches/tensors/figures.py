@@ -78,7 +78,7 @@ def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
     blocks = frozenset(entry.place for entry in catalogue(traced) if not missing(traced, entry, layer))
     masked = config.causal or traced.model.weights.layers[layer].window is not None
     figure = Architecture(blocks, config.pre_norm, masked)
-    return layer_figure(figure, entry_of(traced, name).place, title="Where it is in the model, read upwards")
+    return layer_figure(figure, entry_of(traced, name).place, title="Its place in the model, drawn from bottom to top")
 
 
 def snippet(traced: Trace, cut: Cut) -> str:

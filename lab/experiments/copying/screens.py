@@ -45,7 +45,7 @@ _BEYOND = (
     Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss, less the rise without random heads."),
     Column("beyond, low", 54, DECIMAL, "low"),
     Column("beyond, high", 54, DECIMAL, "high"),
-    Column("untrained twin", 56, DECIMAL, "twin", "The same effect in the untrained twin."),
+    Column("untrained twin", 56, DECIMAL, "twin", "The effect in the untrained twin."),
     Column("n", 46),
 )
 _DISTANCES = (

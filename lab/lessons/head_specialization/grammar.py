@@ -18,8 +18,9 @@ from lab.evidence.verdicts import FEW
 from lab.lessons.head_specialization import LESSON, checks, figures, meanings
 from lab.lessons.head_specialization.relations import show_with_grammar
 from lab.lessons.head_specialization.view import say_language
-from lab.models.catalogue import twin_of
-from lab.models.interventions import Interventions
+from lab.models.catalogue import DEFAULT_MODEL, twin_of
+from lab.models.interventions import Head, Interventions
+from lab.models.loading import LoadedModel
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import parsed
 from lab.ui import runs
@@ -27,8 +28,10 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER, MODE, TEXT, TOKEN
 from lab.ui.quiz.predictions import predict
+from lab.ui.shared.head_jobs import show_head_jobs
+from lab.ui.shared.met_again import story_head
 from lab.ui.shared.one_head import OneHead
-from lab.ui.tables import SHARE, show_table
+from lab.ui.tables import show_table
 
 EXAMPLE = "She gave her brother the book that he wanted."
 # Sentences to offer if the head is wrong in the learner's sentence.
@@ -68,15 +71,21 @@ def show_grammar(view: OneHead) -> None:
         draw(figures.jobs(found, at), "jobs")
         st.caption("Bars in full colour are the best head for each relation; pale bars are the rule of one distance.")
         meaning(meanings.grammar(each, doing, own, shown))
-        st.caption(
-            "The lab picked the head as the best of all on the same sentences, which flatters it. It also does other "
-            "things: in lesson 3 it looked from *he* at *brother*, and no rule of grammar says so."
-        )
+        st.caption(_flattered(view.trace.model, (doing.layer, doing.head)))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
         _try(view, each, own)
         _folds(view, found, each, own)
         way_to("The experiment", experiment_of("grammar"))
     code(accuracy.named_words, accuracy.between_words)
+
+
+def _flattered(model: LoadedModel, head: Head) -> str:
+    """The caveat of a best head; for the head of the story, also what lesson 3 saw it do."""
+    said = "The lab picked the head as the best of all on the same sentences, which flatters it."
+    if model.id != DEFAULT_MODEL or head != story_head(model):
+        return said
+    also = "It also does other things: in lesson 3 it looked from *he* at *brother*, and no rule of grammar says so."
+    return f"{said} {also}"
 
 
 def _measured(view: OneHead) -> tuple[Notable, ...]:
@@ -213,17 +222,7 @@ def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
 
 def _show_table(found: tuple[Notable, ...]) -> None:
     """A row a relation: the best head, the rule, and other heads that find it."""
-    rows = [
-        {
-            "what it does": each.job.does,
-            "best head": each.heads[0].name,
-            "right": each.heads[0].score,
-            "best fixed distance": each.chance,
-            "also": ", ".join(f"{doing.name} ({doing.score:.0%})" for doing in each.heads[1:]),
-        }
-        for each in found
-    ]
-    show_table(pd.DataFrame(rows), formats=dict.fromkeys(("right", "best fixed distance"), SHARE))
+    show_head_jobs(found, score="right", chance="best fixed distance")
     st.caption(
         "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 "
         "of layer 3. The best of all fixed distances is shown. Only heads that are at least 10 points above that rule "

@@ -17,7 +17,7 @@ from lab.reference.models.parts import facts, parts, sizes, specification
 from lab.reference.models.published import PUBLISHED
 from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
-from lab.ui.tables import DECIMAL, show_table
+from lab.ui.shared.head_jobs import show_head_jobs
 
 # The sections that learners read first, and those folded for readers who want to make such a model.
 _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")
@@ -105,17 +105,7 @@ def _show_jobs(found: Sequence[Notable]) -> None:
         "other jobs. A head that looks at all tokens alike is a uniform head, so this job has no chance. The best of "
         "many heads is chosen and measured on the same sentences, so its score is a little too high."
     )
-    rows = [
-        {
-            "what it does": each.job.does,
-            "best head": each.heads[0].name,
-            "score": each.heads[0].score,
-            "chance": each.chance,
-            "also": ", ".join(f"{doing.name} ({doing.score:.2f})" for doing in each.heads[1:]),
-        }
-        for each in found
-    ]
-    show_table(pd.DataFrame(rows), formats={"score": DECIMAL, "chance": DECIMAL})
+    show_head_jobs(found, score="score", chance="chance")
 
 
 def _show_facts(known: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec
 
-from lab.charts.base import alt
+from lab.charts.base import alt, colour
 from lab.charts.base.figure import axis_text, label_extent, quoted
 
 Given = ParamSpec("Given")
@@ -81,3 +81,21 @@ def spoken(lines: Mapping[str, str]) -> alt.ExprRef:
 def number(field: str) -> str:
     """An expression for the number in `field` with six digits, as tooltips show it."""
     return f"format(datum.{field}, '.6~g')"
+
+
+def legend_below(param: str, names: Sequence[str], most: int, **more: Any) -> alt.Legend:
+    """A legend below the chart that looks its `names` up in the parameter `param`, at most `most` beside each other.
+
+    Fewer are beside each other if the chart is too narrow for them.
+    """
+    widest = 28 + 6 * max(map(len, names))
+    return alt.Legend(
+        title=None,
+        orient="bottom",
+        labelExpr=f"{param}[datum.value]",
+        labelColor=colour.SOFT_INK,
+        columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, {most})"),
+        offset=6,
+        padding=0,
+        **more,
+    )

@@ -15,7 +15,7 @@ from lab.charts.base import alt, colour
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.describe import describe_lines
 from lab.charts.base.figure import CANVAS_ABOVE, Figure, base, numbers
-from lab.charts.base.plain import number, quiet_axis, ruled_axis, specification, tooltip
+from lab.charts.base.plain import legend_below, number, quiet_axis, ruled_axis, specification, tooltip
 from lab.charts.base.tables import unique_names
 
 
@@ -89,22 +89,11 @@ def upward(title: str, **scale: Any) -> alt.Y:
 
 def told_apart(labels: Sequence[str]) -> alt.Color:
     """Colour by series index; the legend, for two or more, looks the names up."""
-    count, widest = len(labels), 28 + 6 * max(map(len, labels))
+    count = len(labels)
     scale = alt.Scale(domain=list(range(count)), range=colour.lines()[:count])
     if count == 1:
         return alt.Color("line:N", scale=scale, legend=None)
-    legend = alt.Legend(
-        title=None,
-        orient="bottom",
-        labelExpr="labels[datum.value]",
-        labelColor=colour.SOFT_INK,
-        symbolType="stroke",
-        symbolStrokeWidth=3,
-        # The number of names beside each other for which the page is wide enough.
-        columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, 3)"),
-        offset=6,
-        padding=0,
-    )
+    legend = legend_below("labels", labels, 3, symbolType="stroke", symbolStrokeWidth=3)
     return alt.Color("line:N", scale=scale, legend=legend)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.axes import Domain, Scale
 from lab.charts.base.figure import Figure, base, numbers
-from lab.charts.base.plain import label_axis, number, ruled_axis, specification, spoken, tooltip
+from lab.charts.base.plain import label_axis, legend_below, number, ruled_axis, specification, spoken, tooltip
 from lab.charts.base.tables import table
 
 _SHAPES = ("circle", "square", "stroke", "triangle-up", "diamond")
@@ -39,18 +39,18 @@ def ranges(
     ends = [numbers(values, ("things",), of="ranges, interval") for values in interval]
     shown = np.stack([*arrays.values(), *ends], axis=1)
     frame = base(title, 30 * len(labels) + 10, texts={"labels": labels, "series": list(arrays)})
-    spec = specification(frame, _chart, labels, len(arrays), scale.title, scale.limits(shown))
+    spec = specification(frame, _chart, labels, list(arrays), scale.title, scale.limits(shown))
     first = next(iter(arrays))
     columns = [*arrays, f"{first}, low", f"{first}, high"]
     told = partial(table, shown, labels, columns)
     return Figure(spec, _data(arrays, ends), 720, _words(arrays, labels, scale), told)
 
 
-def _chart(labels: Sequence[str], count: int, value_title: str, limits: Domain) -> alt.LayerChart:
+def _chart(labels: Sequence[str], series: Sequence[str], value_title: str, limits: Domain) -> alt.LayerChart:
     """The intervals of the first series, and the points of all series."""
     interval = alt.Chart().transform_filter("datum.line === 0")
     interval = interval.mark_rule(strokeWidth=5, opacity=0.35, color=colour.lines()[0], tooltip=None, aria=False)
-    layers = interval.encode(alt.X("low:Q"), alt.X2("high")), _points(count, value_title)
+    layers = interval.encode(alt.X("low:Q"), alt.X2("high")), _points(series, value_title)
     down = alt.Y(
         "i:O",
         title=None,
@@ -62,7 +62,7 @@ def _chart(labels: Sequence[str], count: int, value_title: str, limits: Domain) 
     return alt.LayerChart(layer=layers).encode(down, across)
 
 
-def _points(count: int, value_title: str) -> alt.Chart:
+def _points(series: Sequence[str], value_title: str) -> alt.Chart:
     """A hollow sign for each number, told apart by colour and shape."""
     lines = {"Label": "labels[datum.i]", "What": "series[datum.line]", value_title: number("value")}
     interval = "datum.line === 0 ? format(datum.low, '.3f') + ' to ' + format(datum.high, '.3f') : ''"
@@ -74,17 +74,8 @@ def _points(count: int, value_title: str) -> alt.Chart:
         tooltip=tooltip(lines | {"95 %": interval}),
         description=spoken(lines),
     )
-    legend = alt.Legend(
-        title=None,
-        orient="bottom",
-        labelExpr="series[datum.value]",
-        labelColor=colour.SOFT_INK,
-        columns=2,
-        offset=6,
-        padding=0,
-        symbolStrokeWidth=2.5,
-        labelLimit=260,
-    )
+    legend = legend_below("series", series, 2, symbolStrokeWidth=2.5, labelLimit=260)
+    count = len(series)
     places = list(range(count))
     return points.encode(
         alt.Color("line:N", legend=legend, scale=alt.Scale(domain=places, range=colour.lines()[:count])),

@@ -97,5 +97,6 @@ def legend_below(param: str, names: Sequence[str], most: int, **more: Any) -> al
         columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, {most})"),
         offset=6,
         padding=0,
+        labelLimit=260,
         **more,
     )

@@ -74,7 +74,7 @@ def _points(series: Sequence[str], value_title: str) -> alt.Chart:
         tooltip=tooltip(lines | {"95 %": interval}),
         description=spoken(lines),
     )
-    legend = legend_below("series", series, 2, symbolStrokeWidth=2.5, labelLimit=260)
+    legend = legend_below("series", series, 2, symbolStrokeWidth=2.5)
     count = len(series)
     places = list(range(count))
     return points.encode(

@@ -50,3 +50,21 @@ def test_what_is_said_of_a_row_changes_with_its_stage(lab: Lab, page: Page) -> N
         found.append(said.inner_text())
     assert len(set(found)) == 4
     assert "Softmax" in found[2] and "Softmax" not in found[3] and "value of" in found[3]
+
+
+@pytest.mark.parametrize("experiment", ["Grammar", "Explanation", "Copying"])
+def test_every_name_of_a_legend_is_whole_and_on_its_chart(lab: Lab, page: Page, experiment: str) -> None:
+    page.goto(f"{lab.url}/{experiment}")
+    wait_idle(page)
+    page.get_by_role("button", name="Skip", exact=True).first.click()
+    wait_idle(page)
+    chart = page.get_by_test_id("stVegaLiteChart").first
+    names = chart.locator(".role-legend-label text").all()
+    assert len(names) >= 5
+    whole = chart.locator("svg").bounding_box()
+    assert whole is not None
+    for name in names:
+        at = name.bounding_box()
+        assert at is not None and not (name.text_content() or "").endswith("…")
+        assert at["y"] + at["height"] <= whole["y"] + whole["height"]
+        assert at["x"] + at["width"] <= whole["x"] + whole["width"]

@@ -56,6 +56,11 @@ class Figure:
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
 
 
+# The width of the whole chart, as an expression. The `width` of the plot alone changes when the axes are laid out, so a
+# line of the title or of the legend that depended on it would be cut.
+ROOM = "max(containerSize()[0] || 0, width + 20)"
+
+
 def base(
     title: str, height: float, *, canvas: bool = False, texts: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
@@ -65,11 +70,9 @@ def base(
     """
     wide, narrow = (textwrap.wrap(visible(title, None), characters, break_on_hyphens=False) for characters in (36, 18))
     lines = [{"name": "title_lines", "value": wide}, {"name": "short_title_lines", "value": narrow}]
-    # Not the `width` of the plot alone: it changes when the axes are laid out, and a line too many would be cut.
-    room = "max(containerSize()[0] || 0, width + 20)"
     text = {
-        "expr": f"{room} > {8 * len(title)} ? [join(title_lines, ' ')] : "
-        f"{room} > {8 * 36} ? title_lines : short_title_lines"
+        "expr": f"{ROOM} > {8 * len(title)} ? [join(title_lines, ' ')] : "
+        f"{ROOM} > {8 * 36} ? title_lines : short_title_lines"
     }
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",

@@ -12,11 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec
 
 from lab.charts.base import alt, colour
-from lab.charts.base.figure import axis_text, label_extent, quoted
+from lab.charts.base.figure import ROOM, axis_text, label_extent, quoted
 
 Given = ParamSpec("Given")
 
 CHECKED = False  # whether charts are checked against Vega-Lite's schema: the tests do so, a page has no time for it
+
+
+_BESIDE_PLOT = 60  # pixels of a chart's width that the axis of its values and labels takes
 
 
 def specification(
@@ -94,7 +97,7 @@ def legend_below(param: str, names: Sequence[str], most: int, **more: Any) -> al
         orient="bottom",
         labelExpr=f"{param}[datum.value]",
         labelColor=colour.SOFT_INK,
-        columns=alt.ExprRef(f"clamp(floor(width / {widest}), 1, {most})"),
+        columns=alt.ExprRef(f"clamp(floor(({ROOM} - {_BESIDE_PLOT}) / {widest}), 1, {most})"),
         offset=6,
         padding=0,
         labelLimit=260,

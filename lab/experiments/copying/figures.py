@@ -23,7 +23,7 @@ def loss_chart(model: LoadedModel) -> Figure:
     runs = [run for kind in (BEST, SOURCE, BOTH) if (run := found.run(kind, MEAN))]
     series = {"all heads": found.plain.by_place}
     series |= {"neither" if run.kind == BOTH else f"no {run.name}": run.by_place for run in runs}
-    series["one random head taken away"] = np.mean([run.by_place for run in found.random(1, MEAN)], axis=0)
+    series["without a random head"] = np.mean([run.by_place for run in found.random(1, MEAN)], axis=0)
     second = {name: losses[found.period :] for name, losses in series.items()}
     # The loss, at every place, of a model that gives all tokens of the vocabulary the same probability.
     second["all alike"] = np.full(found.period - 1, found.alike)

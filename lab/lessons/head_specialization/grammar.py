@@ -10,6 +10,7 @@ import streamlit as st
 from lab.analysis.heads.attention import attention_map
 from lab.course.heads import head_name, percent, resting_place
 from lab.course.pages import experiment_of
+from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, quoted
 from lab.evidence.grammar import accuracy
 from lab.evidence.grammar.own_sentence import Case, cases
@@ -26,10 +27,9 @@ from lab.text.tags.tokens import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
-from lab.ui.parameters import HEAD, LAYER, MODE, TEXT, TOKEN
+from lab.ui.parameters import DEFAULT_TEXT, HEAD, LAYER, MODE, TEXT, TOKEN
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.head_jobs import show_head_jobs
-from lab.ui.shared.met_again import story_head
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 
@@ -80,9 +80,9 @@ def show_grammar(view: OneHead) -> None:
 
 
 def _flattered(model: LoadedModel, head: Head) -> str:
-    """The caveat of a best head; for the head of the story, also what lesson 3 saw it do."""
+    """The caveat of a best head; for the head that lesson 3 follows in the course's model, also what it saw there."""
     said = "The lab picked the head as the best of all on the same sentences, which flatters it."
-    if model.id != DEFAULT_MODEL or head != story_head(model):
+    if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
         return said
     also = "It also does other things: in lesson 3 it looked from *he* at *brother*, and no rule of grammar says so."
     return f"{said} {also}"

@@ -1,4 +1,4 @@
-"""The head of the running story: a page that meets this head again says so, and leads back to lesson 6."""
+"""The head that lesson 6 found: a page that meets this head again says so, and leads back to lesson 6."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _JOB = "nsubj:dependent"  # the head finds, from a verb, the verb's subject
 _LESSON, _STEP = "head-specialization", "grammar"
 
 
-def story_head(model: LoadedModel) -> Head | None:
+def subject_head(model: LoadedModel) -> Head | None:
     """The head that finds the subject of a verb best, layer and head from 0; None if no result that ships names one."""
     found = (each.heads[0] for each in shipped(model) or () if each.job.id == _JOB)
     best = next(found, None)
@@ -23,8 +23,8 @@ def story_head(model: LoadedModel) -> Head | None:
 
 
 def met_again(model: LoadedModel, head: Head) -> None:
-    """If ``head`` is the story's, say that the learner has met it, and lead back; else draw nothing."""
-    if head != story_head(model):
+    """If ``head`` is the one of lesson 6, say that the learner has met it, and lead back; else draw nothing."""
+    if head != subject_head(model):
         return
     lesson = lesson_of(_LESSON)
     with st.container(horizontal=True, vertical_alignment="center"):

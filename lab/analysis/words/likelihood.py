@@ -25,7 +25,7 @@ from lab.models.cores import one_core
 from lab.models.encoding import Encoding
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
-from lab.models.trace import Trace, inputs, trace_encoding
+from lab.models.trace import Trace, inputs, outputs, trace_encoding
 
 # The number of whole-vocabulary rows in memory at once; 64 rows of GPT-2's 50257 words take 26 MB in float64.
 _ROWS_AT_ONCE = 64
@@ -211,7 +211,5 @@ def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Se
     x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output
     for w in weights.layers:
         x = forward.run_layer(x, w, config).output
-    read = x[torch.arange(len(places)), torch.tensor(places)]
-    if weights.final_norm is not None:
-        read = forward.layer_norm(read, weights.final_norm, config.norm_eps)
+    read = outputs(model, x[torch.arange(len(places)), torch.tensor(places)])
     return forward.vocabulary_logits(read, head, config).numpy().astype(np.float64)

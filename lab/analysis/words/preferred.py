@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.memo import once
-from lab.models.trace import Trace
+from lab.models.trace import Trace, outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,9 @@ def preferred(trace: Trace, place: int, words: tuple[int, int]) -> Preferred:
     ValueError
         If the model has no vocabulary head.
     """
-    vocabulary, norm, config = trace.model.weights.vocabulary_head, trace.model.weights.final_norm, trace.model.config
-    if vocabulary is None:
-        raise ValueError(f"{trace.model.id} has no vocabulary head, so it prefers no word.")
-    last = ablate_each_head(trace)[:, :, place]
-    read = last if norm is None else forward.layer_norm(last, norm, config.norm_eps)
-    logits = forward.vocabulary_logits(read.flatten(0, 1), vocabulary, config)[:, list(words)].double()
+    model = trace.model
+    read = outputs(model, ablate_each_head(trace)[:, :, place])
+    logits = forward.vocabulary_logits(read.flatten(0, 1), model.vocabulary_head, model.config)[:, list(words)].double()
     off = (logits[:, 0] - logits[:, 1]).sigmoid().unflatten(0, read.shape[:2]).numpy()
     first, second = trace.logits(place)[0][list(words)].double()
     return Preferred(float((first - second).sigmoid()), off)

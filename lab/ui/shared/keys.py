@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.words.masking import mask_of
+from lab.course.sentences.agreement import ATTRACTIONS
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
@@ -11,8 +12,7 @@ from lab.ui.page import OpenPage
 from lab.ui.parameters import DEFAULT_TEXT, MASKED, MODE, PAIR, TEXT, TOY
 from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
 
-# The verb must fit *keys*, not *cabinet*.
-_KEYS = "The keys to the cabinet [MASK] on the table."
+_KEYS = ATTRACTIONS[0]  # The verb must fit *keys*, not *cabinet*.
 _OWN = "This sentence belongs to this step: the verb must fit “keys”. To use your own sentence, type it in the sidebar."
 
 
@@ -24,11 +24,15 @@ def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
     own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
     if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
         return None
-    token, mask_id = mask_of(model.tokenizer) or ("", -1)
-    trace = runs.run(model.id, _KEYS.replace("[MASK]", token), "", Interventions())
+    token, mask_id = _mask(model)
+    trace = runs.run(model.id, _KEYS.filled(token), "", Interventions())
     return blank_view(page, trace, trace.token_ids.index(mask_id), _OWN)
 
 
 def is_keys(trace: Trace) -> bool:
     """Return whether a run is of the sentence of :func:`keys_blank`."""
-    return trace.text == _KEYS
+    return trace.text == _KEYS.filled(_mask(trace.model)[0])
+
+
+def _mask(model: LoadedModel) -> tuple[str, int]:
+    return mask_of(model.tokenizer) or ("", -1)

@@ -114,7 +114,7 @@ def _workers(asked: argparse.Namespace) -> Workers:
 
 
 def _compute(parts: Sequence[TreebankPart], folder: Path, workers: Workers) -> None:
-    missing = [part for part in parts if not part.stands(folder)]
+    missing = [part for part in parts if not part.is_written(folder)]
     done = len(parts) - len(missing)
     print(f"{done} of {len(parts)} parts stand.", file=sys.stderr, flush=True)
     if not missing:

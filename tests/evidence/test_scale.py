@@ -145,11 +145,13 @@ def test_a_part_is_of_its_model_its_sentences_and_its_code(
         return plan(load_model(model), str(model), sentences)[0]
 
     planned().write(tmp_path, parts.measured(planned()))
-    assert planned().stands(tmp_path)
+    assert planned().is_written(tmp_path)
     others = (planned(model=tiny_checkpoint("bert", 4)), planned(sentences=b + a))
-    assert {other.file for other in others} == {planned().file} and not any(other.stands(tmp_path) for other in others)
+    assert {other.file for other in others} == {planned().file} and not any(
+        other.is_written(tmp_path) for other in others
+    )
     monkeypatch.setattr(parts, "_code", lambda: ("of tomorrow",))
-    assert not planned().stands(tmp_path)
+    assert not planned().is_written(tmp_path)
 
 
 def test_other_weights_under_the_same_name_are_refused(treebank: Path, folder: Path) -> None:

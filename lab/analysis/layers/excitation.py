@@ -42,7 +42,7 @@ class Excited:
 class Commonest:
     """The commonest token among a neuron's strongest: ``repeats`` of the ``strongest`` are this token.
 
-    Among all tokens read, the neuron is above 0 at ``excited``. The texts have the commonest token ``stands`` times; at
+    Among all tokens read, the neuron is above 0 at ``excited``. The texts have the commonest token ``occurs`` times; at
     ``hits`` of these occurrences the neuron is above 0.
     """
 
@@ -50,7 +50,7 @@ class Commonest:
     repeats: int
     strongest: int
     excited: int
-    stands: int
+    occurs: int
     hits: int
 
 

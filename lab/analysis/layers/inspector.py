@@ -78,7 +78,7 @@ def rows_of(entry: TensorEntry) -> int:
 
 @dataclass(frozen=True)
 class Cut:
-    """The part of a tensor to show; all places count from 0.
+    """The part of a tensor that is on screen; all places count from 0.
 
     ``layer`` matters only for a tensor of layers, ``lead`` (a head, or a state of the residual stream)
     only for a tensor with three axes. A vector has one row.

@@ -97,8 +97,8 @@ def _spans(
         wanted = [char for _, char in _solid(part, dropped)]
         found = read[at : at + len(wanted)]
         if [char for _, _, char in found] != wanted:
-            there = texts[found[0][0]][found[0][1] :][:20] if found else "the end of the text"
-            raise CutError(f"{part.strip()[:30]} does not match the text: there stands {there.strip()}.")
+            there = f"has “{texts[found[0][0]][found[0][1] :][:20].strip()}” there" if found else "is at its end"
+            raise CutError(f"{part.strip()[:30]} does not match the text, which {there}.")
         if found[0][0] != found[-1][0]:
             raise CutError(f"{part.strip()[:30]} runs from the first sentence into the second: put a {sign} between.")
         yield found[0][0], found[0][1], found[-1][1] + 1

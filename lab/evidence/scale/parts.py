@@ -75,7 +75,7 @@ class TreebankPart:
         }
         return {name.encode(): value.encode() for name, value in found.items()}
 
-    def stands(self, folder: Path) -> bool:
+    def is_written(self, folder: Path) -> bool:
         """True if ``folder`` has the part's file, made from this model, these sentences and this code."""
         try:
             said = pq.read_schema(folder / self.file).metadata or {}

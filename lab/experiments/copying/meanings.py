@@ -23,7 +23,7 @@ ASKS = (
     open_question(
         "random",
         "Take away the head that looks for what came next last time. Then take away other heads instead, up to "
-        f"{DRAWS}, one at a time. How many of these does the model need at least as much?",
+        f"{DRAWS}, one at a time. How many of these heads does the model need at least as much?",
         ("none", "up to half", "more than half"),
     ),
     open_question(

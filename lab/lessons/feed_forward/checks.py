@@ -53,12 +53,12 @@ def fires_there(found: Commonest, neuron: int, token: str) -> Question | None:
         "You expected the neuron to need more than this token.",
         "You took the strongest texts for all texts. They show where it fires, not where it stays silent.",
     )
-    why = f"It is above 0 at {found.hits} of {found.stands}."
+    why = f"It is above 0 at {found.hits} of {found.occurs}."
     prompt = (
-        f"The texts have {token} {found.stands} times. At how many of these is the activation of neuron "
+        f"The texts have {token} {found.occurs} times. At how many of these is the activation of neuron "
         f"{neuron + 1:,} above 0?"
     )
-    return _banded("fires-there", prompt, found.hits / found.stands, why, _SOME, thoughts) if found.stands else None
+    return _banded("fires-there", prompt, found.hits / found.occurs, why, _SOME, thoughts) if found.occurs else None
 
 
 def how_often(share: float, neuron: int, tokens: int) -> Question | None:

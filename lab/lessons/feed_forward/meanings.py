@@ -115,16 +115,16 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
 
 def _about_one(found: Commonest, token: str) -> str:
     """Say whether a neuron fires at one token only, and at each of them."""
-    silent = found.stands - found.hits
+    silent = found.occurs - found.hits
     if found.hits < _NEARLY_ALL * found.excited:
         return (
             f"Its strongest tokens are {token}, but they are only a part: {found.hits} of the {found.excited} tokens "
             f"that excite it are {token}."
         )
     fires = f"It fires at {token}: {found.hits} of the {found.excited} tokens that excite it."
-    if found.hits < _NEARLY_ALL * found.stands:
+    if found.hits < _NEARLY_ALL * found.occurs:
         return f"{fires} But at {silent} other {token} it stays silent, so the token alone is not enough."
-    return f"{fires} Of the {found.stands} {token} in the texts, it misses {silent or 'none'}."
+    return f"{fires} Of the {found.occurs} {token} in the texts, it misses {silent or 'none'}."
 
 
 def _at(values: Array, layer: int) -> str:

@@ -100,7 +100,7 @@ def test_the_commonest_strongest_token_is_counted(tiny_checkpoint: TinyCheckpoin
         found = survey.commonest(layer, neuron)
         assert found is not None
         assert found.repeats == max(Counter(ids).values()) == ids.count(found.token_id)
-        assert found.strongest == TOP and found.stands == every.count(found.token_id)
+        assert found.strongest == TOP and found.occurs == every.count(found.token_id)
         active = torch.cat(
             [
                 trace(model, text).layer(layer).ffn_activation[[not each for each in e.special], neuron]

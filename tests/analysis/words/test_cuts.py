@@ -63,9 +63,9 @@ def test_a_pair_is_cut_in_both_texts() -> None:
 @pytest.mark.parametrize(
     ("cut", "said"),
     [
-        ("the | dog sat", "dog sat does not match the text: there stands cat sat."),
+        ("the | dog sat", "dog sat does not match the text, which has “cat sat.” there."),
         ("the | cat", "The cut ends before the text does: sat. is left over."),
-        ("the | cat | sat. | down", "down does not match the text: there stands the end of the text."),
+        ("the | cat | sat. | down", "down does not match the text, which is at its end."),
         ("the | c | at | sat.", "goes through the token cat"),
         (" | ", "Type the text with | between its words."),
     ],

@@ -66,15 +66,15 @@ def test_most_exciting_token_and_most_changed_name_the_maximum(traces: list[Trac
 
 
 @pytest.mark.parametrize(
-    ("stands", "hits", "text"),
+    ("occurs", "hits", "text"),
     [(40, 16, "At some"), (100, 98, "At nearly all"), (100, 4, "At hardly any"), (100, 79, None)],
 )
-def test_at_how_many_of_its_own_tokens_a_neuron_fires(stands: int, hits: int, text: str | None) -> None:
-    question = checks.fires_there(Commonest(7, 10, 12, hits + 2, stands, hits), 25, "“to”")
+def test_at_how_many_of_its_own_tokens_a_neuron_fires(occurs: int, hits: int, text: str | None) -> None:
+    question = checks.fires_there(Commonest(7, 10, 12, hits + 2, occurs, hits), 25, "“to”")
     assert (question is None) == (text is None)
     if question is not None and text is not None:
-        assert answer(question).text.startswith(text) and f"“to” {stands} times" in question.prompt
-        assert f"{hits} of {stands}" in answer(question).why
+        assert answer(question).text.startswith(text) and f"“to” {occurs} times" in question.prompt
+        assert f"{hits} of {occurs}" in answer(question).why
 
 
 def test_a_scaled_input_is_the_same_and_is_not_asked_where_eps_counts(traces: list[Trace]) -> None:

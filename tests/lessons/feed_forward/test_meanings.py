@@ -96,12 +96,12 @@ def test_how_far_a_vector_is_turned_is_what_the_cosine_says(cosine: list[float],
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Commonest(7, 10, 12, excited=200, stands=40, hits=38), "38 of the 200 tokens that excite it are “to”"),
+        (Commonest(7, 10, 12, excited=200, occurs=40, hits=38), "38 of the 200 tokens that excite it are “to”"),
         (
-            Commonest(7, 12, 12, excited=20, stands=40, hits=20),
+            Commonest(7, 12, 12, excited=20, occurs=40, hits=20),
             "20 of the 20 tokens that excite it. But at 20 other “to”",
         ),
-        (Commonest(7, 12, 12, excited=40, stands=40, hits=38), "38 of the 40 tokens that excite it. Of the 40 “to” in"),
+        (Commonest(7, 12, 12, excited=40, occurs=40, hits=38), "38 of the 40 tokens that excite it. Of the 40 “to” in"),
     ],
 )
 def test_strongest_tokens_that_are_alike_are_told_from_all_that_excite(found: Commonest, said: str) -> None:
@@ -112,7 +112,7 @@ def test_strongest_tokens_that_are_alike_are_told_from_all_that_excite(found: Co
 
 @pytest.mark.parametrize(("share", "said"), [(0.5, "say little about it"), (0.1, "has no favourite")])
 def test_strongest_tokens_with_nothing_in_common_say_little(share: float, said: str) -> None:
-    text = meanings.about_its_tokens(25, share, 0.314, Commonest(7, 2, 12, excited=250, stands=40, hits=30), "“to”")
+    text = meanings.about_its_tokens(25, share, 0.314, Commonest(7, 2, 12, excited=250, occurs=40, hits=30), "“to”")
     assert said in text and "mean over the layer’s neurons is 31.4%" in text
     assert "Neuron 26" in text and f"{share:.1%}" in text
 

@@ -107,7 +107,9 @@ def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
     if st.session_state.get(_PENDING) is not None:
         st.warning(f"{AWAY} Your answer is kept here until it can be sent.", icon=":material/cloud_off:")
     elif sent is not None and mine is None:
-        st.warning("The teacher has emptied this round. Send your answer again.", icon=":material/refresh:")
+        st.warning(
+            "The teacher has deleted the answers of this round. Send your answer again.", icon=":material/refresh:"
+        )
     elif mine is not None:
         kept = f"{answer.said(question, mine[0])}, {_SURE[mine[1]].lower()}"
         st.success(f"Your answer is in: {kept}. You can change it until the round closes.", icon=":material/check:")

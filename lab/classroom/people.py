@@ -27,10 +27,12 @@ def show(code: str, key: str, state: State) -> None:
             if state.door.is_open
             else ("Open the door", ":material/meeting_room:")
         )
-        st.markdown("While the door is closed, nobody new comes in. Whoever is in the room can come back.")
+        st.markdown(
+            "While the door is closed, nobody can join the room. People who are in the room can leave and come back."
+        )
         st.button(label, icon=icon, on_click=_set_door, args=(code, key, not state.door.is_open))
         st.divider()
-        st.markdown("Take out everybody who came in lately, with their answers. This closes the door.")
+        st.markdown("Remove everybody who came in lately, and their answers. This closes the door.")
         minutes = st.selectbox("Who came in within", _MINUTES, key=_LATE, format_func=_within)
         st.button("Take them out", icon=":material/logout:", on_click=_remove, args=(code, key, minutes))
         if state.phase in ROUND:
@@ -43,7 +45,7 @@ def show(code: str, key: str, state: State) -> None:
 def warn(state: State) -> None:
     """Say when people come in unusually fast, and when nobody can come in."""
     if not state.door.is_open:
-        st.info("The door is closed: nobody new comes in.", icon=":material/door_front:")
+        st.info("The door is closed: nobody can join the room.", icon=":material/door_front:")
     elif state.is_crowded:
         st.warning(
             f"People come in unusually fast: {state.lately} in the last minute. If there are more people than in your "

@@ -115,7 +115,7 @@ def explain(question: Posed) -> None:
     st.success(f"{_right(question)} {answer.why}", icon=":material/check:")
     others = [place for place in range(len(question.options)) if place != question.answer]
     if question.kind is Kind.NUMBER:
-        st.markdown("Numbers that come from a typical mistake:")
+        st.markdown("Some answers come from a typical mistake:")
     named = (_named(question, place) for place in others)
     st.markdown(
         "\n".join(f"- {name}: {question.options[place].why}" for name, place in zip(named, others, strict=True))

@@ -26,7 +26,8 @@ _NOW = {
     Phase.DISCUSS: "The class discusses.",
     Phase.OPEN_AGAIN: "Round 2 is open: the same question again.",
     Phase.REVEALED: "The answer is revealed.",
-    Phase.THIRD: "The third question is open: the same kind, another sentence, everybody alone.",
+    Phase.THIRD: "The third question is open: everybody answers alone a question of the same kind about another "
+    "sentence.",
     Phase.THIRD_REVEALED: "The third answer is revealed.",
 }
 _GO = {
@@ -117,7 +118,7 @@ def _hint(told: Told, phase: Phase) -> None:
         return
     low, high = WORTH_DISCUSSING
     if first.right < low:
-        told_ = "Few answers are right. Explain the idea once more before the class discusses."
+        told_ = "Few answers are right. Explain the idea once more before the discussion."
     elif first.right > high:
         told_ = "Most answers are right. A short explanation is enough."
     else:

@@ -49,7 +49,7 @@ _VASWANI, _DEVLIN = "Vaswani et al. 2017", "Devlin et al. 2019"
 # A row for each term: name, meaning, and any other fields.
 _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "tokenization": (
-        ("token", "A piece of text that the model reads as one: a word, a part of a word, or a sign.",
+        ("token", "A piece of text that the model reads as one unit: a word, a part of a word, or a sign.",
          {"also": ("tokens",)}),
         ("vocabulary", "The fixed list of all tokens that a model knows. Each token has a number in this list.",
          {"formula": r"V"}),
@@ -76,7 +76,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _DEVLIN}),
     ),
     "embeddings": (
-        ("vector", "A list of numbers, as long for one token as for any other. It holds what the model knows of a "
+        ("vector", "A list of numbers; every token has one of the same length. It holds what the model knows of a "
          "token.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
         ("dimension", "One place in a vector. The number of dimensions is the width of the model.",
          {"formula": r"d", "also": ("dimensions", "width")}),
@@ -86,14 +86,15 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": _VASWANI, "also": ("position embeddings", "position vector", "position vectors")}),
         ("segment embedding", "One of two vectors. BERT adds it to every token, to tell the first text of a pair from "
          "the second.", {"paper": _DEVLIN, "also": ("segment embeddings", "segment", "segments")}),
-        ("sinusoids", "Position vectors made of sines and cosines of rising wavelength. Nothing about them is learned. "
+        ("sinusoids", "Position vectors made of sines and cosines with longer and longer wavelengths. Nothing about "
+         "them is learned. "
          "BERT has learned position vectors instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
         ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then their "
          "score depends on how far apart the two tokens are, and on which side.",
          {"paper": "Su et al. 2021", "also": ("rotary",)}),
-        ("dot product", "Multiply two vectors number by number and add up. It is large where both are large and point "
-         "the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
+        ("dot product", "Multiply two vectors number by number and add up. It is large if both vectors are long and "
+         "point the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
         ("cosine", "A number that says how much two vectors point the same way, whatever their lengths: 1 the same "
          "way, 0 at right angles, −1 opposite "
          "ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
@@ -122,8 +123,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"v = x W_V + b_V", "paper": _VASWANI, "also": ("values",)}),
         ("score", "The dot product of a query and a key. The higher it is, the more the query attends to the key.",
          {"formula": r"q \cdot k", "also": ("scores",)}),
-        ("scaling", "The division of scores by √d_k. Without it they would spread more, the more dimensions a key "
-         "has.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
+        ("scaling", "The division of scores by √d_k. Without this division, scores would spread more, the more "
+         "dimensions a key has.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
         ("softmax", "A step that turns any numbers into positive shares that add up to 1. The largest number gets the "
          "largest share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
         ("attention weight", "The share that a query gives to a key. All weights of a query add up to 1.",
@@ -164,7 +165,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"\max_j A_{ij}", "paper": "Voita et al. 2019"}),
         ("sparsity", "The share of a map’s weights that are nearly 0.",
          {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
-        ("uniform head", "A made-up head that gives every key the same weight. It prefers nothing, so real heads are "
+        ("uniform head", "An imaginary head that gives every key the same weight. It prefers nothing, so real heads "
+         "are "
          "compared with it.", {}),
         ("standard deviation", "The typical distance of numbers from their mean.", {"called": ("Uniformity",)}),
         ("median", "The number in the middle when numbers are put in order: half of them are smaller.",
@@ -186,9 +188,10 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("base rate", "The score of a uniform head, which prefers nothing. A score means something only in "
          "comparison with it.",
          {"also": ("chance",)}),
-        ("corrected", "Divided by the base rate: 1 means no preference, and 2 means twice as much as a uniform head "
-         "gives.", {}),
-        ("radar", "A chart with one axis a metric, around a centre. Here each axis runs from a layer’s smallest value "
+        ("corrected", "A score, divided by its base rate: 1 means no preference, and 2 means twice the score of a "
+         "uniform head.", {}),
+        ("radar", "A chart with one axis per metric, around a centre. Here each axis runs from a layer’s smallest "
+         "value "
          "to its largest.", {}),
         ("pattern", "Something simple that a head does and that has a name, such as looking at the token before, or at "
          "the same word.", {"paper": "Kovaleva et al. 2019", "also": ("patterns",)}),
@@ -203,9 +206,10 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "inter-sentence-attention": (
         ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
          {"paper": _DEVLIN, "also": ("pair",)}),
-        ("mass", "Weights added up: the share of its attention that one sentence gives to another.", {}),
-        ("length-corrected", "Divided by the share that a uniform head would give: 1 means that length "
-         "alone explains it.", {}),
+        ("mass", "The share of its attention that one sentence gives to another: the weights of their tokens, added "
+         "up.", {}),
+        ("length-corrected", "A share, divided by the share that a uniform head would give: 1 means that length alone "
+         "explains it.", {}),
         ("coreference", "Two words that mean the same person or thing, as *the girl* and *she*, often in different "
          "sentences.", {}),
         ("discourse", "The way in which sentences follow from each other: a cause, a contrast, an example.", {}),
@@ -241,11 +245,11 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("vocabulary head", "The last step of a model: it compares a vector with the vector of every word and gives "
          "each word a logit.",
          {"also": ("language-modelling head",)}),
-        ("dense", "A name for a matrix and a bias that each vector goes through. BERT’s vocabulary head begins with "
-         "one.", {}),
+        ("dense", "A step that multiplies each vector by a matrix and adds a bias. BERT’s vocabulary head begins with "
+         "such a layer.", {}),
         ("log probability", "The logarithm of a probability. Multiplied probabilities become sums; 0 is certain, −7 is "
          "about one in a thousand.", {"formula": r"\ln p", "also": ("log-likelihood",)}),
-        ("pseudo-log-likelihood", "A number that says how likely BERT finds a text: each token is hidden in turn, and "
+        ("pseudo-log-likelihood", "A number that says how likely a text is to BERT: each token is hidden in turn, and "
          "the logarithms of their probabilities are added up.", {"paper": "Salazar et al. 2020"}),
         ("perplexity", "The number of equally likely words among which the model seems to choose, on average. Lower is "
          "better.",

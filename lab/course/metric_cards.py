@@ -112,5 +112,5 @@ _CARDS: dict[str, Callable[[MetricParts, bool], str]] = {
 # The meanings of a filled-in formula's symbols, if they have another meaning in the formula above it.
 SYMBOLS = {
     "spread": "Each term is the entropy of one row.",
-    "distribution": "The number in brackets is the place in the order of size.",
+    "distribution": "The number in brackets is the value’s place in the order of size.",
 }

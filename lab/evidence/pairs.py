@@ -31,7 +31,7 @@ _DRAWS = 25
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """A sentence with :data:`BLANK` in it and two forms for it.
+    """A sentence with a :data:`BLANK`, and two forms that could fill the blank.
 
     Attributes
     ----------

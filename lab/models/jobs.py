@@ -1,4 +1,4 @@
-"""Work in the background: one job for each key, shared by all who ask for it, as long as somebody waits for it."""
+"""Work in the background: one job for each key, which lasts as long as somebody waits for it."""
 
 from __future__ import annotations
 

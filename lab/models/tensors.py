@@ -101,9 +101,10 @@ def expression(name: str, layer: int) -> str:
 
 @torch.inference_mode()
 def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
-    """The tensor that :func:`catalogue` lists under ``name``, from ``layer`` (from 0) if it is a tensor of layers.
+    """The tensor that :func:`catalogue` lists under ``name``.
 
-    Raises KeyError for a name that is not in this trace's catalogue, or not in this layer.
+    ``layer`` counts from 0 and matters only for a tensor of layers. Raises KeyError for a name that is not in this
+    trace's catalogue, or not in this layer.
     """
     if missing(trace, entry_of(trace, name), layer):
         raise KeyError(f"layer {layer} of {trace.model.id} has no tensor {name!r}; other layers have it.")

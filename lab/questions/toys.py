@@ -108,8 +108,8 @@ def _looks(id: str, letter: str, *, present: bool) -> Question:
 
 def _one_segment() -> Question:
     why = (
-        "All tokens are in one segment now, so this head can compare letters alone: every token finds itself, and its "
-        "equals anywhere in the text."
+        "All tokens are in one segment now, so this head can compare only letters: every token finds itself, and equal "
+        "letters anywhere in the text."
     )
     prompt = "Both sentences are read as one text: one segment for all. Where does a token look in head 1 now?"
     options = {

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.rooms", description="The rooms of this lab.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="every room: its code, its people, and when it was opened and ends (UTC)")
-    deleting = commands.add_parser("delete", help="delete a room with all that was answered in it")
+    deleting = commands.add_parser("delete", help="delete a room and all its answers")
     deleting.add_argument("code", help="its code, as K7W2QD")
     asked = parser.parse_args(arguments)
     try:

@@ -160,7 +160,7 @@ class Rooms:
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
-                raise NotNow("The room has gone on already.")
+                raise NotNow("The room is already at a later stage.")
             own = (ANSWERS.c.question_id == _question(connection, room).id) & (ANSWERS.c.round == turn)
             connection.execute(delete(ANSWERS).where(own))
             _change(connection, room)
@@ -257,7 +257,7 @@ def _teachers(connection: Connection, code: str, key: str, *, shared: bool = Fal
 
 def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes: int) -> None:
     if Phase(room.phase) is not now or then not in NEXT[now]:
-        raise NotNow("The room has gone on already.")
+        raise NotNow("The room is already at a later stage.")
     _change(connection, room, phase=then.value, **changes)
 
 

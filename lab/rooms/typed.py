@@ -36,9 +36,7 @@ def read_number(typed: str, bounds: Bounds) -> float:
         raise NotANumber(f"This number cannot be the answer. {wanted(bounds)}")
     if len(possible) > 1:
         as_, or_ = (f"{each:.15g}" for each in possible)
-        raise NotANumber(
-            f"Is it {as_} or {or_}? Write it so: with a point before decimals, with no mark for thousands."
-        )
+        raise NotANumber(f"Is it {as_} or {or_}? Use a point before the decimals, and no mark for thousands.")
     return possible[0]
 
 

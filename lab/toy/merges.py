@@ -73,7 +73,7 @@ def merged(pieces: Pieces, pair: Pair) -> Pieces:
 
 
 def pair_counts(splits: Mapping[Pieces, int]) -> Counter[Pair]:
-    """The number of times that each pair of neighbours occurs, from words and their numbers of occurrences."""
+    """Count how often each pair of neighbours occurs in words with the given numbers of occurrences."""
     counts: Counter[Pair] = Counter()
     for pieces, times in splits.items():
         for pair in pairwise(pieces):
@@ -82,7 +82,7 @@ def pair_counts(splits: Mapping[Pieces, int]) -> Counter[Pair]:
 
 
 def piece_counts(splits: Mapping[Pieces, int]) -> Counter[str]:
-    """The number of times that each piece occurs, from words and their numbers of occurrences."""
+    """Count how often each piece occurs in words with the given numbers of occurrences."""
     counts: Counter[str] = Counter()
     for pieces, times in splits.items():
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""The numbers that a learner may set in toy mode, and their bounds."""
+"""The numbers that a learner may set in toy mode, with their bounds."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class OpenPage:
         instead = self.renamed() | {name: each.instead for name, each in gone.items()}
         chosen = parameters.STEP.choose(names, more, instead)
         if asked in gone:
-            selection.note(f"{gone[asked].why} “{asked}” is not for toys, so you see “{chosen}”.")
+            selection.note(f"{gone[asked].why} “{asked}” does not work with toys, so you see “{chosen}”.")
         keep_place()
         return chosen
 

@@ -95,8 +95,8 @@ def _model(opened: Lesson | Bench | None, first: str) -> None:
     if opened is not None and opened.weights:
         weights = parameters.TRAINING.choose(
             "Weights",
-            help="Random: the same architecture before its first training step. If you still see a pattern, the model "
-            "has not learned it.",
+            help="Random: the same architecture before its first training step. If you see a pattern here too, "
+            "learning was not its cause.",
         )
         if weights == parameters.RANDOM:
             parameters.TWIN_SEED.choose("Seed")

@@ -139,7 +139,7 @@ def test_only_the_teacher_steps_and_only_along_the_way(rooms: Rooms) -> None:
                     rooms.step(code, key, now, then)
     assert state(rooms, code).phase is Phase.OPEN
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
-    with pytest.raises(NotNow, match="gone on already"):
+    with pytest.raises(NotNow, match="at a later stage"):
         rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
 
 

@@ -81,15 +81,15 @@ class Cuts:
         return self.healed(token).silenced(token) if token in self.unheard else self.cut_off(token)
 
     def cut_off(self, token: int) -> Cuts:
-        """These cuts, and the watched token does not hear ``token``."""
+        """Return these cuts with one more: the watched token does not hear ``token``."""
         return replace(self, unheard=self.unheard | {token})
 
     def silenced(self, token: int) -> Cuts:
-        """These cuts, with ``token`` also cut from all other tokens."""
+        """Return these cuts with one more: no other token hears ``token``."""
         return replace(self, silent=self.silent | {token})
 
     def healed(self, token: int) -> Cuts:
-        """These cuts, except that ``token`` is heard again."""
+        """Return these cuts without the cuts of ``token``."""
         return replace(self, unheard=self.unheard - {token}, silent=self.silent - {token})
 
     def link(self, layer: int, query: int, key: int) -> Cuts:

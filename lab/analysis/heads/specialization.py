@@ -93,7 +93,8 @@ SPECIALIZATIONS = (
         "long_range",
         "Long range",
         r"\operatorname{mean}_{|i-j|\ge 5} A_{ij}",
-        "The mean weight of a cell whose two tokens are five or more places apart, so no share like the others.",
+        "The mean weight of a cell whose two tokens are five or more places apart, so it is not a share like the "
+        "others.",
         "Long-Range Attention",
     ),
     Dimension("self", "Self", r"\frac1n \sum_i A_{ii}", "Attention of tokens to themselves.", "Self-Attention"),

@@ -188,7 +188,7 @@ def refusal(cut: Cut, itemsize: int, kind: str) -> str | None:
         return None
     return (
         f"As {kind} the selection takes about {size / 1e6:.0f} MB; this server gives at most {MOST_BYTES / 1e6:.0f}. "
-        "Choose fewer rows, or take it in Python."
+        "Choose fewer rows, or compute it in Python."
     )
 
 

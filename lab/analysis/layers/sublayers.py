@@ -110,7 +110,7 @@ class NormSteps:
     """LayerNorm of one vector (Ba et al. 2016, equation 4), step by step; arrays are (d,), float64.
 
     ``x`` is the input, ``centred`` is x − mean, ``standard`` is ``centred`` / √(variance + ε), ``scaled`` is
-    γ · ``standard``, and ``output`` is ``scaled`` + β. The variance has no Bessel's correction.
+    γ · ``standard``, and ``output`` is ``scaled`` + β. The variance is divided by d, not by d − 1.
     """
 
     x: Array

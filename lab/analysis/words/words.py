@@ -13,7 +13,7 @@ from lab.models.encoding import Encoding
 
 @dataclass(frozen=True)
 class Words:
-    """The m words of n tokens.
+    """The m words that n tokens belong to.
 
     groups                    n, the word of each token: 0 … m-1, in text order
     labels                    m, the word as spelt in the text; for a special token its own name

@@ -140,7 +140,7 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
         return page.run(a.model.id, chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR], whose="Text B: ")
     if example:
         return page.run(a.model.id, text, pair, whose="Text B: ")
-    what = "the two texts of A, swapped" if pair else "A with its words from the last to the first"
+    what = "the two texts of A, swapped" if pair else "A with its words in reverse order"
     st.caption(f"Until you type text B, it is {what}.")
     return page.run(a.model.id, text, pair, whose="Text B: ")
 

@@ -183,7 +183,7 @@ def _show_streams(pair: Pair) -> None:
     first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
     part = "all tokens" if same.all() else f"the {int(same.sum())} of {len(same)} tokens that agree"
     st.caption(
-        f"As a mean over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
+        f"On average over {part}, the cosine between A’s and B’s vectors is {first} before layer 1 and {last} after "
         f"layer {len(cosine) - 1}."
     )
 

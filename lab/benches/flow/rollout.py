@@ -64,8 +64,8 @@ def _say_limits(norms: bool) -> None:
     if norms:
         st.markdown(
             "Lengths instead of weights include the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
-            "networks are still left out, vectors that cancel each other count in full, and the residual path gets "
-            f"half, whatever the model does{_MEASURED}."
+            "networks are still left out, two vectors count in full even if they cancel each other, and the residual "
+            f"path gets half, whatever the model does{_MEASURED}."
         )
     else:
         st.markdown(

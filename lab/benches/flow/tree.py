@@ -122,7 +122,7 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     st.caption("The tree says what could arrive, not what a prediction depends on.")
     if asked > view.layer + 1:
         st.caption(
-            f"Depth {asked} needs the same number of layers; from layer {view.layer + 1} down there are only "
+            f"A tree of depth {asked} needs {asked} layers, but from layer {view.layer + 1} down there are only "
             f"{view.layer + 1}."
         )
     with st.expander("How to read it", icon=":material/help:"):

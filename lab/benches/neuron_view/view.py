@@ -92,8 +92,8 @@ def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
     if len(keys) < len(row.keys):
         which = "around the query" if around else "with the largest weights, the query included"
         st.caption(
-            f"{len(keys)} of {len(row.keys)} keys are drawn: the keys {which}. They have {row.weights[keys].sum():.1%} "
-            "of the weight. The sums are over all keys."
+            f"{len(keys)} of {len(row.keys)} keys are drawn: the keys {which}. These keys have "
+            f"{row.weights[keys].sum():.1%} of the weight. The sums include the keys that are not drawn."
         )
 
 

@@ -130,8 +130,8 @@ def _either(walk: Walk) -> str:
     if not walk.best.named or enough[0] != enough[1]:
         return ""
     if enough[0]:
-        return " Either part alone is enough for the name."
-    return " Neither part alone is enough for the name."
+        return " Either part of the dimensions is enough alone to give the head its name."
+    return " Neither part of the dimensions is enough alone to give the head its name."
 
 
 def _ways(walk: Walk) -> None:

@@ -121,8 +121,8 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
         st.markdown(
             f"**Removed mass: 0.** {escaped(trace.model.id)} puts no special tokens around a text, so nothing is left "
             f"out. The first token, {quoted(trace.labels[0])}, is a word like the others and stays. On average it gets "
-            f"{first:.0%} of the attention; from a head that attends to all tokens alike it would get {even:.0%}. A "
-            "first token that gets attention whatever word it is, is called an attention sink (Xiao et al. 2024)."
+            f"{first:.0%} of the attention; from a head that attends to all tokens alike it would get {even:.0%}. If "
+            "the first token gets attention whatever word it is, it is called an attention sink (Xiao et al. 2024)."
         )
         return
     if found.name == RAW:

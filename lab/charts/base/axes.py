@@ -1,4 +1,4 @@
-"""The words of a chart beside its numbers: the names on its sides, and the quantity with its unit."""
+"""The words of a chart: the names along its sides, and its quantity with the unit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Axis:
     title    as the reader sees it
     names    one for each place; they may repeat and may be any text: they are data, not markup
     first    the position of the first name, which the tooltip shows before the name: "3 · cat"; None: names alone
-    counts   whether the names only count 1, 2, 3 …: then only a few are written
+    counts True if the names are only the numbers 1, 2, 3 …; then only a few of them are written
     """
 
     title: str
@@ -27,7 +27,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class AxisPlaces:
-    """The horizontal axis of lines: its title, and the places of their points; without places, 1, 2, 3 …"""
+    """The horizontal axis of lines: its title, and the places of the points; by default 1, 2, 3 …"""
 
     title: str
     at: Sequence[float] | None = None
@@ -56,7 +56,7 @@ class Scale:
 
 
 def span(values: NDArray[np.float32], signed: bool) -> Domain:
-    """The domain that shows `values` best: from 0 to the largest, or as far below zero as above."""
+    """The domain of a scale for `values`: from 0 or the smallest to the largest; if `signed`, symmetric about 0."""
     high = float((np.abs(values) if signed else values).max())
     high = high if high > 0 else 1.0
     return (-high, high) if signed else (min(0.0, float(values.min())), high)

@@ -1,9 +1,9 @@
-"""Colours of the charts, chosen once, for a light and a dark page.
+"""The colours of all charts, for a light and a dark page.
 
 Vega knows the colour of its page as its `background` signal, so one specification serves both themes:
 `DARK` is a parameter that every specification carries, and `themed(light, dark)` picks in the browser.
 The ramps take even steps of lightness (OKLCH) from the page's own colour to full strength: one hue for
-[0, 1], blue and orange on either side of zero, which differ in grey and for colour-blind eyes, too.
+[0, 1]; for signed values blue and orange, which also differ in grey and for colour-blind readers.
 """
 
 DARK = {"name": "dark", "expr": "luminance(background) < 0.4"}
@@ -36,9 +36,11 @@ SOFT_INK = themed("#4c505e", "#d5d7dd")
 PAPER = themed("#ffffff", "#0e1117")
 POSITIVE = themed("#2f71cb", "#52a0e7")
 NEGATIVE = themed("#bd5a1c", "#e8925a")
-# For drawings in HTML: the colour of a chosen part, and of the text on it. Both have 4.5:1 in both themes.
+# For drawings in HTML: the colour of a chosen part, and of the text on it. Their contrast is at least 4.5:1 in both
+# themes.
 CHOSEN, ON_CHOSEN = "light-dark(#225fb3, #7fb0f5)", "light-dark(#ffffff, #12151c)"
-# Cells that do not exist. A flat colour: Vega names a gradient by the page's address, and loses it when that changes.
+# Cells that do not exist. A flat colour, because Vega names a gradient by the page's address and loses the gradient
+# when the address changes.
 MASKED = "rgba(128, 132, 149, 0.3)"
 
 

@@ -1,4 +1,4 @@
-"""The parts of every chart of the lab: a Vega-Lite specification, its numbers, a sentence about it and its table."""
+"""The parts of every chart: a Vega-Lite specification, its numbers, a description and a table."""
 
 import json
 import textwrap
@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.labels import visible
 
-CANVAS_ABOVE = 44  # tokens on a side: with more, thousands of SVG nodes make a page slow
-_PAGE_WIDTH = 720  # pixels, for a figure that takes the width it is given
-_LABEL_LIMIT = 96  # pixels: leaves more than two thirds of a phone to the drawing
+CANVAS_ABOVE = 44  # the most tokens per side of a map drawn as SVG, because thousands of SVG nodes make a page slow
+_PAGE_WIDTH = 720  # pixels, the default width of a figure that fills its container
+_LABEL_LIMIT = 96  # pixels for labels, which leave more than two thirds of a phone's width to the drawing
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ ROOM = "max(containerSize()[0] || 0, width + 20)"
 def base(
     title: str, height: float, *, canvas: bool = False, texts: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
-    """The part of a specification that all charts share. A title too long for the page is broken into lines.
+    """Return the part of a specification that all charts share. A title too long for the page is broken into lines.
 
     `texts` become parameters, which expressions look up by index.
     """
@@ -88,7 +88,7 @@ def base(
 
 
 def axis_text(size: int = 12) -> dict[str, Any]:
-    """Settings of an axis' words: readable at small sizes, no lines, labels where their marks are."""
+    """Settings for an axis: readable text at small sizes, no lines, labels next to their marks."""
     return {
         "labelFontSize": size,
         "labelColor": colour.SOFT_INK,
@@ -109,7 +109,7 @@ def ticks(count: int) -> list[int]:
 
 
 def names(parameter: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Labels as a parameter: values that expressions look up by index, never part of an expression."""
+    """Labels as a parameter, from which expressions look them up by index; a label is never part of an expression."""
     return {"name": parameter, "value": [visible(label) for label in labels]}
 
 

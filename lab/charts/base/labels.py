@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-_JOINERS = {"\u200c", "\u200d"}  # they shape Persian words and emoji families; hiding them breaks both
+_JOINERS = {"\u200c", "\u200d"}  # joiners, which Persian words and emoji families need
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _RIGHT_TO_LEFT = {"R", "AL"}
 

@@ -1,4 +1,4 @@
-"""A figure as a picture file, drawn on the server by the library that Altair uses to save charts."""
+"""Draw a figure as a picture file on the server, by the library with which Altair saves charts."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _BESIDE_PLOT = 60  # pixels of a chart's width that the axis of its values and l
 def specification(
     frame: dict[str, Any], draw: Callable[Given, alt.LayerChart], *args: Given.args, **named: Given.kwargs
 ) -> dict[str, Any]:
-    """Call `draw` with these arguments, and return its chart in a `frame`: plain JSON without any of the numbers.
+    """Call `draw` with these arguments and return its chart in a `frame`, as plain JSON without the numbers.
 
     Raises
     ------
@@ -49,12 +49,12 @@ def of_kind(*kinds: int | str) -> alt.Chart:
 
 
 def quiet_axis(**more: Any) -> alt.Axis:
-    """An axis with nothing but words, and with whatever is given in `more`."""
+    """An axis that has only words, and the settings in `more`."""
     return alt.Axis(**axis_text() | more)
 
 
 def ruled_axis(ticks: int, **more: Any) -> alt.Axis:
-    """A quiet axis with a faint line at each tick. Vega chooses about `ticks` of them."""
+    """A plain axis with a faint line at each tick. Vega chooses about `ticks` of them."""
     return quiet_axis(**{"tickCount": ticks, "grid": True, "gridOpacity": 0.5} | more)
 
 
@@ -72,7 +72,7 @@ def dashed_rule(ink: Mapping[str, str]) -> alt.Chart:
 
 
 def tooltip(lines: Mapping[str, str]) -> alt.ExprRef:
-    """The tooltip: a line for each name, with the value of its expression."""
+    """The tooltip: one line for each name, with the value of its expression."""
     return alt.ExprRef("{" + ", ".join(f"{quoted(name)}: {said}" for name, said in lines.items()) + "}")
 
 
@@ -87,9 +87,9 @@ def number(field: str) -> str:
 
 
 def legend_below(param: str, names: Sequence[str], most: int, **more: Any) -> alt.Legend:
-    """A legend below the chart that looks its `names` up in the parameter `param`, at most `most` beside each other.
+    """A legend below the chart, at most `most` names in a row; expressions find the `names` in the parameter `param`.
 
-    Fewer are beside each other if the chart is too narrow for them.
+    A narrow chart has fewer names in a row.
     """
     widest = 28 + 6 * max(map(len, names))
     return alt.Legend(

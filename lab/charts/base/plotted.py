@@ -1,4 +1,4 @@
-"""A chart that Vega cannot draw: a Plotly figure, the chart in a sentence, and its table."""
+"""A chart that Vega cannot draw: a Plotly figure, its description and its table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plotted:
-    """A Plotly figure, the chart in a sentence, and the function that makes its table."""
+    """A Plotly figure, its description, and the function that makes its table."""
 
     figure: PlotlyFigure
     alt: str

@@ -56,7 +56,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    """Make a cell that no spreadsheet runs as a formula. Some drop the spaces before a sign."""
+    """Make a cell that no spreadsheet runs as a formula. Some spreadsheets drop the spaces before a sign."""
     if not isinstance(cell, str):
         return cell
     return f"'{cell}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else cell

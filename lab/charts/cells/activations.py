@@ -1,4 +1,4 @@
-"""Neurons across, tokens down: the hidden layer of a feed-forward network, or a part of it."""
+"""Draw the hidden layer of a feed-forward network, or a part of it: a column for each neuron, a row for each token."""
 
 from collections.abc import Sequence
 

@@ -21,7 +21,7 @@ _LAYER, _HEAD = "Layer", "Head"
 
 @dataclass(frozen=True)
 class Category:
-    """A name, its letters for a cell, and whether it is the rest, that is, none of the kinds."""
+    """A category: its name, its letters inside a cell, and whether it is the rest, which belongs to no kind."""
 
     name: str
     sign: str
@@ -98,7 +98,7 @@ def _signs() -> dict[str, Any]:
 
 
 def _ink() -> dict[str, str]:
-    """The ink of the letters: the lines' colours are dark on a light page and light on a dark one."""
+    """The ink of the letters: the series' colours are dark on a light page and light on a dark one."""
     return colour.themed("#ffffff", "#111318")
 
 

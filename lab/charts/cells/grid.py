@@ -49,7 +49,7 @@ class Grid:
     texts: Texts | None = None
     shift: int = 0  # of a masked grid: number of rows by which its first row is below its first column's diagonal
     window: int | None = None  # of a local layer: number of places that a query sees to either side
-    large: bool = False  # few cells that are the main figure of a page: twice as high, with larger numbers
+    large: bool = False  # true for a small grid that is a page's main figure: twice as high, larger numbers
 
     @property
     def hides(self) -> bool:
@@ -85,7 +85,7 @@ def widest(columns: int) -> int:
 
 
 def _heights(rows: int, large: bool) -> tuple[int, int]:
-    """The least and the greatest height of `rows` in pixels: rows and the words around them fit on a screen."""
+    """The least and the greatest height of `rows` in pixels; the rows and the words around them fit on a screen."""
     return min(20 * rows, 160), min((110 if large else 48) * rows, max(480, 5 * rows))
 
 
@@ -114,7 +114,7 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     ]
     down = _down(grid)
     spec["encoding"] = {"x": _across(grid), "y": {**down, "axis": None}}
-    spec["resolve"] = {"axis": {"y": "independent"}}  # the left axis is the cells' own, see `_margin`
+    spec["resolve"] = {"axis": {"y": "independent"}}  # the cells have a left axis of their own, see `_margin`
     spec["layer"] = [_cells(grid, down), *_grey(grid), *_written(grid), *_outlines(_margin(down))]
     return spec
 
@@ -177,7 +177,7 @@ def _down(grid: Grid) -> dict[str, Any]:
 
 
 def _margin(down: dict[str, Any]) -> dict[str, Any]:
-    """A right-hand axis with nothing on it: a margin of constant width.
+    """An empty right-hand axis, which makes a margin of constant width.
 
     Without it the last column's label juts out by a pixel or not, which changes the width left for the cells,
     hence the height, hence which labels are drawn ... and Vega ends in "Maximum call stack size exceeded".
@@ -189,7 +189,7 @@ def _margin(down: dict[str, Any]) -> dict[str, Any]:
 def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
     mark: dict[str, Any] = {"type": "rect", "tooltip": {"expr": _tooltip(grid, "format(datum.value, '.6~g')")}}
     if grid.longest > CANVAS_ABOVE:
-        mark["aria"] = False  # a canvas has no nodes to describe
+        mark["aria"] = False  # a canvas has no nodes that could have a description
     else:
         q, k = _names(grid)
         mark["description"] = {"expr": f"{q} + ', ' + {k} + ': ' + format(datum.value, '.6~g')"}

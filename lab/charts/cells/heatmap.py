@@ -1,4 +1,4 @@
-"""A matrix as coloured cells: attention, scores, a metric by layer and head."""
+"""Draw a matrix as coloured cells, such as attention, scores, or a metric by layer and head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,10 @@ from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, wide
 
 @dataclass(frozen=True)
 class Heatmap(Figure):
-    """A Figure of `shape` (rows, columns) whose cells can answer a click. If `causal`, none are above the diagonal."""
+    """A Figure of `shape` (rows, columns) whose cells can answer a click.
+
+    If `causal`, there are no cells above the diagonal.
+    """
 
     shape: tuple[int, int]
     causal: bool = False
@@ -97,7 +100,10 @@ def drawn(
     width: int | Literal["stretch"],
     kind: str = "Heatmap",
 ) -> Heatmap:
-    """The Heatmap of a grid: specification, data, words and table. Raises ValueError if the parts do not match."""
+    """The Heatmap of a grid: specification, data, description and table.
+
+    Raises ValueError if the parts do not match.
+    """
     rows, columns = grid.axes
     for count, axis, place, what in zip(matrix.shape, grid.axes, chosen, ("row", "column"), strict=True):
         check_labels(count, axis.names, of=of, what=f"{what}s of values")

@@ -1,4 +1,4 @@
-"""A part of any matrix as coloured cells: weights, scores, hidden states, with the names of its places."""
+"""Draw a part of any matrix (weights, scores, hidden states) as coloured cells, with the names of its places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All heads of a layer as small maps beside each other, on one colour scale."""
+"""Draw all heads of a layer as small maps in rows, on one colour scale."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _layout(captions: Sequence[tuple[str, str]], wide: int) -> list[dict[str, An
 
 
 def _pixels(field: str) -> dict[str, Any]:
-    """A field that already holds pixels."""
+    """A field whose values are already pixels."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
@@ -179,7 +179,7 @@ def _captions() -> list[dict[str, Any]]:
 
 
 def _chosen(m: int) -> list[dict[str, Any]]:
-    """The frames of the chosen row and of the chosen map: a stroke on a wider one in the page's colour."""
+    """The frames of the chosen row and of the chosen map: a stroke on a wider stroke in the page's colour."""
     layers = []
     row = {"calculate": f"datum.top + datum.q * side / {m}", "as": "top"}
     for dataset, height, strokes in (

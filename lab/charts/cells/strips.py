@@ -1,4 +1,4 @@
-"""Vectors of one width as aligned coloured strips, one under the other, on one scale."""
+"""Draw vectors of one width as aligned coloured strips, one below the other, on one scale."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A matrix whose cells carry words: the word that a model would say after each layer, at each token."""
+"""Draw a matrix of words, such as the word that a model would say after each layer at each token."""
 
 from dataclasses import replace
 from functools import partial
@@ -43,7 +43,7 @@ def word_grid(
 
 
 def _table(values: ArrayLike, grid: Grid, texts: Texts) -> pd.DataFrame:
-    """One line a cell: row, column, text, value."""
+    """One line for each cell: row, column, text, value."""
     rows, columns = grid.axes
     flat = table(values, rows.names, columns.names, long=True)
     flat.insert(2, "text", np.asarray([visible(text) for row in texts.rows for text in row], dtype=object))

@@ -1,4 +1,4 @@
-"""The data of the neuron view for the browser, one query's row; ``neuron_view.js`` draws it."""
+"""The data of the neuron view for the browser: the row of one query, which ``neuron_view.js`` draws."""
 
 from __future__ import annotations
 

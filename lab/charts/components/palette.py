@@ -1,4 +1,4 @@
-"""Sixteen colours for a layer's heads, in all figures that tell heads apart by colour."""
+"""Sixteen colours for a layer's heads, used by all figures that tell heads apart by colour."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A row of attention, built step by step: scores, ÷ √d_k, softmax, times values (Vaswani et al. 2017, eq. 1)."""
+"""Build a row of attention step by step: scores, ÷ √d_k, softmax, times values (Vaswani et al. 2017, eq. 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence as a control: a row of tokens, and arcs from the chosen one to the others."""
+"""The sentence as a control: a row of tokens, and arcs from the chosen token to the others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class SentenceRow:
-    """A row of m tokens of a text, with the weights from which the browser answers a pointer without the server.
+    """A row of m tokens of a text, with the weights that the browser needs to draw arcs without asking the server.
 
     Attributes
     ----------
@@ -50,8 +50,7 @@ class SentenceRow:
         (m, m), shares from 0 to 1: how much each token attends to each other one. None: the row has no arcs.
     place
         The layer and head of the weights, in words: "layer 5, head 11".
-    covered
-        Whether the arcs wait for an answer: then every token has one, and all look the same.
+    covered True while a question is open: then every token has an arc, and all arcs look the same.
     across
         Whether the arcs of all tokens are drawn at once, or only one token's while the pointer is on it. The largest
         weight has the widest arc.

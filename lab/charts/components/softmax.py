@@ -1,4 +1,4 @@
-"""A softmax to play with: the reader moves one logit, and the probabilities of all words change."""
+"""A softmax in which the reader moves one logit and sees the probabilities of all words change."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ from lab.charts.components.packing import pack
 # vocabulary.
 PLAIN, FROM, WORD = "", "from", "word"
 Spans = Sequence[tuple[str, str]]
-# If no word has at least this probability, none leads, and the bars are grey.
+# If no word has at least this probability, no word leads, and the bars are grey.
 LEADS = 0.1
 UNHEARD, SILENT = 1, 2
 
 
 def text_of(spans: Spans) -> str:
-    """The text of a sentence in parts."""
+    """The text of a sentence, joined from its parts."""
     return "".join(text for text, _ in spans)
 
 
@@ -37,15 +37,14 @@ class OnPage:
     ----------
     doors
         The lesson behind each part, by the part's name: ``tokens``, ``vectors``, ``layer`` and ``words`` are headings,
-        ``link`` and ``dot`` are parts that are chosen. A part that is not here has no door.
+        ``link`` and ``dot`` are parts that are chosen. A part without an entry has no door.
     lenses, lens
         The lenses to choose from, and the lens in use.
     fills
         The CSS selector of an element of the page that shows the best word so far.
     play
         The figure plays once whenever this text differs from the one before; "" for never.
-    waits
-        Whether the figure stays before the first layer and gives no word away.
+    waits True if the figure stays before the first layer and shows no word.
     hint
         The first thing to try, while nothing is cut; "" leaves the choice to the figure.
     """

@@ -1,4 +1,4 @@
-"""Values as bars: a row of attention, the most likely tokens, the products of a dot product."""
+"""Draw values as bars, such as a row of attention, the most likely tokens, or the products of a dot product."""
 
 from __future__ import annotations
 

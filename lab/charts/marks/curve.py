@@ -1,4 +1,4 @@
-"""A function as a curve, with the numbers of a vector as points on it."""
+"""Draw a function as a curve, with the numbers of a vector as points on it."""
 
 from __future__ import annotations
 

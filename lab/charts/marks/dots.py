@@ -1,4 +1,4 @@
-"""Many numbers for each of several things, as a line of faint dots each; one of the many is marked on every line."""
+"""Draw many numbers for each of several things, as faint dots on one line per thing, with one of them marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of the paper, block by block from the bottom up, with one block marked: the place of a tensor."""
+"""Draw the paper's figure of a layer, block by block from the bottom up, and mark the block of a tensor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ATTENTION = ("scores", "scale", "softmax")
 
 @dataclass(frozen=True)
 class Architecture:
-    """The facts that decide how the figure looks: its blocks beside those that every layer has, and their order."""
+    """The facts that decide the figure's form: the blocks that not every layer has, and the order of the blocks."""
 
     blocks: Collection[str]
     pre_norm: bool

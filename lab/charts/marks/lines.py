@@ -1,4 +1,4 @@
-"""Series as lines: a loss while training, a metric from layer to layer."""
+"""Draw series as lines, such as a loss during training, or a metric from layer to layer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lab.charts.base.tables import unique_names
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
     """Draw one line for each of `series`, (points,) each.
 
-    Lines may differ in length (a run that goes on): each takes the first of the places. At most six lines. With `log`
-    equal distances upwards are equal factors; all values are then above 0.
+    At most six lines. They may differ in length, as in a run that has not ended: each line uses the first places. With
+    `log` the vertical axis is logarithmic, and all values must be above 0.
 
     Raises
     ------

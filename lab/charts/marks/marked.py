@@ -1,4 +1,4 @@
-"""Lines over a logarithmic axis with a few points marked, such as this head's value on a curve over text lengths."""
+"""Draw lines over a logarithmic axis and mark a few points, such as a head's value on a curve over text lengths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def marked_lines(
 ) -> Figure:
     """Draw `series`, as :func:`lines` does, over the logarithm of `x`, and each of `marks` (x, y).
 
-    A mark with the name of a line has its colour; any other has its name beside it. `rule` is an upright
+    A mark with the name of a line has the line's colour; any other mark has its name beside it. `rule` is an upright
     dashed line at that x.
 
     Raises

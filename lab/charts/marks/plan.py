@@ -1,4 +1,4 @@
-"""The plan of a layer: its steps as boxes from top to bottom, and the connections that lead past some of them."""
+"""Draw the plan of a layer: its steps as boxes from top to bottom, and the connections that lead past some boxes."""
 
 from __future__ import annotations
 

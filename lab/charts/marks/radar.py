@@ -1,4 +1,7 @@
-"""A radar: several values of one thing, or of a few, on axes around a circle. Vega has no radar, so Plotly draws it."""
+"""Draw a radar: several values of one thing, or of a few things, on axes around a circle.
+
+Vega has no radar, so Plotly draws it.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[
 def _figure(traces: list[dict[str, Any]], title: str, axis_title: str) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    # No line and no numbers: they would look like one more axis. The heading explains the middle and the rim.
+    # A line with numbers would look like one more axis. The heading explains the middle and the rim.
     radial = {"range": [0, 1], "tickvals": [0.5, 1], "showline": False, "showticklabels": False, "ticks": ""}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}

@@ -1,4 +1,4 @@
-"""A number with its interval for each of several things, and the numbers to compare it with, one line a thing."""
+"""Draw a number with its interval for each of several things, and numbers to compare it with, one line per thing."""
 
 from __future__ import annotations
 

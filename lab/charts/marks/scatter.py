@@ -1,4 +1,4 @@
-"""Two numbers of each of many things, as a point each, to see whether the two go together."""
+"""Draw two numbers of each of many things as a point, to see whether the two numbers go together."""
 
 from __future__ import annotations
 

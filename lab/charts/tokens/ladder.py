@@ -1,6 +1,6 @@
-"""One word, cut step by step, as lines of plain text in which everything keeps its column.
+"""Show how one word is cut, step by step, as lines of plain text with aligned columns.
 
-Lines, not marks: a learner reads and copies them, from a block that renders no markup.
+The result is text, not a chart, so that a learner can read and copy it; the block around it renders no markup.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from lab.text.tokenizers.pieces import Span
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordSteps
 
-_SPELLED_OUT = 300  # bytes of a word; the states of a longer one would fill megabytes
+_SPELLED_OUT = 300  # the most bytes of a word whose states are listed; the states of a longer word would fill megabytes
 
 
 def token_table(encoding: Encoding) -> pd.DataFrame:

@@ -51,7 +51,7 @@ EXAMPLES = (
     ),
     Example(
         "Negation", "A robin is not a [MASK].",
-        "One little word reverses the meaning. Take *not* away. Does the model say another word?",
+        "One little word reverses the meaning. Take *not* away. Does the model then say another word?",
     ),
     Example(
         "A name", "Marie Curie was born in Warsaw and worked in Paris.",
@@ -80,7 +80,7 @@ EXAMPLES = (
     ),
     Example(
         "A hidden word", "He opened the door with his [MASK].",
-        "Several words fit. How does the model share out the probability among them?",
+        "Several words fit. How does the model divide the probability among them?",
     ),
     Example(
         "A pair that follows", "The children went to the park.",

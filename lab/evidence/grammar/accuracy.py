@@ -98,7 +98,7 @@ class Cases:
 
     @property
     def right(self) -> Mask:
-        """(N, layers, heads, 2), true if the named word is the sought one."""
+        """(N, layers, heads, 2), true where the head names the right word."""
         return self.named == self.sought[:, None, None, :]
 
     @property

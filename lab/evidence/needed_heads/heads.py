@@ -170,7 +170,7 @@ def each_head(
         others = [off.steps(layer, config, stream.shape[2]) for layer in range(config.layers)]
         there = change_heads_at(model, stream, replacement(batch), still, at, others)
         before = compete(model, of_token(stream[-1], at)[:, 0], own)
-        after = np.tile(before, (config.layers, config.heads, 1))  # nothing changes where a head is off already
+        after = np.tile(before, (config.layers, config.heads, 1))  # a head that is off already cannot change anything
         after[still.numpy()] = compete(model, there, own)
         return before, after
 

@@ -82,7 +82,7 @@ CLAIMS: tuple[PatchClaim, ...] = (
 def carried(found: Patching) -> dict[str, Maps]:
     """The share of the deciding information that each part carries, by direction, from 0 for nothing to 1 for all.
 
-    A part suffices by the share that it restores in the corrupt run; it is needed by the share that the clean run
+    A part suffices for the share that it restores in the corrupt run, and is needed for the share that the clean run
     loses without it.
     """
     return {SUFFICES: found.clean_into_corrupt, NEEDED: flipped(found.corrupt_into_clean)}

@@ -53,7 +53,7 @@ def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
         raise NotPatchable(f"{model.id} reads “{good}” and “{bad}” alike, so they cannot compete.")
     if model.config.causal:
         if place == 0:
-            raise NotPatchable(f"{model.id} reads from left to right, and nothing stands before the blank.")
+            raise NotPatchable(f"{model.id} reads from left to right, and nothing is before the blank.")
         asked, two = place - 1, (before(encoding, place), before(other, there))
     else:
         mask = mask_of(model.tokenizer)
@@ -92,7 +92,8 @@ def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Enc
     if len(inside) != 1 or low < start - 1 or high > end:
         pieces = f"{len(inside)} tokens" if len(inside) != 1 else "part of a longer token"
         raise NotPatchable(
-            f"“{word}” is {pieces} in the {which} sentence for {model.id}. A word that competes is one token."
+            f"“{word}” is {pieces} in the {which} sentence for {model.id}. Each of the two competing words must be one "
+            "token."
         )
     if found.token_ids[inside[0]] == unknown_of(model.tokenizer):
         raise NotPatchable(f"“{word}” is not in the vocabulary of {model.id}.")
@@ -109,7 +110,7 @@ def _alike(model: LoadedModel, two: tuple[Encoding, Encoding], in_place: bool) -
             "vector in the place of another’s, so both need the same number of tokens."
         )
     if not in_place:
-        raise NotPatchable("The blank is another token in the second sentence. It must stand in the same place.")
+        raise NotPatchable("The blank is another token in the second sentence. It must be in the same place.")
     if two[0].token_ids == two[1].token_ids:
         raise NotPatchable(f"{model.id} reads the same{where} in both sentences. Change a word of one of them.")
 

@@ -30,7 +30,9 @@ def _on_cluster(address: str, parts: Iterable[TreebankPart]) -> Iterator[tuple[T
                 yield futures.pop(future), content
                 future.release()
         except KilledWorker as error:
-            raise WorkersLost("Each worker that took the same part died, perhaps for want of memory.") from error
+            raise WorkersLost(
+                "Each worker that took the same part died, perhaps because it ran out of memory."
+            ) from error
         except (ModuleNotFoundError, RuntimeError) as error:
             # The scheduler, too, deserializes the tasks; if it cannot, its error contains only this message.
             if isinstance(error, RuntimeError) and "deserialization of the task graph" not in str(error):

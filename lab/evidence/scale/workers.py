@@ -35,6 +35,8 @@ def _in_processes(count: int, parts: Iterable[TreebankPart]) -> Iterator[tuple[T
             for future in as_completed(futures):
                 yield futures.pop(future), future.result()
         except BrokenProcessPool as error:
-            raise WorkersLost("A process was killed, perhaps for want of memory: try fewer --processes.") from error
+            raise WorkersLost(
+                "A process was killed, perhaps because it ran out of memory: try fewer --processes."
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -175,8 +175,8 @@ def _copies(found: CopyingTest, model_id: str) -> str:
         return f"**{name} does not copy:** its loss is {second:.1f} in the second copy, {first:.1f} in the first."
     if second >= alike:
         return (
-            f"**{name} copies next to nothing:** its loss is {second:.1f} in the second copy, and giving every token "
-            f"the same probability costs no more, {alike:.1f}."
+            f"**{name} copies next to nothing:** its loss is {second:.1f} in the second copy, and it would not be "
+            f"higher if every token had the same probability, {alike:.1f}."
         )
     share = (alike - second) / alike
     how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"

@@ -41,7 +41,7 @@ _SCORES = (
     Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score. Two heads have none together."),
 )
 _BEYOND = (
-    Column("decides", 66, help="The verdict uses this way to take heads away: its effect is the smaller one."),
+    Column("decides", 66, help="The verdict uses this column, because its effect is the smaller of the two."),
     Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss, less the rise without random heads."),
     Column("beyond, low", 54, DECIMAL, "low"),
     Column("beyond, high", 54, DECIMAL, "high"),
@@ -129,9 +129,9 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
         show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
         st.markdown(meanings.verdicts(found))
     show_rule(
-        "The effect is how much more the loss rises than without random heads. Of the two ways to take heads away, the "
-        "smaller effect counts, and the loss must clearly rise in both. The paper reports no such figure; a rise of "
-        f"{BOUND} nats counts."
+        "The effect is the rise of the loss beyond the rise without random heads. Of the two ways to take heads away, "
+        "the smaller effect counts, and the loss must clearly rise in both. The paper reports no such figure; a rise "
+        f"of {BOUND} nats counts."
     )
     with st.expander("Every head’s scores", icon=":material/table_rows:"):
         scores = score_frame(found)

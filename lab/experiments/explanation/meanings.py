@@ -106,7 +106,7 @@ def _beside_nearness(found: ExplanationTest) -> str:
     low, high = mean_interval(beyond).tolist()
     clear = "clearly above 0" if low > 0 else "clearly below 0" if high < 0 else "not clearly different from 0"
     return (
-        f"{said} Without what nearness and rarity explain, {signed(beyond.mean())} of attention’s agreement is left, "
+        f"{said} If nearness and rarity are held fixed, {signed(beyond.mean())} of attention’s agreement is left, "
         f"{clear}."
     )
 

@@ -114,8 +114,8 @@ def method(model: LoadedModel) -> str:
     )
     return (
         f"{len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to {WORDS[-1]} words, ask "
-        f"{escaped(model.id)} for one word. {hidden}; the value to explain is ln P of the word that the model then "
-        "finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
+        f"{escaped(model.id)} for one word. {hidden}; the methods explain ln P of the word that the model finds "
+        "likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
         f"changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw attention** (from the "
         "place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** (‖Σ "
         "α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), **gradient × "
@@ -193,8 +193,8 @@ def _rule() -> None:
         f"{task} {signed(gradient - attention, plus=True)}" for task, (attention, gradient) in JAIN.items()
     )
     show_rule(
-        "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is of the upper "
-        f"half of their layers. For the other two claims nothing comparable was published; a difference of {BOUND} "
-        "counts. Jain & Wallace measured LSTM classifiers, so their figures are not comparable. Their tasks "
+        "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is a mean over the "
+        "upper half of their layers. Nobody published a comparable figure for the other two claims; a difference of "
+        f"{BOUND} counts. Jain & Wallace measured LSTM classifiers, so their figures are not comparable. Their tasks "
         f"disagree, too: Kendall’s τ of gradients minus that of attention is {jain}."
     )

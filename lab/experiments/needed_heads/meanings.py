@@ -46,10 +46,10 @@ RULES = (
     "- *One head is enough in most layers*: in more than half of the layers, keeping only one head is for free on B; "
     "it is the head that alone has the highest logit difference on A. “Low” and “high” are bounds here, too.\n"
     "- *A fifth of the heads*: the heads with the lowest I_h on A go together for free on B.\n\n"
-    f"The papers report nothing on this scale. So an effect counts from {100 * BOUNDS[NEEDED]:.0f} points of accuracy "
-    f"on, a gain from {100 * BOUNDS[HURTS]:.0f} points on, and a share from a tenth above one half on. The untrained "
-    "twin is compared for the two claims about what one head costs or gains. The claims about heads that go for free "
-    "are not compared with it: the twin guesses, so it has nothing to lose."
+    f"The papers report no figure on this scale. So an effect counts if it is at least {100 * BOUNDS[NEEDED]:.0f} "
+    f"points of accuracy, a gain if it is at least {100 * BOUNDS[HURTS]:.0f} points, and a share if it is at least a "
+    "tenth above one half. The untrained twin is compared for the two claims about what one head costs or gains. The "
+    "claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
 )
 
 

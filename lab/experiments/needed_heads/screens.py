@@ -227,7 +227,8 @@ def _can(found: NeededTest) -> None:
     show_table(frame.round(4), _ELSEWHERE)
     st.caption(
         "**Dropped**: pairs with a word that is not one piece of the vocabulary. **Low** to **high**: the 95 % "
-        "interval, over the nouns and verbs that pairs share. Below, for context, are other models and people on other "
-        "sentences of this kind: BERT base and people from Goldberg 2019, table 3; GPT-2 large and people from BLiMP "
-        "(corrected table), whose figure for subjects and verbs covers all its sentences with them."
+        "interval, over the nouns and verbs that pairs share. The last rows are for context: they show other models, "
+        "and people, on other sentences of this kind. The figures for BERT base are from Goldberg 2019, table 3; the "
+        "ones for GPT-2 large are from BLiMP (corrected table), which averages over all its sentences with a subject "
+        "and a verb."
     )

@@ -104,10 +104,11 @@ def what_changes(trace: Trace, token: int) -> Question:
     added = trace.model.weights.embeddings.position is not None
     whose = quoted(trace.labels[token])
     why = (
-        f"The first vector is the row of {whose}, and a vector for its place is added. The other words come in later, "
-        "in the layers."
+        f"The first vector is the row of {whose}, and a vector for its place is added. The layers bring in the other "
+        "words later."
         if added
-        else f"The first vector is the row of {whose} and nothing else. Place and other words come in later."
+        else f"The first vector is the row of {whose} and nothing else. The layers bring in its place and the other "
+        f"words later."
     )
     what = "The first layer reads the sum of the vectors of" if added else "The first layer reads the vector of"
     outcomes = {

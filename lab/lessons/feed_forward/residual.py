@@ -32,8 +32,9 @@ def show_residual(view: FeedForwardView) -> None:
     if n > TOKENS:
         st.caption(f"The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
     st.markdown(
-        "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers "
-        "of the sum and divides them by their spread. After that, training has set a scale and a shift for each number."
+        "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers of "
+        "the sum and divides them by their spread. Then it scales and shifts each number by amounts that training has "
+        "set."
     )
     where, steps = list(view.norms.items())[-1]
     if not predict(LESSON, checks.scaled_input(steps)):

@@ -37,9 +37,9 @@ def show_sentences(view: SentencesView) -> None:
         f"The model does not read sentence by sentence. It reads one row of {n} tokens"
         f"{' (two texts)' if view.trace.pair is not None else ''}, and "
         + (
-            "each token can look at all tokens before it, in earlier sentences, too."
+            "each token can look at all tokens before it, even in earlier sentences."
             if view.causal
-            else "each token can look at all others, in other sentences, too."
+            else "each token can look at all other tokens, even in other sentences."
         )
     )
     table = pd.DataFrame(

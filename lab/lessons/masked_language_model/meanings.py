@@ -153,7 +153,7 @@ def agreed(found: MeasuredLens, causal: bool) -> str:
         f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
         f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain one in "
         f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
-        f"{percent(at.untrained)} there: that often a map can guess the word without what the layers have learned."
+        f"{percent(at.untrained)} there: that often, the map alone guesses the word from layers that learned nothing."
     )
 
 

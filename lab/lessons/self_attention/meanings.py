@@ -114,8 +114,8 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     lead = float(row.scaled[first]) - float(row.scaled[second])
     if lead < SEEN:
         return (
-            f"No score leads: {named(trace, first)} and {named(trace, second)} have about the same score, and so about "
-            f"the same weight, {row.weights[first]:.2f} and {row.weights[second]:.2f}."
+            f"No score leads: {named(trace, first)} and {named(trace, second)} have about the same score, so they get "
+            f"about the same weight, {row.weights[first]:.2f} and {row.weights[second]:.2f}."
         )
     ratio = math.exp(lead)
     times = f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"

@@ -104,8 +104,8 @@ def unknown_sign(reading: TextReading) -> Question | None:
     why = f"It reads {quoted(' · '.join(found.tokens))}."
     if lost:
         why += (
-            f" It would read the same for every other sign that is not in the vocabulary: nothing shows that it "
-            f"was {_SIGN}."
+            " It would read the same for every other sign that is not in the vocabulary, so it cannot know that you "
+            f"typed {_SIGN}."
         )
     elif several:
         why += " Every text is made of bytes, and each byte is in the vocabulary: nothing is lost."

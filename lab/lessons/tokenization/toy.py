@@ -65,9 +65,9 @@ def _show_corpus(view: ToyView) -> None:
     """The words, as letters."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
-        "Where do the pieces in a vocabulary come from? They are learned from a large text, the **corpus**, before "
-        f"the model is trained. This corpus is small enough to read: {len(corpus.times)} made-up words, each several "
-        "times. At the start, every letter is a token."
+        "Where do the pieces in a vocabulary come from? They are learned from a large text, the **corpus**, before the "
+        f"model is trained. You can read this whole corpus: {len(corpus.times)} made-up words, each several times. At "
+        "the start, every letter is a token."
     )
     _show_words(learned, 0)
     st.markdown(

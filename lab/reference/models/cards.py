@@ -99,10 +99,10 @@ def _show_jobs(found: Sequence[Notable]) -> None:
         return
     st.header("What its heads do")
     st.markdown(
-        "Measured on UD English EWT dev, sentences whose grammar people wrote down; copying is measured on random "
-        "tokens that come twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the "
-        "score of a head that knows nothing of the job: the best fixed distance for a relation, a uniform head for "
-        "other jobs. A head that looks at all tokens alike is a uniform head, so this job has no chance. The best of "
+        "Measured on UD English EWT dev, sentences whose grammar people marked; copying is measured on random tokens "
+        "that occur twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the score of a "
+        "head that knows nothing of the job: the best fixed distance for a relation, a uniform head for other jobs. "
+        "The job “looks at all tokens alike” has no chance score, because a uniform head does just that. The best of "
         "many heads is chosen and measured on the same sentences, so its score is a little too high."
     )
     show_head_jobs(found, score="score", chance="chance")
@@ -157,8 +157,8 @@ def _show_side_by_side() -> None:
     st.table(pd.DataFrame(known).map("{:,}".format), border="horizontal")
     st.caption(
         "The first columns are the lab’s own models, with parameters counted in their files, vocabulary heads "
-        "included. The others are the papers’ models, by their published configurations and without such heads. BERT’s "
-        "paper rounds to 110 and 340 million."
+        "included. The other columns are the papers’ models: their parameters follow from the published "
+        "configurations, without such heads. BERT’s paper rounds to 110 and 340 million."
     )
 
 

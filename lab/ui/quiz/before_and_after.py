@@ -70,7 +70,7 @@ def said(of: Gain) -> str:
         return f"{counts} All answers were right before."
     if of.after < of.before:
         return f"{counts} That is less than before."
-    share = "of the answers you did not know before, you now know this share"
+    share = "your gain as a share of the largest possible gain"
     return f"{counts} Gain g = {of.g:.2f}: {share} (Hake 1998)."
 
 

@@ -47,7 +47,9 @@ def _take() -> None:
             try:
                 kept, _ = read(text.encode("utf-8", "replace"))
             except ProgressFileError:
-                selection.note("The lab cannot read the progress that this browser kept, so you begin afresh.")
+                selection.note(
+                    "The lab cannot read the progress that this browser kept, so you start from the beginning."
+                )
             else:
                 remember(progress().merged(kept))
 

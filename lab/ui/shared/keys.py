@@ -13,7 +13,10 @@ from lab.ui.parameters import DEFAULT_TEXT, MASKED, MODE, PAIR, TEXT, TOY
 from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
 
 _KEYS = ATTRACTIONS[0]  # The verb must fit *keys*, not *cabinet*.
-_OWN = "This sentence belongs to this step: the verb must fit “keys”. To use your own sentence, type it in the sidebar."
+_OWN = (
+    "This step brings its own sentence, in which the verb must fit “keys”. "
+    "To use your own sentence, type it in the sidebar."
+)
 
 
 def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:

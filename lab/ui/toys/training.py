@@ -44,7 +44,7 @@ def show_training(page: LessonPage) -> None:
         task = task_of(toy_runs.plan(chosen).task)
         st.markdown(
             f"Here you can watch a toy learn a task, **{task.name}**: {task.description} What to look for: "
-            f"**{task.look_for}**. The toy that learns takes the place of the one in the sidebar."
+            f"**{task.look_for}**. The learning toy replaces the toy that you chose in the sidebar."
         )
         st.button("Choose “Trained live”", icon=":material/model_training:", on_click=toy_runs.choose_trained)
         return

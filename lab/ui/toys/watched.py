@@ -57,7 +57,7 @@ class LiveTraining:
         plan = self.plan
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Stop", key="_train.stop", icon=":material/stop:")
-            st.caption("Stop keeps what the toy has learned so far. So does any other change on this page.")
+            st.caption("Stop keeps what the toy has learned so far. Any other change on this page keeps it, too.")
         bar = st.progress(0.0, "Waiting for a free core …")
         st.markdown(self.look_for)
         watched, curve = st.empty(), st.empty()

@@ -62,7 +62,7 @@ def test_what_cannot_be_patched_is_refused_with_a_sentence(model: LoadedModel, o
 def test_what_only_one_kind_of_model_refuses() -> None:
     bert, gpt2 = map(load_model, MODELS)
     start = OwnPair("_ boys play.", "_ boy plays.", "These", "This")
-    with pytest.raises(NotPatchable, match="nothing stands before the blank"):
+    with pytest.raises(NotPatchable, match="nothing is before the blank"):
         own_contrast(gpt2, start)
     own_contrast(bert, start)
     after = OwnPair("We saw _ boys.", "We saw _ boy.", "these", "this")

@@ -19,11 +19,11 @@ from lab.ui.quiz.question import progress
 
 
 def checks_badge(lesson: Lesson) -> None:
-    """Show how many of a lesson's checks are answered, and how many right at first try; nothing before a class."""
+    """Show how many of a lesson's checks are answered, once one is; show nothing before a class."""
     count = progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
-    if count.asked and not parameters.TEACH.chosen():
-        text = f"{count.answered} of {count.asked} checks answered, {count.right} right at first try"
-        st.badge(text, icon=":material/check:", color="gray")
+    if count.answered and not parameters.TEACH.chosen():
+        right = f"{count.right} right at the first try"
+        st.badge(f"{count.answered} of {count.asked} checks", icon=":material/check:", color="gray", help=right)
 
 
 def steps_badge(lesson: Lesson) -> None:

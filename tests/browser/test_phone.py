@@ -68,3 +68,13 @@ def test_every_name_of_a_legend_is_whole_and_on_its_chart(lab: Lab, page: Page, 
         assert at is not None and not (name.text_content() or "").endswith("…")
         assert at["y"] + at["height"] <= whole["y"] + whole["height"]
         assert at["x"] + at["width"] <= whole["x"] + whole["width"]
+
+
+def test_a_header_with_answered_checks_does_not_make_the_page_scroll_sideways(lab: Lab, page: Page) -> None:
+    page.goto(lab.url + "/Tokenization?step=Check")
+    wait_idle(page)
+    main = page.get_by_test_id("stMain")
+    main.get_by_test_id("stRadio").first.locator("label").nth(2).click()
+    wait_idle(page)
+    assert page.get_by_text("1 of 3 checks").count()
+    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0

@@ -58,8 +58,7 @@ def _lessons() -> None:
                 label = f"**{number(lesson)} · {lesson.title}**  {lesson.question}"
                 about = f"{lesson.minutes} minutes"
                 st.page_link(script(lesson.page), label=label, icon=lesson.icon, help=about, width="content")
-                progress_view.steps_badge(lesson)
-                progress_view.checks_badge(lesson)
+                progress_view.progress_badge(lesson)
 
 
 def _explore() -> None:

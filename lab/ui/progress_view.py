@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
-from lab.questions.progress import Answer
+from lab.questions.progress import Answer, Count
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about
@@ -20,17 +20,22 @@ from lab.ui.quiz.question import progress
 
 def checks_badge(lesson: Lesson) -> None:
     """Show how many of a lesson's checks are answered, once one is; show nothing before a class."""
-    count = progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
+    count = _count(lesson)
     if count.answered and not parameters.TEACH.chosen():
         right = f"{count.right} right at the first try"
         st.badge(f"{count.answered} of {count.asked} checks", icon=":material/check:", color="gray", help=right)
 
 
-def steps_badge(lesson: Lesson) -> None:
-    """Show how many of a lesson's steps were seen, once one was."""
-    count = progress().count(lesson.id)
+def progress_badge(lesson: Lesson) -> None:
+    """Show how many of a lesson's steps were seen and, once one is answered, how many checks are answered."""
+    count = _count(lesson)
+    checks = f", {count.answered} of {count.asked} checks" * bool(count.answered and not parameters.TEACH.chosen())
     if count.steps:
-        st.badge(f"{count.seen} of {count.steps} steps", icon=":material/steps:", color="gray")
+        st.badge(f"{count.seen} of {count.steps} steps{checks}", icon=":material/steps:", color="gray")
+
+
+def _count(lesson: Lesson) -> Count:
+    return progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
 
 
 def review() -> None:

@@ -89,8 +89,10 @@ def show_vectors(view: EmbeddingView) -> None:
         "each of its numbers is a **dimension**. Nobody wrote these numbers: the model learned them."
     )
     show_sentence(trace, view.token)
+    figure = st.container()
     first = choose_dimensions(view.width)
-    _draw_rows(view, first)
+    with figure:
+        _draw_rows(view, first)
     meaning(meanings.rows(trace, view.token))
     _try_a_word_twice(view)
     code(forward.embed)

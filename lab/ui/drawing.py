@@ -39,7 +39,7 @@ class _Ready:
 
     @property
     def nbytes(self) -> int:
-        """About the bytes it keeps: the numbers, once as Arrow and once for the table, and a specification."""
+        """Roughly the bytes that the figure keeps: its numbers, as Arrow and for the table, and its specification."""
         return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
@@ -59,7 +59,7 @@ def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
 
 
 def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
-    """The figure. It is made once for a run, or for two, if only plain values tell it from other figures."""
+    """Return the figure. It is made only once for a run (or for two) if all other arguments are plain values."""
     if not isinstance(figure, partial):
         return _ready(figure, clickable)
     from lab.models.trace import Trace
@@ -72,7 +72,7 @@ def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
 
 
 def _says_which(value: object) -> bool:
-    """Return whether an equal value makes the same figure again: a plain value, a record of plain values, or a run."""
+    """Return whether an equal value always makes the same figure: a plain value, a record of plain values, or a run."""
     from lab.models.trace import Trace
 
     if is_dataclass(value) and not isinstance(value, Trace | type):
@@ -99,7 +99,10 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any])
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:
-    """The columns of ``frame`` as Arrow. Streamlit would convert them by way of pandas, in twenty times the time."""
+    """The columns of ``frame`` as Arrow.
+
+    Streamlit would convert the columns by way of pandas, which takes twenty times as long.
+    """
     return pa.table({name: frame[name].to_numpy() for name in frame.columns})
 
 
@@ -122,7 +125,7 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
-    """Draw a Sankey diagram, whose labels are on its bands; on a telephone it scrolls sideways."""
+    """Draw a Sankey diagram with labels on its bands; on a telephone, the diagram scrolls sideways."""
     _clear_labels()
     with st.container(key="sankey"):
         draw_plotly(call, key)
@@ -154,9 +157,10 @@ def show_numbers(
     call: partial[Any] | None = None,
     figure: Figure | None = None,
 ) -> None:
-    """Draw the button of a figure. It opens the numbers as a table, made only then, and the files to download.
+    """Draw the button of a figure.
 
-    :func:`code` adds the code that made the numbers.
+    The button opens the numbers as a table, which is made only then, and the files to download. :func:`code` adds the
+    code that made the numbers.
     """
     label, icon = "Numbers and files", ":material/more_horiz:"
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:

@@ -19,7 +19,7 @@ from lab.ui.quiz.question import progress
 
 
 def checks_badge(lesson: Lesson) -> None:
-    """Show how many of a lesson's checks are answered, and how many right at first try; nothing before a class."""
+    """Show how many checks of a lesson are answered, and how many right at first try; nothing for a class."""
     count = progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
     if count.asked and not parameters.TEACH.chosen():
         text = f"{count.answered} of {count.asked} checks answered, {count.right} right at first try"
@@ -27,7 +27,7 @@ def checks_badge(lesson: Lesson) -> None:
 
 
 def steps_badge(lesson: Lesson) -> None:
-    """Show how many of a lesson's steps were seen, once one was."""
+    """Show how many steps of a lesson were seen; nothing before the first."""
     count = progress().count(lesson.id)
     if count.steps:
         st.badge(f"{count.seen} of {count.steps} steps", icon=":material/steps:", color="gray")
@@ -36,7 +36,7 @@ def steps_badge(lesson: Lesson) -> None:
 def review() -> None:
     """Draw the checks that were missed at first try, each with its answer and a link back to its sentence."""
     missed = [] if parameters.TEACH.chosen() else progress().missed()
-    # The container is drawn even when empty: if an open expander below it moved, the expander would close.
+    # The container is drawn even when empty: otherwise an open expander below it would move, and close.
     with st.container():
         if missed:
             st.header("Missed at first try")

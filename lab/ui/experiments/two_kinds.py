@@ -1,4 +1,4 @@
-"""The cases behind a number: some of two kinds side by side, and others at the click of a button."""
+"""The cases behind a number: cases of two kinds side by side, and more of them at the click of a button."""
 
 from __future__ import annotations
 

@@ -12,22 +12,23 @@ from lab.course.pages import Bench, Experiment, script
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import STEP
 
-# Set off by a line and space, not by a box; drawn by the style sheet of the shell.
+# The style sheet of the shell sets the meaning off by a line and space, not by a box.
 _MEANING = "meaning"
 _TRIED = "_tried"
 
 
 def meaning(text: str) -> None:
-    """Say in one or two sentences what the figure above says: ``text`` is computed from the learner's numbers.
+    """Say in one or two sentences what the figure above shows: ``text`` is computed from the learner's numbers.
 
-    A step has one meaning. A function without a screen makes its claims, so that a test can compute them again.
+    A step has one meaning. The claims in ``text`` come from a function that draws nothing, so that a test can compute
+    them again.
     """
     with st.container(key=_MEANING):
         st.markdown(f"**What this means.** {text}")
 
 
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
-    """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
+    """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
     A step has one such offer. If all parameters have the button's values already, nothing is drawn. The change can be
     taken back, by :func:`offer_back` and by the browser's Back.
@@ -66,7 +67,7 @@ def offer_back() -> None:
 
 
 def _take_back() -> None:
-    tried = st.session_state.pop(_TRIED, None)  # the browser's Back may have been there first
+    tried = st.session_state.pop(_TRIED, None)  # the browser's Back may have undone the change already
     for parameter, value in tried.before.items() if isinstance(tried, _Tried) else ():
         parameter.set(value)
 

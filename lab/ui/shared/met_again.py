@@ -23,7 +23,7 @@ def subject_head(model: LoadedModel) -> Head | None:
 
 
 def met_again(model: LoadedModel, head: Head) -> None:
-    """If ``head`` is the one of lesson 6, say that the learner has met it, and lead back; else draw nothing."""
+    """If ``head`` is the head of lesson 6, say that the learner has met it, and lead back; otherwise draw nothing."""
     if head != subject_head(model):
         return
     lesson = lesson_of(_LESSON)

@@ -47,11 +47,11 @@ class OneHead(OneLayer):
 
     @property
     def place(self) -> str:
-        """Layer and head in words, for chart titles; with the index a notebook would use."""
+        """Layer and head in words, for chart titles, with the index that a notebook would use."""
         return attention.place(self.layer.index, self.head)
 
     def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
-        """The call that makes the figure ``of`` this layer, head, query and key."""
+        """The call that makes a figure: ``of`` with this run, layer, head, query and key."""
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:

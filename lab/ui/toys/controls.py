@@ -1,4 +1,4 @@
-"""The sidebar's controls for toys that only one lesson has."""
+"""The controls in the sidebar for toys that belong to a single lesson."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def heads(weights: str) -> None:
 
 
 def cut(chosen: int) -> int:
-    """The number of heads into which the random toy is cut; says so if its width does not divide by ``chosen``."""
+    """The number of heads into which the random toy is cut; says so if ``chosen`` does not divide its width."""
     width = TOY_HEADS.most  # at most one head for each dimension
     cuts = divisors(width)
     nearest = max(each for each in cuts if each <= chosen)
@@ -58,7 +58,7 @@ def cut(chosen: int) -> int:
 
 
 def _vocabulary() -> None:
-    """Draw the choice of the criterion by which merges are chosen."""
+    """Draw the choice of the rule that picks the next merge."""
     TOY_TRAINER.choose("Merge by", help="BPE merges the most frequent pair, WordPiece the pair with the best score.")
 
 

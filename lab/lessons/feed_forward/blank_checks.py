@@ -1,4 +1,4 @@
-"""Questions that are answered by doing it: neurons taken away, another vector put in."""
+"""Questions that the lab answers by trying: neurons taken away, another vector put in."""
 
 from __future__ import annotations
 

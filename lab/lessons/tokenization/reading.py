@@ -1,4 +1,4 @@
-"""The learner's input as the tokenization lesson asks about it."""
+"""The learner's input, in the form about which the tokenization lesson asks."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def spelled(word: Word) -> str:
 def askable(word: Word) -> bool:
     """Return whether a question can quote the word: it is short, printable, and cut by the model."""
     text = spelled(word)
-    # Bytes of other scripts are shown as Latin letters that mean nothing to a reader.
+    # The bytes of other scripts are shown as Latin letters, which mean nothing to a reader.
     readable = text.removeprefix("Ġ").isascii() if isinstance(word, BpeWord) else text.isprintable()
     return readable and not word.added and 0 < len(text) <= _LONGEST
 
 
 def hardest(words: Sequence[Word]) -> int | None:
-    """Index of the word to look at first: one that is cut into most pieces, else the longest one."""
+    """Index of the word to look at first: the word with most pieces, and of several such words the longest."""
 
     def effort(index: int) -> tuple[bool, int, int]:
         word = words[index]
@@ -80,10 +80,10 @@ def hardest(words: Sequence[Word]) -> int | None:
 
 
 def question(id: str, prompt: str, options: Iterable[Option]) -> Question | None:
-    """A question from its options, the correct one first; None if only one is left.
+    """Make a question from its options, the correct option first; None if only one is left.
 
-    Of two options that read the same the earlier one stays, and four at most. They are put in
-    order, so that their order tells nothing.
+    If two options read the same, the earlier one stays; four stay at most. The options are sorted, so that their order
+    tells nothing.
     """
     kept: dict[str, Option] = {}
     for option in options:
@@ -102,5 +102,5 @@ def count(number: int, noun: str) -> str:
 
 
 def joined(pieces: Sequence[Piece]) -> str:
-    """The tokens of a word in a row, quoted."""
+    """Write the tokens of a word in a row, quoted."""
     return quoted(" · ".join(piece.token for piece in pieces))

@@ -34,7 +34,7 @@ class Attraction:
         return self.text.replace("_", form)
 
 
-# All were written down before any model read them, and none was left out afterwards.
+# All sentences were written down before any model read them, and none was left out afterwards.
 ATTRACTIONS = (
     Attraction("The keys to the cabinet _ on the table.", "keys", "cabinet"),
     Attraction("The dogs that chased the cat _ tired.", "dogs", "cat"),

@@ -23,7 +23,7 @@ def queries_and_keys(traced: Trace, rows: slice = slice(0, None), columns: slice
 
 
 def counted(title: str, count: int) -> Axis:
-    """Layers, heads or other things counted from 1."""
+    """A side with layers, heads or other things, counted from 1."""
     return Axis(title, [str(i + 1) for i in range(count)])
 
 

@@ -19,7 +19,7 @@ from lab.rooms.states import ROUND, Phase
 
 
 def show(asked: Sequence[Told]) -> None:
-    """Draw the summary, behind a line that opens it; nothing before the first question."""
+    """Draw the summary, behind a line that opens it; draw nothing before the first question."""
     if not asked:
         return
     with st.expander("Summary", icon=":material/summarize:"):

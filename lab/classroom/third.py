@@ -19,7 +19,7 @@ NONE = "No other sentence of the lab gives a clear answer to a question of this 
 
 
 def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
-    """Return a question with the id of ``asked`` about an example sentence; None if no example decides one."""
+    """Return a question with the id of ``asked`` about an example sentence; None if no example gives a clear answer."""
     builder = again.get(asked.lesson)
     model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
     if builder is None or model is None:

@@ -28,7 +28,7 @@ def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
     parts
         The summands and counts of the head.
     corrected
-        Whether to fill in the corrected formula, or the raw one.
+        Whether to fill in the corrected formula instead of the raw formula.
 
     Raises
     ------

@@ -135,7 +135,7 @@ class Lesson(Page):
         The lesson's first text, if the lesson needs another text than the others.
     hints
         Hints after a first wrong answer, by the question's id; an id that ends in "-" stands for all ids that begin
-        with it. A hint says where to look, or what to think of; never the answer, nor a number of the answer.
+        with it. A hint says where to look, or what to think of, but never names the answer or a number in it.
     """
 
     objectives: tuple[str, ...]
@@ -183,8 +183,7 @@ class Experiment(Page):
         The ids of the lessons that lead here.
     disclosed
         By the id of an embedded model, the influence of its training on its result.
-    model
-        The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
+    model The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
     """
 
     after: tuple[str, ...]

@@ -34,8 +34,8 @@ def attention_flow(
 ) -> Plotted:
     """Draw the strongest links of all layers as a Sankey diagram.
 
-    ``source`` follows the paths of one token. Links that end at ``target`` are in a strong colour; the strongest link
-    is always drawn.
+    If ``source`` is given, only the paths of this token are followed. Links that end at ``target`` are in a strong
+    colour; the strongest link is always drawn.
     """
     what = "Contribution norms" if read.norms else "Attention"
     found = links(traced, read, threshold, most, source, target)

@@ -232,7 +232,7 @@ def _detour(forming: Forming) -> str:
 
 
 def _next_cut(forming: Forming) -> str:
-    """Suggest another cut, after one that changed little."""
+    """Suggest another cut, after a cut that changed little."""
     if forming.cuts.silent:
         return "Cut another word."
     if len(forming.cuts.unheard) == 1:

@@ -1,4 +1,4 @@
-"""Inter-sentence attention: a matrix of sentences, the tokens behind one of its cells, and two texts as a pair."""
+"""Inter-sentence attention: a matrix of sentences, the tokens behind one cell of it, and two texts as a pair."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def matrix(
 
 
 def block(traced: Trace, a: int, b: int, heads: str | tuple[int, int] = AVERAGE, left_out: bool = False) -> Heatmap:
-    """Draw the tokens behind one cell, the largest weight outlined.
+    """Draw the tokens behind one cell, with the largest weight outlined.
 
     ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads.
     """
@@ -152,7 +152,7 @@ def _tokens(
 
 
 def apart(traced: Trace, sentences: Sentences) -> InterSentence:
-    """Read all attention as in the model; attention to special tokens (or to the first one) counts as removed."""
+    """Read all attention as in the model; attention to special tokens (or to the first token) counts as removed."""
     return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)
 
 

@@ -50,7 +50,7 @@ def present(raw: Values) -> NDArray[np.intp]:
 def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
     """Draw the specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
 
-    ``left_out``: without the special tokens, or without the first token if a model has none.
+    ``left_out`` leaves out the special tokens, or the first token if the model has no special tokens.
 
     Raises ValueError for a text with fewer than three kinds of token, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -118,7 +118,7 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
 def names_of(traced: Trace, only_words: bool = False) -> NDArray[np.str_]:
     """The name of every head on this text, (L, H) ids of patterns.
 
-    ``only_words``: without the special tokens, or without the first token if a model has none.
+    ``only_words`` leaves out the special tokens, or the first token if the model has no special tokens.
     """
     chance = trace_chance(traced, only_words=only_words)
     return name_heads(trace_patterns(traced, only_words=only_words), chance)

@@ -98,7 +98,7 @@ def can_fill(model: LoadedModel) -> bool:
 
 
 def asked(model: LoadedModel, text: str) -> AskedBlank | None:
-    """``text`` with its first blank, or with its last word hidden if it has none; None if no word can be hidden.
+    """Return ``text`` with its first blank, or, without a blank, with its last word hidden; None if no word can be.
 
     Raises TextError for a text with nothing to read.
     """
@@ -194,7 +194,7 @@ def pieces_of(now: AskedBlank, guess: str) -> list[int]:
     before, after = now.around
     filled = tokenizer.encode(f"{before}{guess}{after}").ids
     if filled[: now.place] != asking[: now.place]:
-        # The space before the mask is a token of its own, so the word is encoded without a space.
+        # The space before the mask is a separate token, so the word is encoded without a space.
         return list(tokenizer.encode(guess, add_special_tokens=False).ids)
     return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
 

@@ -13,10 +13,10 @@ The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
      "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
      "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
 
-A step is true once seen; a check is null until answered. Only a missed check keeps its texts; its link is null if the
-sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken, and g is
-null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that was
-skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
+A step is true once seen; a check is null until answered. Only a missed check keeps its texts; the check's link is null
+if the sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken,
+and g is null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that
+was skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
 from __future__ import annotations

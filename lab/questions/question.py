@@ -30,7 +30,7 @@ Right = tuple[int, str]
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with two or more options, one of them correct. ``id`` names the question in the progress.
+    """A prompt with two or more options, of which one is correct. ``id`` names the question in the progress.
 
     A question whose answer a measurement will give is open: no option is correct until it is :meth:`answered`.
     ``mixed`` says that the order of the options means nothing. ``number`` is set if a class may be asked for the number

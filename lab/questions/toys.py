@@ -9,7 +9,7 @@ from lab.toy.data import as_text, letter
 from lab.toy.rules import LETTERS, Rule
 from lab.toy.tasks import Task
 
-# Quantities by which a head may compare query and key, and where a head that does so looks.
+# Quantities by which a head may compare query and key, and where a head with this comparison looks.
 _COMPARED = {
     "previous_token": ("Their positions: the key is one place back", "Such a head looks one place back."),
     "same_word": ("Their letters: both are the same", "Such a head looks at equal letters."),
@@ -66,7 +66,7 @@ def with_blank(words: tuple[int, ...], place: int) -> str:
 
 
 def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
-    """Ask where the two heads of the toy of two sentences look; ``first`` and ``second`` are their letters."""
+    """Ask where the two heads of the toy with two sentences look; ``first`` and ``second`` have their letters."""
     shared = next((letter for letter in first if letter in second), None)
     alone = next((letter for letter in first if letter not in second), None)
     return (

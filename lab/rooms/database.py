@@ -68,8 +68,8 @@ def _engine(url: str) -> Engine:
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes. The transaction is committed at the end, and undone if anything is raised.
 
-    SQLite has one writer. A transaction that begins as a reader and then writes is refused at once if another one
-    writes, however long its timeout is; so this transaction begins as a writer (``BEGIN IMMEDIATE``).
+    SQLite has one writer. If a transaction begins as a reader and then writes, it is refused at once while another
+    transaction writes, however long its timeout is; so this transaction begins as a writer (``BEGIN IMMEDIATE``).
     """
     with _answering(), engine.execution_options(writes=True).begin() as connection:
         yield connection

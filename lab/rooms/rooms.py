@@ -297,7 +297,7 @@ def _question(connection: Connection, room: Row) -> Row:
 
 
 def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
-    """Write an answer, replacing an earlier one."""
+    """Write an answer, which replaces an earlier answer."""
     wanted = {**place, **answer}
     statement = (
         postgresql.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)

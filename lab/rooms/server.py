@@ -28,7 +28,7 @@ class Limit:
         self._lock = threading.Lock()
 
     def takes(self) -> bool:
-        """Return whether one more is allowed; if so, count it."""
+        """Return whether one more event is allowed; if so, count the event."""
         with self._lock:
             now = self._clock()
             while self._times and now - self._times[0] >= MINUTE:

@@ -54,7 +54,7 @@ class _Seen:
 def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int | None = None) -> tuple[int, int]:
     """Return query and key of ``trace``, from 0, in the head at ``place`` (layer, head, from 0) or in the lab's head.
 
-    In another text, the chosen word is looked for, and the nearest occurrence is taken. If the text lacks the word, or
+    In another text, the nearest occurrence of the chosen word is taken. If the text lacks the word, or
     nobody has chosen yet, the query is ``first``, or the row that the lab would look at first in this head, and the key
     is the one to which the query gives most weight.
     """

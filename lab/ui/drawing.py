@@ -52,7 +52,7 @@ def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) ->
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
-    """Draw a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
+    """Draw a heatmap whose cells can be clicked; return row and column of the cell clicked last, from 0."""
     ready = _made(call, True)
     assert isinstance(ready.figure, Heatmap)
     return ready.figure.clicked(_draw(ready, key, True, call))
@@ -107,7 +107,7 @@ def _arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _sent(rows: list[dict[str, Any]]) -> Any:
-    """A data set of a specification as Streamlit sends it; an empty one is left to Streamlit."""
+    """A data set of a specification, in the form that Streamlit sends; an empty data set is left to Streamlit."""
     if not rows:
         return rows
     table, sink = pa.Table.from_pylist(rows), pa.BufferOutputStream()
@@ -134,7 +134,7 @@ def draw_sankey(call: partial[Plotted], key: str) -> None:
 def _clear_labels() -> None:
     """Draw a rim in the page's colour around each label, wide enough that no band runs through the letters.
 
-    Plotly draws labels on the bands, with a shadow of one pixel in a colour of its own choice.
+    Plotly draws labels on the bands, with a shadow of one pixel in a colour that Plotly chooses.
     """
     paper, ink = (
         f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
@@ -180,7 +180,7 @@ def show_numbers(
 
 
 def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
-    """Offer a download that does not rerun the page; if ``data`` is a function, it is called at the click."""
+    """Offer a download that does not rerun the page; if ``data`` is a function, the function is called at the click."""
     name, mime = f"{key}.{kind}", _MIME[kind]
     st.download_button(label, data, name, mime, name, on_click="ignore", type="tertiary", icon=":material/download:")
 

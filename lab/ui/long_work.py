@@ -29,9 +29,9 @@ Work = Callable[[Progress], object]
 def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     """Draw the button that begins ``work``, or, while the work goes on, the share that is done and a Stop button.
 
-    ``work`` keeps its result itself. It receives a function to call with the share done; the call raises once the
-    learner has stopped the work. When the work is over, the page runs again. A learner can take up a run that somebody
-    else has left.
+    ``work`` must keep its own result. ``work`` receives a function to call with the share done; the call raises once
+    the learner has stopped the work. When the work is over, the page runs again. A learner can take up a run that
+    somebody else has left.
     """
     found = jobs.running(key)
     if found is not None and not found.resting:
@@ -82,7 +82,10 @@ def begin(key: Hashable, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit, by its session. Called, it says whether the visit's browser is still connected, on whatever page."""
+    """A visit, named by its session.
+
+    A call returns whether the visit's browser is still connected, on whichever page.
+    """
 
     session: str
 

@@ -142,7 +142,7 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
-        """The model to run: the selected one, or its twin with random weights if the page offers that twin."""
+        """The id of the model to run: the selected one, or its twin with random weights if the page offers the twin."""
         wanted = downloads.available(self.selection[parameters.MODEL])
         if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted
@@ -306,7 +306,7 @@ class BenchPage(OpenPage):
     bench: Bench
 
     def choose(self) -> str:
-        """Draw the row of the bench's steps; returns the id of the chosen one."""
+        """Draw the row of the bench's steps; returns the id of the chosen step."""
         chosen = self.step([step.name for step in self.bench.steps])
         return next(step.id for step in self.bench.steps if step.name == chosen)
 

@@ -110,7 +110,7 @@ class TextParameter(Name):
         return clean(super().chosen())
 
     def line(self, label: str, *, placeholder: str | None = None, help: str | None = None) -> str:
-        """Draw a line to type in."""
+        """Draw a text field of one line."""
         bound = self._bound()
         return st.text_input(label, self.default, self.longest, help=help, placeholder=placeholder, **bound)
 
@@ -135,7 +135,7 @@ class Choice(Parameter[T]):
         return f"one of {', '.join(sorted(map(str, self.options), key=len))}"
 
     def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
-        """The values to offer, and the one selected until somebody chooses."""
+        """The values to offer, and the value that is selected until somebody chooses."""
         offered = offered or self.options
         first = self.default if self.default in offered else offered[0]
         self._bring_into(offered, first)

@@ -48,7 +48,7 @@ from lab.ui.parameters_of_a_run import Counted, HiddenParameter, Listed, Model, 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
 
-# The text that a visit begins with, if a lesson has no text of its own.
+# The text with which a visit begins, unless the lesson has its own text.
 DEFAULT_TEXT = "She gave her brother the book that he wanted."
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
@@ -65,7 +65,7 @@ WEIGHTS, NORMS = "Weights", "Norms"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 LAYERED, REPEATED = "Layer by layer", "One layer repeated"
-# The neuron view of a long text: which keys have a row.
+# The neuron view: the keys that get a row if the text is long.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The neuron view: the pattern whose scores are taken apart, if no head is chosen by name.
 OWN_PATTERN = "The clearest of this head"
@@ -74,8 +74,8 @@ TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, and the words that top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
 EVERY_WORD = "all"
-# The bench of comparisons: the difference between A and B, and the change made to B. Its figures are named as in
-# lab/benches/compare/comparable.py, which imports torch; a test compares the two lists.
+# The bench of comparisons: the difference between A and B, and the change made to B. The names of its figures repeat
+# those in lab/benches/compare/comparable.py, which imports torch; a test compares the two lists.
 TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION = "Two texts", "Two models", "Trained or random", "An intervention"
 ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean", "Head made uniform"
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
@@ -114,7 +114,7 @@ TOY_COUNT = NumberParameter("toy_count", 20, SETTINGS["count"].low, SETTINGS["co
 TOY_SEED = NumberParameter("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = NumberParameter("toy_sentence", 1, 1, SETTINGS["count"].high)
 TOY_OWN = TextParameter("toy_own", "", longest=64)
-# A lesson opens on the toy that learners train. In old links, a toy without weights is the one written by hand.
+# A lesson opens on the toy that learners train. Old links that name no weights mean the toy written by hand.
 TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
 BEFORE_WEIGHTS = CONSTRUCTED
 TOY_HEADS = NumberParameter(
@@ -128,7 +128,8 @@ TOY_RULE = Menu("toy_rule", RULES[0].name, tuple(rule.name for rule in RULES))
 TOY_TRAINER = Buttons("toy_trainer", BPE, (BPE, WORDPIECE))
 TOY_MERGES = Slider("toy_merges", 0, 0, MERGES)
 TOY_WORD = TextParameter("toy_word", "", longest=40)
-# Where to look. ``place``: the token asked about; ``masked``: the hidden ones ("3.7"); ``heads``: those drawn ("2.5").
+# Where to look. ``place`` is the token asked about, ``masked`` has the hidden tokens ("3.7"), ``heads`` the heads drawn
+# ("2.5").
 STEP = StepParameter("step", "", kept=False)
 LAYER = Counted("layer", 1)
 HEAD = Counted("head", 1)
@@ -225,7 +226,7 @@ OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
 TOY_OTHER = NumberParameter("toy_other", 2, 1, SETTINGS["count"].high)
 CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
 FIGURE = Menu("figure", COMPARED[0], COMPARED)
-# The experiment on patching: which part is put into the other run, in which direction, and the learner's own pair.
+# The experiment on patching: the part that is put into the other run, the direction, and the learner's own pair.
 PATCH = Menu("patch", PATCHED[0], PATCHED)
 PATCH_WAY = Buttons("patch_way", SUFFICES, (SUFFICES, NEEDED))
 CLEAN_TEXT = TextParameter("clean_text", "The boys in the garden _ playing.", longest=400)

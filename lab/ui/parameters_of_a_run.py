@@ -126,11 +126,11 @@ class StepParameter(Name):
     """
 
     def asked(self) -> str:
-        """The step that the address names; "" if it names none."""
+        """The step that the address names; "" if it names no step."""
         return str(st.query_params.get(self.name, ""))
 
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
-        """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu.
+        """Draw the row of steps; the first step is not written into the URL. The steps ``more`` open from a menu.
 
         ``instead`` maps a step that is not offered here, or a step's name in old links, to the step that is shown
         in its place.

@@ -55,7 +55,7 @@ class Screens(Generic[View]):
     clicks
         For each chart, the parameters that a click sets, each with the name of the cell's number that it takes.
     refusal
-        The reason why a run has none of the steps, in a sentence; "" if it has them.
+        The reason why a run has no steps to show, in a sentence; "" if it has steps.
     ending
         Draws the page after the last step.
     """

@@ -1,7 +1,7 @@
 """Models and runs, shared by all sessions: the one module that wraps Streamlit's caches.
 
 Values computed from a run are kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are
-imported inside the functions: the glossary and the cards need none of them.
+imported inside the functions: the glossary and the cards do not need these libraries.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _loaded(model_id: str) -> LoadedModel:
 
 
 def readable(wanted: str) -> str | None:
-    """The model ``wanted`` if this server offers it and it can be read, else another that ships; None without any."""
+    """The model ``wanted`` if this server offers it and can read it, else another model that ships, or None."""
     from lab.models.config import CheckpointError
 
     try:
@@ -152,7 +152,7 @@ def measure_heads(loaded: LoadedModel, progress: Progress) -> None:
 
 
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
-    """One text through one model. Raises TextError when there is nothing to read."""
+    """Run one text through one model. Raises TextError when there is nothing to read."""
     of, kept = twin_of(model_id), _large_run
     if of is not None and not _ships(of[0]):
         kept = _large_twin_run

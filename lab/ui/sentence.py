@@ -35,7 +35,7 @@ def show_sentence(
 
 
 def show_row(row: SentenceRow, take: Take = _choose) -> None:
-    """Draw a row of tokens; a choice in it goes to ``take``."""
+    """Draw a row of tokens; ``take`` receives each choice that is made in the row."""
     with st.container(key=_place(row)):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
 

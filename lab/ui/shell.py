@@ -106,7 +106,7 @@ def _script(name: str) -> ComponentRenderer:
 def _navigation() -> StreamlitPage:
     # The favicon is set first: without a favicon, the Material icon of a page would be fetched from the network.
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
-    # Streamlit marks the page that may run, so each run has copies of its own.
+    # Streamlit marks the page that may run, so each run needs its own copies of the pages.
     return st.navigation({name: [copy(page) for page in pages] for name, pages in _made().items()}, position="top")
 
 

@@ -27,7 +27,7 @@ class Column:
     name
         The name of the column in the frame.
     width
-        In pixels; without one, the column is as wide as its words.
+        The width in pixels; without a width, the column is as wide as its words.
     format
         How its numbers are written: "percent", "localized" or as in C ("%.2f"); empty for texts and counts.
     heading
@@ -66,7 +66,7 @@ def show_table(
     frame
         The values.
     columns
-        The columns to draw, in their order; all of ``frame`` if none is named.
+        The columns to draw, in their order; all columns of ``frame`` if no columns are named.
     formats
         How the numbers of a column are written, by its name, if ``columns`` do not say so.
     numbered

@@ -202,7 +202,7 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
-    """Pair this run with one in which a single thing is changed."""
+    """Pair this run with a run in which a single thing is changed."""
     change = parameters.CHANGE.choose("Change in B", width=320)
     query, key = tokens(a, layer, head)
     if change == BLOCKED:

@@ -1,7 +1,7 @@
 """The numbers by which two runs can be compared: the data of the lessons' main figures, before they are drawn.
 
 :data:`COMPARABLE` has a function for each figure: ``(trace, at) -> Shown``. Layers, heads and tokens count from 0;
-a number beyond the run's last layer, head or token becomes that last one.
+a number that is too large for the run becomes the number of its last layer, head or token.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _counted(title: str, count: int) -> Labels:
 
 
 def _embeddings(traced: Trace, at: At) -> ShownComparison:
-    """The vectors that layer 1 reads, one in each row."""
+    """The vectors that layer 1 reads, one vector per row."""
     found = parts(traced)
     what = "LayerNorm" if "LayerNorm" in found else "sum"
     values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
@@ -165,7 +165,7 @@ def _sublayers(traced: Trace, at: At) -> ShownComparison:
 
 
 def _neurons(traced: Trace, at: At) -> ShownComparison:
-    """The activations of one token's neurons, row after row."""
+    """The activations of one token's neurons, cut into rows."""
     values = traced.layer(at.layer).ffn_activation[at.token].numpy()
     count = len(values)
     across = min(NEURONS_A_ROW, count)

@@ -1,4 +1,4 @@
-"""The data of a figure for one run: drawn beside another run on one scale, and the difference of the two."""
+"""The data of a figure for one run, to be drawn beside another run on one scale, and the difference of both runs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Labels:
         return f"{title} “\u2068{visible(name, None)}\u2069” ({self.first + index + 1})"
 
     def beside(self, other: Labels) -> Labels:
-        """Labels with both names at places where the two differ."""
+        """Return labels that have both names at places where the names differ."""
         both = zip(self.names, other.names, strict=True)
         return replace(self, names=tuple(one if one == two else f"{one} | {two}" for one, two in both))
 

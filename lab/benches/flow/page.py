@@ -1,4 +1,4 @@
-"""Flow: where attention leads, from layer to layer."""
+"""Flow: the paths of attention from layer to layer."""
 
 from lab.benches.flow.rollout import show_rollout
 from lab.benches.flow.tree import show_tree

@@ -54,7 +54,7 @@ def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
 
 
 def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw one matrix at every level."""
+    """Draw the tree that uses one matrix at every level."""
     depth = _bounded(view, k, asked, again=False)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_within(*asked_for)

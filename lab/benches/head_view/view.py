@@ -48,7 +48,7 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
     """Draw the figure, with the head ``first`` alone. The reader chooses other heads in the figure, without a rerun."""
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads if first is None else (first,))
-    if first is not None:  # most heads park on special tokens, and their lines would hide those of this head
+    if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
     st.markdown(
         "A line runs from a token (left) to one that it looks at (right): the darker, the more attention it gets."

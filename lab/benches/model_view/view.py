@@ -128,7 +128,7 @@ def _beside_chance(trace: Trace, colour: str) -> str:
 
 
 def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:
-    """Draw the exact weights of one head; of a long text, the weights around the chosen pair."""
+    """Draw the exact weights of one head; in a long text, only the weights around the chosen pair."""
     draw(partial(attention.attention_map, trace, layer, head, query, key), "opened-head")
     rows, columns = attention.shown(trace, query, key)
     n = len(trace)

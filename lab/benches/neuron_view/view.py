@@ -98,7 +98,7 @@ def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
 
 
 def show_deciding(view: NeuronView) -> None:
-    """Draw the score difference between a pattern's keys and the others, by dimension."""
+    """Draw the score difference between a pattern's keys and all other keys, by dimension."""
     pattern = _choose_pattern(view)
     _say_best(view, pattern)
     figure, count = st.container(), _choose_count(view)

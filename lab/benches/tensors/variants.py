@@ -51,7 +51,7 @@ def show_variants(trace: Trace, layer: int, head: int) -> None:
 
 
 def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cut: str | None) -> None:
-    """Draw the chosen head in one variant, or in two beside each other."""
+    """Draw the chosen head in one variant, or in two variants beside each other."""
     highest = max(float(each.matrix.max()) for each in shown) or 1.0
     for column, each in zip(st.columns(len(shown)), shown, strict=True):
         with column:

@@ -108,7 +108,7 @@ def _take() -> None:
 
 
 def _keep(name: str) -> None:
-    """Choose a tensor, and forget the chosen rows and columns of the previous one."""
+    """Choose a tensor, and forget the rows and columns that were chosen for the previous tensor."""
     TENSOR.set(name)
     for field in (TENSOR_ROWS, TENSOR_COLUMNS):
         field.set("")

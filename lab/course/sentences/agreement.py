@@ -26,7 +26,7 @@ class Attraction:
 
     @property
     def name(self) -> str:
-        """The two nouns, which tell the sentence from the others."""
+        """The two nouns, which identify the sentence."""
         return f"{self.subject} … {self.nearer}"
 
     def filled(self, form: str) -> str:

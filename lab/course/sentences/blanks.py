@@ -1,4 +1,4 @@
-"""Sentences with a blank, words to choose from, and one word in each that decides."""
+"""Sentences with a blank, words to choose from, and one word in each sentence that decides the answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Blank:
         return self.text.replace(*self.change, 1)
 
     def filled(self, changed: bool = False) -> str:
-        """The sentence, or the changed one, with its answer in the blank."""
+        """The sentence, before or after the change, with its answer in the blank."""
         return (self.changed if changed else self.text).replace(BLANK, self.answers[changed])
 
 

@@ -1,4 +1,4 @@
-"""The sentences of the first page: a blank in each, words to guess from, and one word that is worth cutting off."""
+"""The sentences of the first page, each with a blank, words to guess from, and one word that is worth cutting off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class First:
     text
         The sentence.
     offered
-        Four words to guess from: the likely one, and three that are wrong or unlikely, each in its own way.
+        Four words to guess from: the likely word, and three words that are wrong or unlikely, each in its own way.
     cut
         The word to cut off from the blank.
     """

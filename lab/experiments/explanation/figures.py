@@ -42,7 +42,7 @@ NAMES = {
 }
 # The methods that get a line, no more than a reader can tell apart.
 _DRAWN = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, NEAR)
-# Short names: beside the cells of a map there is room for a dozen letters.
+# Short names of the methods, because a map has room for only a dozen letters beside its cells.
 _SHORT = {NORMS: "length", AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",

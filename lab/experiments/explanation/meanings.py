@@ -65,12 +65,12 @@ def answers(found: ExplanationTest) -> dict[str, Right]:
 
 
 def _last(found: ExplanationTest, name: str) -> Values:
-    """ρ with leave-one-out in the last layer, (texts,)."""
+    """The ρ with leave-one-out in the last layer, (texts,)."""
     return np.asarray(found.own.rho[name][:, -1])
 
 
 def meaning_of(found: ExplanationTest, model_id: str) -> str:
-    """Say how well attention and the plainest baselines agree with leave-one-out; a better baseline is a surprise."""
+    """Say how well attention and the plainest baselines agree with leave-one-out, and whether nearness does better."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
         f"In {escaped(model_id)}, the order by attention of the last layer agrees with the order by blanking at "
@@ -112,7 +112,7 @@ def _beside_nearness(found: ExplanationTest) -> str:
 
 
 def yardstick_of(found: ExplanationTest) -> str:
-    """Say which methods agree most and least, and which one agrees best with leave-one-out."""
+    """Say which methods agree most and least, and which method agrees best with leave-one-out."""
     names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
     pairs = {(one, two): float(found.between[one, two]) for one, two in combinations(range(len(names)), 2)}
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)

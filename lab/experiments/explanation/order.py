@@ -1,4 +1,4 @@
-"""The learner's own order of one text's tokens, and its score beside the methods' scores."""
+"""The learner's own order of one text's tokens, and its score compared with the scores of the methods."""
 
 from __future__ import annotations
 

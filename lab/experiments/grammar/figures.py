@@ -24,7 +24,7 @@ def relation_chart(model: LoadedModel) -> Figure:
     """Draw each relation's best head on half B and on GUM, beside the best fixed distance, the twin and the paper.
 
     Runs the experiment if its result neither ships nor is known yet. The figure's table has every number of the result.
-    Raises ValueError if the model reads none of the sentences.
+    Raises ValueError if the model can read no sentence.
     """
     found = result(model)
     low, high = ([getattr(row, name) for row in found.rows] for name in ("share_low", "share_high"))

@@ -28,7 +28,7 @@ _HEADS = 6  # heads to choose from
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A pair and its logit difference, with all heads and without one."""
+    """A pair and its logit difference, with all heads and without one head."""
 
     pair: MinimalPair
     plain: float

@@ -34,7 +34,7 @@ from lab.ui.parameters import (
 )
 from lab.ui.tables import show_table
 
-# The claims that a single pair is checked for: those about the residual stream.
+# The claims that are checked for a single pair, which are the claims about the residual stream.
 _LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
 
 

@@ -1,4 +1,4 @@
-"""The screen about heads that park: the number that finds them, beside the model's loss without them."""
+"""The screen about heads that park: the share that they park, and how much the model changes without each head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screens of the attention-metrics lesson about one head and about all of them."""
+"""The screens of the attention-metrics lesson about one head and about all heads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 
 ALL_HEADS = "all-heads"
-_ROWS = 24  # terms of a row that are listed
+_ROWS = 24  # number of terms of a row in the list
 
 
 def show_effective(view: OneHead) -> None:

@@ -56,7 +56,7 @@ def _numbered(places: NDArray[np.int64]) -> list[str]:
 
 
 def similarity_by_distance(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
-    """Draw the mean cosine of two places' vectors by their distance: learned ones, if any, and computed ones."""
+    """Draw the mean cosine of the vectors of two places by their distance: learned vectors, if any, and sinusoids."""
     drawn = {}
     if traced.model.weights.embeddings.position is not None:
         drawn = {"learned": learned_by_distance(traced, length)[1]}

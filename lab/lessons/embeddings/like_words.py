@@ -128,7 +128,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
 
 
 def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
-    """Show how far the layers move two uses apart, beside another sentence with the first meaning."""
+    """Show how far the layers move two uses apart, compared with a third sentence that has the first meaning."""
     first, second = uses
     shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:

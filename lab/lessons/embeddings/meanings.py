@@ -115,7 +115,7 @@ def _last_cosine(first: Use, second: Use) -> float:
 
 
 def _verdict(first: Use, last: float, alike: Use | None) -> str:
-    """Say whether the cosine of two uses tells them apart, beside another sentence with one of the meanings."""
+    """Say whether the cosine of two uses tells the uses apart, compared with a third use in the first meaning."""
     limit = beside(last, _ALIKE)
     if alike is None:
         told = (
@@ -207,7 +207,7 @@ def _by_distance(name: str, cosines: Values) -> str:
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
-    """Say how far the cosine of two words differs at one distance: turned, and with vectors added."""
+    """Say how much the cosine of two words at one distance varies, for turned words and with vectors added."""
     apart = {}
     for way in rotary.ways(trace):
         least, largest = rotary.by_offset(rotary.cosines(trace, tokens, way, count, base))

@@ -1,4 +1,4 @@
-"""Learned positions and computed ones: two screens of the embeddings lesson, and the sliders they share."""
+"""Learned and computed positions: two screens of the embeddings lesson, and the sliders that they share."""
 
 from __future__ import annotations
 

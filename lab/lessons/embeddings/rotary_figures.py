@@ -1,4 +1,4 @@
-"""Rotary positions beside added ones: one word at many places, and two words at each pair of places."""
+"""Rotary and added positions compared: one word at many places, and two words at each pair of places."""
 
 from __future__ import annotations
 

@@ -123,5 +123,5 @@ def _beyond(view: EmbeddingView) -> str:
 
 
 def signed(value: float) -> str:
-    """A number as a term of a product or sum: a negative one in parentheses."""
+    """Write a number as a term of a product or sum; a negative number gets parentheses."""
     return f"{value:.4f}" if value >= 0 else f"({value:.4f})"

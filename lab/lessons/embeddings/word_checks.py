@@ -90,6 +90,6 @@ def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | Non
 
 
 def _moved(uses: Sequence[Use]) -> float:
-    """The distance of the last vectors of two uses, as a share of the first one's length."""
+    """The distance between the last vectors of two uses, as a share of the first vector's length."""
     first, second = (use.trace.output[use.token].double() for use in uses)
     return float((first - second).norm() / first.norm())

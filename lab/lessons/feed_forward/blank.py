@@ -79,7 +79,7 @@ def _say_head(view: FeedForwardView, trace: Trace, place: int) -> None:
 
 
 def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> None:
-    """List the tokens that excite the neurons that change the word most, and the chosen one."""
+    """List the neurons that change the word most, and the chosen neuron, with the tokens that excite them."""
     shown = list(found[:_ROWS])
     shown += [each for each in found[_ROWS:] if each.neuron == neuron]
     survey = survey_of(view)

@@ -36,7 +36,7 @@ def how_many_turn(found: Sequence[NeuronOff], best: int, word: str) -> Question:
 def another_word(trace: Trace, layer: int, token: int) -> Question | None:
     """Ask at which tokens activations change when the network reads another vector at one token.
 
-    None for a text of fewer than three tokens, and where no activation changes, as in a silent layer.
+    None for a text of fewer than three tokens, or if no activation changes, as in a silent layer.
     """
     reached, n = reached_tokens(trace, layer, token), len(trace)
     if n < 3 or not reached:

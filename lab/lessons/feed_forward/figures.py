@@ -76,7 +76,7 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:
-    """Draw the neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
+    """Draw the neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is among these."""
     of = traced.layer(layer)
     best = feed_forward.most_active(of, token, MOST_ACTIVE)
     names, values = [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best]

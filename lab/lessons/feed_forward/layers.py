@@ -73,7 +73,7 @@ def _table(trace: Trace, found: States) -> None:
 
 
 def what_it_means(trace: Trace, token: int) -> str:
-    """Say which layer turns the token most, and whether it is still most like its own word after the last."""
+    """Say which layer turns the token most, and whether the last state is still most like the token's own word."""
     found, word = states(trace, token), quoted(trace.labels[token])
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]

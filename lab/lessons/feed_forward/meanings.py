@@ -268,7 +268,7 @@ def probability(value: float) -> str:
 
 
 def added_to(trace: Trace, token: int) -> str:
-    """Name the layer whose network adds the longest vector to a token; say how far it turns the old one."""
+    """Name the layer whose network adds the longest vector to a token; say how far this turns the token's vector."""
     found = sublayer_changes(trace)
     relative, cosines = found.relative[:, 1, token], found.cosine[:, 1, token]
     layer, name = int(relative.argmax()), quoted(trace.labels[token])
@@ -314,7 +314,7 @@ def normalized(where: str, steps: NormSteps) -> str:
 
 
 def held_back(name: str, hidden: Array, active: Array) -> str:
-    """Say how the function changes the sums below 0 of the token called ``name``, and the others; both (d_ff,)."""
+    """Say how the function changes sums below and above 0 of the token called ``name``; both arrays are (d_ff,)."""
     below = hidden < 0
     if not below.any():
         return f"No sum is below 0 at {name}, so the function holds nothing back."

@@ -127,7 +127,7 @@ def _selective(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
 
 
 def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
-    """Offer the token's most active neuron, or from there the most selective one."""
+    """Offer the token's most active neuron; from there, the most selective neuron."""
     active, best = most_active(view.layer, view.token, 1)[0], survey.most_selective(view.layer.index)
     if active == best:
         return

@@ -1,4 +1,4 @@
-"""The residual stream and LayerNorm on screen: the additions of each sublayer, and one vector normalized."""
+"""The residual stream and LayerNorm on screen: the additions of each sublayer, and how one vector is normalized."""
 
 from __future__ import annotations
 

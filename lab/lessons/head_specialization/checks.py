@@ -54,7 +54,7 @@ def kind_of(tag: str | None, special: bool) -> str:
 
 
 def pattern_name(id: str) -> str:
-    """A pattern's name by its id; "Mixed" for a head that has none."""
+    """The name of the pattern with this id; "Mixed" for a head without a named pattern."""
     return next((pattern.name for pattern in PATTERNS if pattern.id == id), MIXED.capitalize())
 
 

@@ -56,7 +56,7 @@ class ToOthers:
 
     @property
     def shares(self) -> Values:
-        """The rows divided by their sums, (m, m); a row of zeros stays zero."""
+        """The rows of ``given`` divided by their sums, (m, m); a row of zeros stays zero."""
         sums = self.given.sum(axis=1, keepdims=True)
         return np.divide(self.given, sums, out=np.zeros_like(self.given), where=sums > 0)
 
@@ -100,9 +100,9 @@ def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> He
 
 
 def jobs(found: Sequence[Notable], chosen: int) -> Figure:
-    """Draw how often the best head finds each relation, and below it, in a pale colour, how often a distance does.
+    """Draw how often the best head finds each relation, and below it, in a pale colour, the best fixed distance.
 
-    ``chosen`` is one of the relations, from 0, and comes first.
+    ``chosen`` is the index of a relation, from 0, which comes first.
     """
     order = [found[chosen], *(each for at, each in enumerate(found) if at != chosen)]
     labels = [label for each in order for label in (_SHORT[each.job.id], "same distance")]

@@ -47,7 +47,7 @@ _IN_WORDS = {
 
 
 def show_grammar(view: OneHead) -> None:
-    """Show how often a head finds a relation, beside a rule that only counts places, and one case in this sentence."""
+    """Show how often a head, and a rule that only counts places, find a relation, and one case in this sentence."""
     found = _measured(view)
     if not found:
         show_with_grammar(view, view.query, (view.layer.index, view.head))
@@ -134,7 +134,7 @@ def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | No
 
 
 def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
-    """Say what the head should find, with a pair of this sentence if it has one."""
+    """Say which word the head should find, with a pair from this sentence if there is one."""
     relation, end = each.job.id.split(":")
     told = "The green arcs are grammar. "
     if case is not None:

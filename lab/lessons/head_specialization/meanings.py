@@ -79,7 +79,7 @@ def kinds(head: Head, shares: Values, even: Values) -> str:
 
 
 def radar(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
-    """Say on which axis the shape is nearest to the rim, and that the radar compares heads, not with chance.
+    """Say on which axis the shape is nearest to the rim, and that the rim is the best head of the layer, not chance.
 
     ``own`` has the head's values on the ``axes``: relative to the layer, raw, corrected.
     """
@@ -100,7 +100,7 @@ def radar(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> st
 
 
 def patterns(names: NDArray[np.str_], head: Head) -> str:
-    """Say how many heads get which name on this text, and whether the chosen head gets one. ``names`` (L, H)."""
+    """Say how many heads get each name on this text, and which name the chosen head gets, if any. ``names`` (L, H)."""
     counts = Counter(str(name) for name in names.ravel())
     counts.pop(MIXED, None)
     own = str(names[head])

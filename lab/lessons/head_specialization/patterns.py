@@ -180,7 +180,7 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
 
 
 def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
-    """Say that a head may work for a few words and rest for the others."""
+    """Say that a head may work for a few words and rest for all others."""
     tokens = escaped(aside(view.trace))
     st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     st.markdown(

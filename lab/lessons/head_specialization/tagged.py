@@ -32,7 +32,7 @@ _HUES = {checks.FUNCTION: 0, checks.CONTENT: 1, checks.MARKS: 2, checks.OTHER: 3
 
 
 def show_kinds(view: OneHead) -> None:
-    """Show the kind of every token, and the share that the head gives to each kind, beside a uniform head."""
+    """Show the kind of every token, and the shares that the head and a uniform head give to each kind."""
     tags = tags_of(view)
     if tags is None:
         return

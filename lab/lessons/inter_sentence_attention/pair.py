@@ -25,7 +25,7 @@ _FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
 
 
 def show_pair(view: SentencesView) -> Trace | None:
-    """Compare two texts read as a pair and as one; of one text, the first sentence is read as the first text.
+    """Compare two texts, read as a pair and as one text; a single text is divided after its first sentence.
 
     Returns the run of the pair, or None if there is no pair to compare.
     """
@@ -94,7 +94,7 @@ def _try_another(view: SentencesView) -> None:
 def _border(trace: Trace, one: Encoding) -> list[str]:
     """Name the tokens that the model puts between the texts of a pair, and the vector that it adds to the second text.
 
-    ``trace`` is the run of the pair, ``one`` the encoding as one text.
+    ``trace`` is the run of the pair; ``one`` is the encoding of both texts as one.
     """
     extra = sum(trace.encoding.special) - sum(one.special)
     segments = trace.model.weights.embeddings.segment is not None and len(set(trace.encoding.segment_ids)) > 1

@@ -1,4 +1,4 @@
-"""The tokens of all sentences in a row, with arcs from the chosen sentence to the other one."""
+"""The tokens of all sentences in a row, with arcs from the chosen sentence to the other chosen sentence."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def proven(step: Callable[[SentencesView], Trace | None]) -> Callable[[Sentences
 
 
 def look(page: LessonPage, own: Trace) -> SentencesView | None:
-    """Return the sentences of the learner's text, or of an example if the text has only one; and the two chosen."""
+    """Return the sentences of the learner's text (or of an example if the text has only one), and the chosen two."""
     try:
         trace, sentences = _with_two(page, own, split(own))
     except SentencesUnavailable as error:
@@ -163,13 +163,13 @@ def _say_limits(trace: Trace, sentences: Sentences) -> None:
 
 
 def choose_one(parameter: Counted, title: str, count: int, default: int, what: str = "This text") -> int:
-    """Draw the list of the ``count`` sentences, layers or heads that ``what`` has; the chosen one, from 0."""
+    """Draw the list of the ``count`` sentences, layers or heads of ``what``; returns the chosen number, from 0."""
     selection.fit(parameter, count, what)
     return parameter.choose(title, range(1, count + 1), min(default, count)) - 1
 
 
 def readings(view: SentencesView) -> dict[str, str]:
-    """Say how a map is read, by its measure."""
+    """Sentences that say how to read a map, by its measure."""
     without = f", without {view.outside}," if view.left_out else ""
     return {
         MASS: f"Each row shares out the attention of a sentence{without} as a mean over its tokens and all heads.",

@@ -54,7 +54,7 @@ def _best_words(
 
 
 def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
-    """Draw the probability of each word of a small vocabulary at ``place``, by id; the true word in full colour."""
+    """Draw the probability of each word of a small vocabulary at ``place``, by id; the true word has full colour."""
     prediction = prediction_at(traced, place, truth)
     words = [word_of(traced.model.tokenizer, each) for each in range(len(prediction.logits))]
     title = f"Probability of every word of the vocabulary {where(traced, place)}"

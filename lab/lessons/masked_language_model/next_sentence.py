@@ -24,7 +24,7 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
 UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")
-_MANY = "_pairs_of"  # the id of the model that has read many pairs
+_MANY = "_pairs_of"  # session key for the id of the model that has read many pairs
 _LETTERS = 60  # characters of a text that a sentence names
 
 

@@ -59,7 +59,7 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
         return True
     best, truth = view.best(5), view.truth
     if truth is not None and truth.rank == 1:
-        # The sidebar shows the next word of the text, so asking for it would be too easy. The next one is.
+        # The sidebar shows the text and so the best word; asking for it would be too easy, so ask for the second best.
         before = f"Your text has {quoted(truth.word)} there, and the model finds it most probable, too."
         question = checks.next_best_word(before, best, view.model.config.vocabulary)
     else:

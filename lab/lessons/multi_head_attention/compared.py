@@ -30,7 +30,7 @@ _CUTS = 9  # rows of the table
 
 
 def _other_head(view: OneHead) -> int:
-    """The head to compare with, from 0; if possible, a head other than the chosen one."""
+    """The head to compare with, from 0; if possible, another head than the chosen head."""
     config = view.trace.model.config
     if selection.asks(OTHER_HEAD, view.head + 1):
         selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head.")

@@ -65,7 +65,7 @@ def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off:
 
 
 def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Heatmap:
-    """Draw the change of ln P(``word``), an id, at ``place`` with each head off, one at a time; one is outlined.
+    """Draw the change of ln P(``word``), an id, at ``place`` with each head off, one at a time; one head is outlined.
 
     This takes one run for every head of the model. Raises ValueError for a model without a vocabulary head.
     """

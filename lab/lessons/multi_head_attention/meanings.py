@@ -123,7 +123,7 @@ def through_layers(trace: Trace, token: int) -> str:
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:
-    """Say what changes without one head: for a ``word`` (id, text) at ``place``, else for the last vectors."""
+    """Say how much changes without a head: the probability of ``word`` (id, text) at ``place``, or the last vectors."""
     off = head_off(trace, *head, place if word else None, to_mean)
     name = head_name(head)
     if place is None or word is None or off.logits is None:
@@ -175,7 +175,10 @@ def each_off(word: str, before: float, after: Values) -> str:
 
 
 def each_moved(moved: Values) -> str:
-    """Name the head without which the last vectors move farthest, beside the middle head. ``moved`` (L, H)."""
+    """Name the head without which the last vectors move farthest, and compare it with the median head.
+
+    ``moved`` (L, H).
+    """
     most = np.unravel_index(int(moved.argmax()), moved.shape)
     at: Head = (int(most[0]), int(most[1]))
     return (

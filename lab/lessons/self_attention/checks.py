@@ -123,7 +123,7 @@ def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
 
 
 def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key: int) -> Question | None:
-    """Is attention symmetric? Ask how much weight the key gives back to the query."""
+    """Ask how much weight the key gives back to the query, that is, whether attention is symmetric."""
     weights = attention_map(layer, head)
     there, back = float(weights[query, key]), float(weights[key, query])
     values = [back, there, 1 - there]

@@ -72,7 +72,7 @@ def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str
 
 
 def divided(trace: Trace) -> str:
-    """Describe the division, if the model divides; a step of its own shows its purpose."""
+    """Describe the division, if the model divides; another step shows the purpose of the division."""
     d_k = trace.model.config.head_width
     if not trace.model.config.scaled_scores:
         return "This model leaves the scores as they are."
@@ -94,7 +94,7 @@ def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def sharpest_word(trace: Trace, layer: int, head: int) -> int | None:
-    """The word with the largest weight in its row, among words that choose among keys; None if there is none."""
+    """The word whose row has the largest weight, among words that see several keys; None if there is no such word."""
     weights = attention_map(trace.layer(layer), head)
     words = [
         at

@@ -1,4 +1,4 @@
-"""Tables of tokenization: a row for each token that the model reads; the pairs of a toy's corpus."""
+"""Tables of tokenization: the tokens that the model reads, one per row, and the pairs of a toy's corpus."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def pieces(word: Word) -> str:
 
 
 def cut(reading: TextReading) -> str:
-    """Say which spelling the model reads in place of the typed one, and how many pre-tokens there are."""
+    """Say which spelling the model reads in place of the typed spelling, and how many pre-tokens there are."""
     between = sum(len(steps.text.split()) for steps in reading.texts)
     parts = f"{count(between, 'word')} between spaces became {count(len(reading.words), 'pre-token')}"
     signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)

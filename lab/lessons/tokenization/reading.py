@@ -23,7 +23,7 @@ _LONG_ENOUGH = 4  # letters of a word that may be mistyped
 
 @dataclass(frozen=True)
 class TextReading:
-    """The learner's input on its way into the model: ``texts`` holds one text, or the two of a pair."""
+    """The learner's input on its way into the model: ``texts`` holds one text, or both texts of a pair."""
 
     encoding: Encoding
     texts: tuple[TokenizationSteps, ...]
@@ -44,7 +44,7 @@ class Mistyped:
 
 
 def mistyped(reading: TextReading) -> Mistyped | None:
-    """The longest word that is one token and falls into pieces without its middle letter; None if there is none."""
+    """The longest word that is one token and falls into pieces without its middle letter, if there is one."""
     known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
     words = {word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}
     for word in sorted(words, key=lambda each: (-len(each), each)):

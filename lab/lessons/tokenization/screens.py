@@ -181,7 +181,7 @@ def _places(positions: Sequence[int]) -> str:
 
 
 def _segments(view: TokenizationView) -> None:
-    """Say which segment each token of a pair has; nothing for a single text, which has only one."""
+    """Say which segment each token of a pair has; say nothing for a single text, which has only one segment."""
     encoding, segments = view.trace.encoding, view.trace.model.config.segments
     if encoding.pair is None:
         return

@@ -24,7 +24,7 @@ _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the 
 
 
 def show_cards(page: OpenPage) -> None:
-    """Draw the list of parts, and the card of the chosen one."""
+    """Draw the list of parts, and the card of the chosen part."""
     folders = {part.id: part.folder for part in parts()}
     model = page.selection[parameters.MODEL]
     chosen = _choose([*([] if model in folders else [model]), *folders], model)

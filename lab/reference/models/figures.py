@@ -1,6 +1,6 @@
 """A model beside its twin with random weights: one head's map, all heads in one number, the best words at a place.
 
-Each function draws one trace; a page calls it for the model's trace and for its twin's.
+Each function draws one trace; a page calls it for the trace of the model and for the trace of the twin.
 """
 
 from __future__ import annotations

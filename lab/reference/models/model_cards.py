@@ -66,7 +66,7 @@ class ModelCardText:
         """The body in order: Markdown (str), and the pictures, code and tables between it.
 
         ``demote`` adds that number of # to each heading. If a picture is not a file beside the card, only its
-        description stays: nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
+        description stays, because nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
         """
         found: list[Part] = []
         for kind, group in groupby(self._kinds(), key=lambda each: each[0]):

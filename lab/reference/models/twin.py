@@ -109,7 +109,7 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
 
 
 def show_heads(page: OpenPage, trace: Trace) -> Pair:
-    """Draw every head of both models as one number: how evenly it spreads its attention."""
+    """Draw one number for every head of both models: how evenly the head spreads its attention."""
     pair, twin = _pair(trace)
     if len(trace) < 2:
         st.info(_ONE_TOKEN, icon=":material/edit:")

@@ -1,4 +1,4 @@
-"""The prediction before an experiment's result, and its score beside the score of blind guessing."""
+"""The prediction before an experiment's result, and its score compared with blind guessing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
 
 
 def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]) -> None:
-    """Draw the prediction's outcome, folded if none was made: each question with its answer, and the score."""
+    """Draw each question with its answer, and the score of the prediction; folded if no prediction was made."""
     kept = progress().predictions.get(_step(name), {})
     chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
     place = st.container(border=True) if chosen else st.expander("What was asked", icon=":material/psychology_alt:")

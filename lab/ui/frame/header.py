@@ -74,7 +74,7 @@ def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
 
 
 def show_terms(terms: Sequence[Term]) -> None:
-    """Show what these words mean, one under the other."""
+    """List these words with their meanings."""
     st.markdown(defined(terms) or "")
 
 

@@ -42,7 +42,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
             with st.spinner("Checking every step against Hugging Face …"):
                 runs.proof(trace)
             st.session_state[asked] = True
-            st.rerun()  # the badge is drawn again, and so is everything that depends on the comparison
+            st.rerun()  # the rerun draws the badge again, and everything that depends on the comparison
         if badge.open and proof is not None:
             st.markdown(_said(proof, on_purpose))
             show_table(_proof_table(proof), formats={"max |difference|": "%.1e", "max |value|": "%.3g"}, scrolls=True)

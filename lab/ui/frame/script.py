@@ -1,4 +1,4 @@
-"""The end of a step, by the course's script: what the figure means, one change worth seeing, and the reading list."""
+"""The end of a step, as the course prescribes it: the figure's meaning, a change worth seeing, and the reading list."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _TRIED = "_tried"
 def meaning(text: str) -> None:
     """Say in one or two sentences what the figure above shows: ``text`` is computed from the learner's numbers.
 
-    A step has one meaning. The claims in ``text`` come from a function that draws nothing, so that a test can compute
-    them again.
+    Each step has only one meaning. The claims in ``text`` come from a function that draws nothing, so that a test can
+    compute them again.
     """
     with st.container(key=_MEANING):
         st.markdown(f"**What this means.** {text}")
@@ -30,8 +30,8 @@ def meaning(text: str) -> None:
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
-    A step has one such offer. If all parameters have the button's values already, nothing is drawn. The change can be
-    taken back, by :func:`offer_back` and by the browser's Back.
+    Each step has only one such offer. If all parameters have the button's values already, nothing is drawn. The change
+    can be taken back, by :func:`offer_back` and by the browser's Back.
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return

@@ -49,7 +49,7 @@ class Asked:
     def now(
         cls, pool: Sequence[Question], most: int, seed: int, of: str, figures: Figures, before: Asked | None = None
     ) -> Asked:
-        """Draw new checks from ``pool``; those not seen ``before`` come first."""
+        """Draw new checks from ``pool``; checks that were not seen ``before`` come first."""
         seen = () if before is None else before.seen
         drawn = selected(pool, len(pool), seed)
         drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]

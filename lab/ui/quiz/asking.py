@@ -101,7 +101,7 @@ def _ask_new(lesson: str) -> None:
 
 
 def _offer_new(lesson: str, kept: Asked) -> None:
-    """Say what the questions are about, and draw the button for new ones."""
+    """Say what the questions are about, and draw the button for new questions."""
     if not kept.questions:
         return
     changed = (
@@ -124,7 +124,7 @@ def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager
 
 
 def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:
-    """Draw a check for a class: its options, and a button that reveals the right one."""
+    """Draw a check for a class: its options, and a button that reveals the right option."""
     st.markdown(f"**{number}.** {question.prompt}")
     name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs(selection.current()))}.{fingerprint(question)}"
     if not st.session_state.get(name):

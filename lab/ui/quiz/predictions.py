@@ -43,9 +43,9 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
     """Ask the question before the figure is shown; return True if it was answered or skipped, or if there is none.
 
     A figure is hidden only before a learner's first prediction in a step, unless it was ``in_sight`` already because
-    there was no question at first. With another head, sentence or model the figure stays, and the question is offered
-    beside it. A class answers aloud, and a button reveals the answer, once for each sentence and model; the question is
-    at the top of the step.
+    there was no question at first. With another head, sentence or model, the figure stays, and the question is offered
+    beside the figure. A class answers aloud, and a button reveals the answer, once for each sentence and model; the
+    question is at the top of the step.
     """
     chosen = selection.current()
     if question is None:

@@ -20,7 +20,7 @@ _LONGEST, _MOST_ROOMS = 100, 100  # characters of a browser's report, and rooms 
 
 @dataclass(frozen=True)
 class ToldSeat:
-    """A browser's claim about a room: a participant's seat and a teacher's key, each empty if it has none."""
+    """A browser's claim about a room: a participant's seat and a teacher's key, each empty if it is missing."""
 
     seat: str
     key: str
@@ -63,7 +63,7 @@ def keep_key(code: str, key: str) -> None:
 
 
 def key_of(code: str) -> str:
-    """The teacher's key of the room ``code``; empty for a visit that has not shown one."""
+    """The teacher's key of the room ``code``; empty for a visit without a key."""
     found = st.session_state.get(_KEYS, {}).get(code, "")
     return found if isinstance(found, str) else ""
 

@@ -54,9 +54,10 @@ class Scene:
 
 
 def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
-    """Draw the controls of a step, and return their choices. ``first`` is True in the step where words are hidden.
+    """Draw the controls of a step, and return their choices.
 
-    ``asked`` is a blank that the step has drawn; if it is None, the blank is in the learner's text.
+    ``first`` is True in the step that lets the learner hide words. ``asked`` is a blank that the step has drawn; if it
+    is None, the blank is in the learner's text.
     """
     asked = asked or _ask(view, first=first)
     trace, layer, head = view.trace, view.layer.index, view.head

@@ -17,7 +17,7 @@ _OWN = "This sentence belongs to this step: the verb must fit “keys”. To use
 
 
 def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
-    """Draw this sentence in place of the course's first one, and return its blank.
+    """Draw the sentence of the keys in place of the course's first sentence, and return its blank.
 
     Returns None if the learner has a text of their own, or the model fills no blanks.
     """

@@ -1,7 +1,7 @@
 """The hidden words and the place asked about: their controls, and their values in the URL.
 
-The URL has them as ``masked=3.7`` ("none" for nothing) and ``place=7``, tokens counted from 1. Their meaning
-depends on the text, so they are read, mended and written back here, on every run.
+In the URL, they are ``masked=3.7`` ("none" if nothing is hidden) and ``place=7``, with tokens counted from 1. Their
+meaning depends on the text, so they are read, mended and written back here, on every run.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def written(places: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Blanks:
-    """The blanks of a text: places that the learner chose, all hidden ones, the one asked about, and the maskable ones.
+    """The blanks of a text: the places that the learner chose, the hidden, the maskable, and the one asked about.
 
     Places count from 0.
     """
@@ -121,7 +121,7 @@ def show_read(trace: Trace, place: int) -> None:
 
 
 def asked_place(places: Sequence[int], default: int) -> int:
-    """The place (from 0) asked about, one of ``places``."""
+    """The place (from 0) that is asked about, which is one of ``places``."""
     asked = PLACE.chosen() - 1
     if asked in places:
         return asked

@@ -16,7 +16,7 @@ _LESSON, _STEP = "head-specialization", "grammar"
 
 
 def subject_head(model: LoadedModel) -> Head | None:
-    """The head that finds the subject of a verb best, layer and head from 0; None if no result that ships names one."""
+    """The head that finds the subject of a verb best, layer and head from 0; None if no result ships that names it."""
     found = (each.heads[0] for each in shipped(model) or () if each.job.id == _JOB)
     best = next(found, None)
     return None if best is None else (best.layer, best.head)

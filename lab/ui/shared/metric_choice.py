@@ -48,7 +48,7 @@ def choose_version() -> bool:
 
 
 def choose_metric() -> Metric:
-    """Draw the choice of a step's metric, its τ if it has one, and below them the metric's description."""
+    """Draw the choice of a step's metric and, if the metric uses τ, of τ; below both, the metric's description."""
     before = next((metric for metric in METRICS if metric.name == METRIC.chosen()), METRICS[0])
     name = METRIC.choose("Metric", help=before.note)
     metric = next(metric for metric in METRICS if metric.name == name)

@@ -65,7 +65,7 @@ def show_sentence(view: OneHead, arcs: bool = True, *, covered: bool = False) ->
 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
-    """Draw one head's map, or the part of it around the chosen pair; returns the pair clicked."""
+    """Draw one head's map, or its part around the chosen pair; returns the pair that was clicked."""
     call = partial(attention.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
     rows, columns = attention.shown(traced, view.query, view.key)
     clicked = None

@@ -43,8 +43,8 @@ def show_word_forms(
     """Draw the picture of ``trace`` and return its contents.
 
     Until somebody chooses a token, the picture shows token ``watched``, from 0. ``here`` is the id of the lesson that
-    shows the picture; the picture has no link to this lesson. ``choose_lens`` is True on a page without a lens control
-    of its own.
+    shows the picture; the picture has no link to this lesson. ``choose_lens`` is True if the page has no other control
+    for the lens.
     """
     _go_through()
     _begin(trace)
@@ -89,7 +89,7 @@ def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
 
 
 def _begin(trace: Trace) -> None:
-    """Remove all cuts if the text or the model is a new one, since another model has other heads."""
+    """Remove all cuts if the text or the model has changed, since another model has other heads."""
     now, before = (trace.model.id, trace.token_ids), st.session_state.get(_OF)
     if before not in (None, now):
         CUT.set("")

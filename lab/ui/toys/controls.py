@@ -26,7 +26,7 @@ from lab.ui.toys.toy_runs import start_training
 
 
 def numbers() -> None:
-    """Draw size and seed of the sentences, the choice of one to look at, and a field for the learner's own letters."""
+    """Draw the settings of the sentences, the choice of one sentence, and a field for the learner's own letters."""
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
@@ -85,7 +85,7 @@ def _pair() -> None:
     st.caption("Two heads. Each was written by hand for one rule, so their number is fixed.")
 
 
-# For each toy, the controls that are open in the sidebar, and the folded ones.
+# For each toy, the controls that are open in the sidebar, and the controls that are folded.
 OWN_CONTROLS: Mapping[object, tuple[Callable[[], None], Callable[[], None]]] = {
     Toy.VOCABULARY: (_vocabulary, _words),
     Toy.BLANK: (_blank, _blank_sentences),

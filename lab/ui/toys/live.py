@@ -52,7 +52,7 @@ def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
 
 
 def _stages(plan: Plan) -> Generator[TrainingRun]:
-    """The run after every stage, from where somebody left it or from the beginning."""
+    """Yield the run after every stage, from the stage where somebody left it, or from the beginning."""
     from lab.models.cores import one_core
     from lab.toy.training import begin, train
 

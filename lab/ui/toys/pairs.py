@@ -72,7 +72,7 @@ def _show_heads(page: LessonPage) -> None:
 
 
 def _show_without_segments(page: LessonPage) -> None:
-    """Show the head that stays in its own sentence, with segment vectors and without them."""
+    """Show the head that stays in its own sentence, with and without segment vectors."""
     trace = _trace(page)
     without = changed(trace, Interventions(no_segments=True))
     axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)

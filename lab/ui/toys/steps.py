@@ -1,4 +1,4 @@
-"""Toy mode on screen: synthetic sentences, their validation and summary, and the one to look at."""
+"""Toy mode on screen: synthetic sentences, their validation and summary, and the sentence to look at."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def texts(chosen: Selection) -> tuple[str, ...]:
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
-    """The sentence to look at: the learner's own letters, or else the chosen one of the synthetic sentences."""
+    """The sentence to look at: the learner's own letters or, without letters, the chosen synthetic sentence."""
     if chosen[TOY_OWN].strip():
         try:
             return typed(chosen[TOY_OWN], chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])

@@ -95,7 +95,7 @@ def _head_names(run_layers: int, heads: int) -> list[str]:
 
 
 def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
-    """The maps of every head at every stage, a head's stages beside each other."""
+    """Draw the maps of every head at every stage, with the stages of a head beside each other."""
     traces = [number_run(model, as_text(words)) for _, model in stages]
     config = traces[0].model.config
     # (stages, heads of all layers, n, n) -> (heads, stages, n, n): the stages of a head follow each other

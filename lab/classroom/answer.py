@@ -1,4 +1,4 @@
-"""The widgets for a learner's answer: a choice of options, a line for a number, tokens or heads to pick from."""
+"""The widgets for a learner's answer: options to choose from, a line for a number, tokens or heads to pick from."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lab.rooms.questions import Hidden, Posed
 from lab.rooms.typed import read_number, wanted
 
 _LONGEST = 40
-# The most tokens that are drawn as buttons: with more, a list that can be searched is quicker to use.
+# The most tokens that are drawn as buttons; for more tokens, a list with a search is quicker to use.
 _MOST_BUTTONS = 60
 
 
 def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
-    """Draw the widget; it begins with ``mine``, the answer already given."""
+    """Draw the widget, which begins with ``mine``, the answer already given."""
     bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
     if picks is not None:
         _draw_picks(picks, key, None if mine is None else int(mine))
@@ -58,12 +58,12 @@ def said(question: Posed | Hidden, value: float) -> str:
 
 
 def written(value: float) -> str:
-    """A number in a form that can be typed again."""
+    """Write a number in a form that can be typed again."""
     return f"{value:.10g}"
 
 
 def _draw_picks(picks: Picks, key: str, mine: int | None) -> None:
-    """Draw buttons: the tokens in their order, or for heads one row of layers and one of heads."""
+    """Draw buttons: the tokens in their order or, for heads, one row of layers and one row of heads."""
     if picks.tokens:
         if mine is not None:
             st.session_state.setdefault(key, mine)

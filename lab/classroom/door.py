@@ -1,4 +1,4 @@
-"""The way into a room: its code, its link, its QR code; a line to type the code; a button to open a room."""
+"""The way into a room: its code, link and QR code, a line for typing the code, and a button that opens a room."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SAID, _TYPED = "_room_door", "_room_code"
 
 
 def spaced(code: str) -> str:
-    """A code with spaces, for reading it aloud."""
+    """Write a code with spaces, so that it can be read aloud."""
     return f"{code[:3]} {code[3:]}"
 
 
 def address(code: str) -> str:
-    """The link that a class opens, at the address by which this visit came."""
+    """The link that a class opens; its address is the one that this visit used."""
     here = urlsplit(st.context.url or "")
     return f"{here.scheme}://{here.netloc}{here.path}?room={code}" if here.netloc else f"/Room?room={code}"
 
@@ -79,7 +79,7 @@ def _open() -> None:
 
 
 def leave(said: str = "") -> None:
-    """Go back to the door, with a sentence to show there."""
+    """Go back to the door, and show a sentence there."""
     parameters.ROOM.set("")
     parameters.PROJECTOR.set(0)
     parameters.SUMMARY.set(0)

@@ -1,4 +1,4 @@
-"""The page of rooms: for each visit its screen, which refreshes by itself."""
+"""The page of rooms, which shows each visit its own screen and refreshes by itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Count = Callable[[State], None]
 
 
 def show(again: Mapping[str, Returning]) -> None:
-    """Draw the door, or the room. ``again`` makes third questions, by lesson id."""
+    """Draw the door, or the room. ``again`` has, for each lesson id, the function that makes third questions."""
     shell.route()
     code = code_here()
     st.title(f"Room {door.spaced(code)}" if code else "Room", anchor=False)
@@ -67,7 +67,7 @@ def _room(code: str, again: Mapping[str, Returning]) -> None:
 
 
 def _knock(code: str) -> None:
-    """Try again to come in, and say why that takes a while."""
+    """Try again to come in, and say why this takes a while."""
     try:
         sit(code)
     except Waits as why:

@@ -1,4 +1,4 @@
-"""The room for its participants: one question, an answer, how sure they are, and the result."""
+"""The room for its participants: one question, their answer, how sure they are, and the result."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def show(code: str, seat: str) -> Seen:
 
 
 def deliver(seat: str) -> bool:
-    """Send the answer on its way; returns whether there was one and it is decided now. No answer counts twice."""
+    """Send the waiting answer; returns whether an answer was kept or refused. No answer counts twice."""
     vote = st.session_state.get(_PENDING)
     if not isinstance(vote, _Vote):
         return False
@@ -90,7 +90,10 @@ def _waits(seen: Seen) -> str:
 
 
 def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
-    """Draw the answer, how sure it is, and whether it has arrived. A fragment, since a whole class answers at once."""
+    """Draw the fields for the answer and the confidence, and say whether it has arrived.
+
+    A fragment, since a whole class answers at once.
+    """
     state, turn = seen.state, ROUND[seen.state.phase]
     name = f"_room.{state.code}.{state.number}.{turn}"
     sure = f"{name}.sure"

@@ -1,4 +1,4 @@
-"""The teacher's control of people: the door, removing people again, emptying a round."""
+"""The teacher's controls for people: the door, removing people, deleting the answers of a round."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show(code: str, key: str, state: State) -> None:
 
 
 def warn(state: State) -> None:
-    """Say when people come in unusually fast, and when nobody can come in."""
+    """Say if people come in unusually fast, or if nobody can come in."""
     if not state.door.is_open:
         st.info("The door is closed: nobody can join the room.", icon=":material/door_front:")
     elif state.is_crowded:
@@ -76,7 +76,7 @@ def _empty(code: str, key: str, state: State, turn: int) -> None:
 
 
 def _do(change: Callable[[], None]) -> None:
-    """Make a change, or keep a sentence that says why it failed."""
+    """Make a change, or keep a sentence that says why the change failed."""
     try:
         change()
     except Unreachable:

@@ -12,8 +12,8 @@ from lab.course.words import stopped
 from lab.rooms.seen import Taught, Told
 from lab.rooms.server import server
 
-# Paper has no menus, buttons or second column, and Streamlit's page, which scrolls in a box of its own, is made as long
-# as its content. A chart and its explanation are not split.
+# The printed page has no menus, buttons or second column, and Streamlit's scrolling box is made as long as its content.
+# Charts and explanations are not split between pages.
 _STYLE = """<style>
 .stMainBlockContainer { max-width: 50rem; margin: 0 auto; }
 @media print {
@@ -30,7 +30,7 @@ _STYLE = """<style>
 
 
 def link(code: str) -> str:
-    """The link to the printed page: without menus, and light, as paper is."""
+    """The link to the page for printing, which has no menus and a light background."""
     return "?" + urlencode({"room": code, "summary": 1, "embed": "true", "embed_options": "light_theme"})
 
 

@@ -1,4 +1,4 @@
-"""The room on the wall: the way in, the question, the number of answers, and the result once it is revealed."""
+"""The room on the projector: the way in, the question, the number of answers, and the result once it is revealed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A room's question on all its screens: its options, and after the reveal the class's answers and the reasons."""
+"""A room's question on every screen of the room: its options and, after the reveal, the answers with reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lab.ui.drawing import draw
 
 
 def option_named(question: Posed | Hidden, place: int) -> str:
-    """An option as written on screen, with its letter."""
+    """Write an option as it is on screen, with its letter."""
     return with_letter(place, _texts(question)[place])
 
 
@@ -40,14 +40,14 @@ def bounds_of(question: Posed | Hidden) -> Bounds | None:
 
 
 def picks_of(question: Posed | Hidden) -> Picks | None:
-    """The tokens or heads to pick from; None if nothing is picked."""
+    """The tokens or heads to pick from; None if the answer is not a place."""
     if isinstance(question, Hidden):
         return question.picks
     return None if question.place is None else question.place.picks
 
 
 def list_options(question: Posed | Hidden) -> None:
-    """List the options, one a line, or say what may be typed or picked."""
+    """List the options, one per line, or say which answers may be typed or picked."""
     bounds = bounds_of(question)
     if bounds is not None:
         st.markdown(wanted(bounds))
@@ -93,7 +93,7 @@ def _draw(found: Counts, question: Posed, key: str, revealed: bool) -> None:
 
 
 def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | None = None) -> None:
-    """Draw the text in tokens, each with the number of its picks below; the right one is framed and marked."""
+    """Draw the tokens of the text, each with the number of its picks below; the right token is framed and marked."""
     said = [
         f"{count} {'✓' * (place == right)}".strip() if count or place == right else None
         for place, count in enumerate(counts)
@@ -133,7 +133,7 @@ def _right(question: Posed) -> str:
 
 
 def _named(question: Posed, place: int) -> str:
-    """An option after the reveal, with its letter if it was chosen by letter."""
+    """Write an option after the reveal, with its letter if it was chosen by letter."""
     return option_named(question, place) if question.kind is Kind.CHOICE else f"**{question.options[place].text}**"
 
 

@@ -1,4 +1,4 @@
-"""After class: each question with its three shares, the gain from the discussion, and the commonest wrong answer."""
+"""After class: the shares of right answers by question and round, the gain from discussion, common wrong answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.rooms.states import ROUND, Phase
 
 
 def show(asked: Sequence[Told]) -> None:
-    """Draw the summary, behind a line that opens it; nothing before the first question."""
+    """Draw the summary, behind a line that opens it; draw nothing before the first question."""
     if not asked:
         return
     with st.expander("Summary", icon=":material/summarize:"):
@@ -30,7 +30,7 @@ def show(asked: Sequence[Told]) -> None:
 
 
 def commonest_error(told: Told) -> None:
-    """Name the most frequent wrong answer in round 1, if one was more frequent than all others."""
+    """Name the most frequent wrong answer in round 1, if one was more frequent than all the others."""
     error, question = _error(told), told.question
     if error is None:
         return
@@ -48,7 +48,7 @@ def download(asked: Sequence[Told]) -> None:
 
 
 def frame(asked: Sequence[Told]) -> pd.DataFrame:
-    """One line for each question. A round with too few answers is left empty. People are counted in whole numbers."""
+    """A table with one line for each question. A round with too few answers is left empty. People are whole numbers."""
     found = pd.DataFrame([_line(told) for told in asked])
     whole = [name for name in found if str(name).startswith(("answers", "sure and wrong"))]
     return found.astype(dict.fromkeys(whole, "Int64"))
@@ -84,7 +84,7 @@ def _line(told: Told) -> dict[str, object]:
 
 
 def _counts(found: Counts, told: Told) -> str:
-    """List how often each option was chosen, each place picked, or a number of each bin typed."""
+    """List how often each option was chosen, each place was picked, or a number in each bin was typed."""
     asked = told.third if found.turn == ROUND[Phase.THIRD] and told.third is not None else told.question
     letters = [f"{letter(place)} " if asked.kind is Kind.CHOICE else "" for place in range(len(asked.bins))]
     names = [f"{each}{plain(name)}" for each, name in zip(letters, asked.bins, strict=True)]

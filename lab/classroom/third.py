@@ -19,7 +19,7 @@ NONE = "No other sentence of the lab gives a clear answer to a question of this 
 
 
 def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
-    """Return a question with the id of ``asked`` about an example sentence; None if no example decides one."""
+    """Return a question with the id of ``asked`` about an example sentence; None if no example gives a clear answer."""
     builder = again.get(asked.lesson)
     model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
     if builder is None or model is None:
@@ -42,7 +42,7 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
 
 
 def _is_another(found: Question, asked: Posed) -> bool:
-    """Return whether ``found`` has the same kind of answer as ``asked``, but another wording or other tokens."""
+    """Return whether ``found`` needs the same kind of answer as ``asked``, but has another wording or other tokens."""
     tokens = asked.place.picks.tokens if asked.place is not None else ()
     others = found.place is not None and bool(tokens) and found.place.picks.tokens != tokens
     return asked.kind in kinds(found) and (found.prompt != asked.prompt or others)

@@ -1,4 +1,4 @@
-"""The words of the field that the course uses: each in at most thirty words, and the lesson that teaches it."""
+"""The technical words of the course, each explained in at most thirty words, with the lesson that teaches it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ MOST_WORDS = 30
 
 @dataclass(frozen=True)
 class Term:
-    """A word of the field.
+    """A technical word.
 
     Attributes
     ----------
     name
-        As a text has it.
+        The word, as texts of the course write it.
     meaning
-        In plain words, for BERT and GPT-2 unless it says otherwise.
+        The meaning in plain words, for BERT and GPT-2 unless it says otherwise.
     lesson
         The id of the lesson that teaches the word.
     formula
-        In LaTeX, or empty.
+        A formula in LaTeX, or empty.
     paper
-        The paper that said it first, or best; empty for a word older than the field.
+        The paper that used the word first, or explains it best; empty for a word older than the field.
     also
         Other spellings that a text may use.
     called
-        Names in other tools and papers; the glossary shows them.
+        Names for it in other tools and papers, which the glossary shows.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Term:
 
 
 _VASWANI, _DEVLIN = "Vaswani et al. 2017", "Devlin et al. 2019"
-# A row for each term: name, meaning, and any other fields.
+# The terms, each with name, meaning, and any other fields.
 _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
     "tokenization": (
         ("token", "A piece of text that the model reads as one unit: a word, a part of a word, or a sign.",
@@ -274,7 +274,7 @@ GLOSSARY: tuple[Term, ...] = tuple(
 
 
 def _spelt() -> re.Pattern[str]:
-    """A pattern for any spelling of any term as a whole word, the longest that fits."""
+    """A pattern that finds any spelling of any term as a whole word, the longest spelling that fits."""
     every = sorted((spelling for term in GLOSSARY for spelling in term.spellings), key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, every))})(?!\w)", re.IGNORECASE)
 

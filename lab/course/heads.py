@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def head_name(head: Head) -> str:
-    """A head by its layer and its place in the layer, counted from 1, for use inside a sentence."""
+    """Name a head inside a sentence: its layer, and its number in the layer, both from 1."""
     return f"layer {head[0] + 1}, head {head[1] + 1}"
 
 
@@ -34,13 +34,13 @@ def resting_place(trace: Trace) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """“a”, “a and b”, “a, b and c”; each name once."""
+    """Join names to “a”, “a and b” or “a, b and c”; each name occurs once."""
     *most, last = dict.fromkeys(names)
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def percent(part: float) -> str:
-    """A share as a percentage; it is 100% only if the share is 1."""
+    """Write a share as a percentage, which is 100% only if the share is 1."""
     return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
 
 

@@ -11,15 +11,15 @@ _TERMS = 3
 
 
 def tex(value: float, digits: int = 3) -> str:
-    """A number in LaTeX; a number too small for its digits is a power of ten."""
+    """Write a number in LaTeX; a number that is too small for its digits gets a power of ten."""
     if value == 0 or abs(value) >= 10.0**-digits:
-        return f"{value + 0.0:.{digits}f}"  # −0 + 0 is 0
+        return f"{value + 0.0:.{digits}f}"  # to turn −0 into 0
     mantissa, exponent = f"{value:.1e}".split("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
 
 def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
-    """The metric's formula with this head's numbers, from its sum or count to its value.
+    """Write the metric's formula with this head's numbers, from its sum or count to its value.
 
     Parameters
     ----------
@@ -28,14 +28,14 @@ def filled(metric: str, parts: MetricParts, corrected: bool) -> str:
     parts
         The summands and counts of the head.
     corrected
-        Whether to fill in the corrected formula, or the raw one.
+        Whether to fill in the corrected formula instead of the raw formula.
 
     Raises
     ------
     KeyError
-        For another metric.
+        If the metric does not exist.
     ValueError
-        For corrected confidence or spread if no row has a choice.
+        If corrected confidence or spread is wanted, and no row has a choice.
     """
     return _CARDS[metric](parts, corrected)
 
@@ -109,7 +109,7 @@ _CARDS: dict[str, Callable[[MetricParts, bool], str]] = {
     "distribution": _median,
     "unevenness": _deviation,
 }
-# The meanings of a filled-in formula's symbols, if they have another meaning in the formula above it.
+# The meanings of symbols that mean something else in a filled-in formula than in the formula above it.
 SYMBOLS = {
     "spread": "Each term is the entropy of one row.",
     "distribution": "The number in brackets is the value’s place in the order of size.",

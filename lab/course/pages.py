@@ -1,8 +1,8 @@
 """The pages: their order, and the record of each.
 
 ``order.toml`` has the order. The record of a lesson is ``lesson.toml`` in the lesson's folder; benches have
-``bench.toml``, and experiments ``experiment.toml``. A record has everything about its page that does not depend on
-the screen.
+``bench.toml``, and experiments ``experiment.toml``. A record describes everything about its page that does not depend
+on the screen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHECK = "check"  # the id of every lesson's last step on the way
 
 
 class Toy(Enum):
-    """The toys, by their input: sentences for a small model’s heads, pairs of sentences, words, or blanks."""
+    """The toys, named after their input: sentences for a small model’s heads, pairs of sentences, words, or blanks."""
 
     HEADS = 1
     VOCABULARY = 2
@@ -31,7 +31,7 @@ class Toy(Enum):
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop on the way from a text to a word; ``repeats``: each layer has this stop."""
+    """A stop on the way from a text to a word; ``repeats`` says that each layer has this stop."""
 
     name: str
     repeats: bool
@@ -59,8 +59,8 @@ class Step:
         The time that a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
         figure, half a minute for a question. None for optional steps, and on a bench.
     idea
-        The subject of the step, before any question or measurement: the problem, and the idea. Only for a step whose
-        own first sentences depend on the screen. It is true of every model and every text.
+        The subject of the step, before any question or measurement: the problem, and the idea. Only steps whose own
+        first sentences depend on the screen have an idea. The idea is true of every model and text.
     models
         "causal" or "masked" if only such models have the step, "" if every model has it.
     was
@@ -79,10 +79,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Story:
-    """The beginning and the end of a lesson; true of every model and every text, toys included.
+    """The beginning and the end of a lesson, in sentences that are true of every model and text, including toys.
 
-    ``last`` is where the last stop ended, ``now`` the problem that is left, ``recap`` the findings in three sentences,
-    ``remember`` the sentence to keep.
+    ``last`` says where the last stop ended, ``now`` which problem is left; ``recap`` has the findings in three
+    sentences, and ``remember`` is the sentence to keep.
     """
 
     last: str
@@ -130,12 +130,12 @@ class Lesson(Page):
     toy
         The toy that may be its input, if any.
     weights
-        Whether the lesson looks at any weights.
+        Whether the lesson can look at any weights, also random ones.
     text
-        Its first text, if its point needs another text than the other lessons have.
+        The lesson's first text, if the lesson needs another text than the others.
     hints
-        Hints after a first wrong answer, by the question's id; an id that ends in "-" is for all ids that begin with
-        it. A hint says where to look, or what to think of; never the answer, nor a number of the answer.
+        Hints after a first wrong answer, by the question's id; an id that ends in "-" stands for all ids that begin
+        with it. A hint says where to look, or what to think of, but never names the answer or a number in it.
     """
 
     objectives: tuple[str, ...]
@@ -154,7 +154,7 @@ class Lesson(Page):
 
 @dataclass(frozen=True)
 class Bench(Page):
-    """A page where learners look around and researchers take the numbers, without a course.
+    """A page for learners who look around and researchers who take numbers, without the order of a course.
 
     ``after`` are the ids of the lessons that the bench continues. ``toy`` says whether sentences of letters may be its
     input, ``weights`` whether it offers random weights.
@@ -178,13 +178,12 @@ class Experiment(Page):
     against
         The finding that would count against the claim.
     not_shown
-        The limits of the result, whatever it is.
+        The limits of the result, whichever result it is.
     after
         The ids of the lessons that lead here.
     disclosed
-        The bearing of an embedded model's training on its result, by the model's id.
-    model
-        The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
+        By the id of an embedded model, the influence of its training on its result.
+    model The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
     """
 
     after: tuple[str, ...]
@@ -252,7 +251,7 @@ def read_experiment(id: str, page: str, folder: Path) -> Experiment:
 
 
 def _common(id: str, page: str, record: Record, *, taught: bool = False) -> dict[str, Any]:
-    """The fields of every record; the steps of a page that is ``taught`` have minutes."""
+    """The fields that every record has; the steps of a ``taught`` page, that is, of a lesson, have minutes."""
     parts = list(record.parts("steps"))
     names = {part.text("id"): part.text("name") for part in parts}
     return {
@@ -287,7 +286,7 @@ def _step(record: Record, names: Mapping[str, str], *, taught: bool) -> Step:
 
 
 def _entry(id: str, menu: str, order: Record) -> Page:
-    """The page of one line of ``order.toml``, with its record if it has one."""
+    """The page for one line of ``order.toml``, with the record of the page if there is one."""
     if menu in _READERS:
         room, read = _READERS[menu]
         return read(id, f"pages/{order.text(id)}", _LAB / room / id.replace("-", "_"))
@@ -299,7 +298,7 @@ def _entry(id: str, menu: str, order: Record) -> Page:
     return page
 
 
-# By the heading in the menu: the folder that has the pages' folders, and the function that reads their records.
+# For each heading in the menu, the folder with the pages' folders, and the function that reads their records.
 _READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
     "Lessons": ("lessons", read_lesson),
     "Benches": ("benches", read_bench),
@@ -307,7 +306,7 @@ _READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
 }
 _ORDER = Record.of(Path(__file__).with_name("order.toml"))
 STOPS = tuple(Stop(stop.text("name"), stop.flag("repeats", False)) for stop in _ORDER.parts("stops"))
-# The pages by their heading in the menu, in order. The first page has none: its name is the lab's.
+# The pages by their heading in the menu, in order. The first page has no heading, because it bears the name of the lab.
 MENUS: Mapping[str, tuple[Page, ...]] = {
     name: tuple(_entry(id, name, menu) for id in menu)
     for name in _ORDER
@@ -350,7 +349,7 @@ def experiment_of(id: str) -> Experiment:
 
 
 def disclosed(experiment: str, model_id: str) -> str:
-    """The bearing of a model's training on its result in an experiment, in plain text; "" if it has none."""
+    """The influence of a model's training on its result in an experiment, in plain text; "" if there is none."""
     return experiment_of(experiment).disclosed.get(model_id, "")
 
 
@@ -360,7 +359,7 @@ def page_of(id: str) -> Page:
 
 
 def step_name(page: str, step: str) -> str:
-    """The name of a step on screen and in the address, by the ids of its page and its own."""
+    """The name of a step on screen and in the address, found by the ids of its page and of the step."""
     return page_of(page).step(step).name
 
 
@@ -376,7 +375,7 @@ def neighbours(lesson: Lesson) -> tuple[Lesson | None, Lesson | None]:
 
 
 def stop_of(lessons: Sequence[str]) -> Stop | None:
-    """The stop that all of these ``lessons``, by id, are about; None if they are about several, or there are none."""
+    """The stop that all of these ``lessons`` (ids) are about; None if they have several stops, or if there are none."""
     about = {lesson_of(id).stop for id in lessons}
     return next((stop for stop in STOPS if about == {stop.name}), None)
 

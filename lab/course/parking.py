@@ -1,4 +1,4 @@
-"""The importance of the heads that park for a model, in sentences that the numbers choose.
+"""How important the heads that park are to a model, in sentences that the numbers choose.
 
 Layers and heads count from 0 here and from 1 in the sentences.
 """
@@ -14,11 +14,11 @@ from lab.course.words import signed
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
-_SMALL = 0.005  # a number below this rounds to less than 0.01
+_SMALL = 0.005  # a number below this limit rounds to less than 0.01
 
 
 def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Say whether less changes without the heads of a trace that park, by the effect in the figure."""
+    """Say whether less changes without the heads that park than without others, by the effect in the figure."""
     shares, effects = parked_share(trace), effect_sizes(trace, place, word, to_mean)
     parked = shares > PARKED
     said = compared(trace, place, word, to_mean)
@@ -31,7 +31,7 @@ def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fal
 
 
 def compared(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Compare the two groups, without a conclusion."""
+    """Compare heads that park with the others, without a conclusion."""
     unit = " of their length" if place is None or word is None else " in ln P"
     return parked_against_busy(parked_share(trace), effect_sizes(trace, place, word, to_mean), trace, unit)
 
@@ -59,7 +59,7 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
 
 
 def verdict(parked: float, others: float) -> str:
-    """Say what the mean effects of the two groups mean: a difference needs a factor of two."""
+    """Say whether the mean effects of the two groups differ; a difference needs a factor of two."""
     if parked < others / 2:
         return "So here less changes without a head that parks, on average."
     if others < parked / 2:
@@ -68,7 +68,7 @@ def verdict(parked: float, others: float) -> str:
 
 
 def _typical(effects: Values, unit: str = "") -> str:
-    """State the mean and the largest of some effects; in one phrase if both are small."""
+    """State the mean and the largest of some effects, in one phrase if both are small."""
     if 0 < effects.max() < _SMALL:
         return f"always {_size(effects.max())}{unit}"
     return f"{_size(effects.mean())}{unit} on average, at most {_size(effects.max())}"
@@ -79,5 +79,5 @@ def _capital(text: str) -> str:
 
 
 def _size(value: float) -> str:
-    """Two decimals; a small number is not called 0."""
+    """Write a number with two decimals; a small number is not called 0."""
     return signed(float(value)) if value >= _SMALL or value == 0 else "less than 0.01"

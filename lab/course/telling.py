@@ -1,4 +1,4 @@
-"""A blank through a model: the word it expects there, and the sentence of ours that shows the most about it."""
+"""A blank through a model: the word that the model expects, and the lab's sentence that shows most about it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def blank_of(run: Run, model: LoadedModel, text: str) -> Prediction | None:
 
 
 def telling(run: Run, model: LoadedModel) -> Blank:
-    """The first sentence that this model answers in two ways, before and after the change; else the first one."""
+    """The first sentence to which this model has two answers, before and after the change; otherwise the first one."""
     for blank in BLANKS:
         both = [blank_of(run, model, text) for text in (blank.text, blank.changed)]
         if len({each.best(1)[0] for each in both if each is not None}) == len(both):

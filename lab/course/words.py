@@ -1,4 +1,4 @@
-"""The learner's tokens inside a sentence of ours."""
+"""The learner's tokens and numbers, written into sentences of the lab."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def plain(markdown: str) -> str:
 
 
 def unmarked(markdown: str) -> str:
-    """Our own Markdown as plain text: without bold type, and with escaped characters as they were typed."""
+    """The lab's own Markdown as plain text: without bold type, and with escaped characters as they were typed."""
     return plain(markdown.replace("**", ""))
 
 
 def quoted(token: str) -> str:
-    """A token in quotation marks, safe in Markdown and isolated from the direction of the text around it.
+    """Put a token into quotation marks, safe in Markdown, and independent of the direction of the text around it.
 
     The marks U+2068 and U+2069 isolate right-to-left text from the sentence around it.
     """
@@ -37,7 +37,7 @@ def quoted(token: str) -> str:
 
 
 def stopped(told: str) -> str:
-    """A sentence of ours with its full stop, unless a quotation at its end already has one.
+    """End a sentence with a full stop, unless a quotation at its end already has one.
 
     >>> stopped("Asked about a toy")
     'Asked about a toy.'
@@ -46,42 +46,42 @@ def stopped(told: str) -> str:
 
 
 def named(trace: Trace, position: int) -> str:
-    """A token by its text and its position, counted from 1; equal tokens stay apart."""
+    """Name a token by its text and its position, from 1, which tells equal tokens apart."""
     return f"{quoted(trace.labels[position])} ({position + 1})"
 
 
 def beside(value: float, limit: float, digits: int = 2) -> str:
-    """A number compared with ``limit``, with enough digits to be on the right side of it, at least ``digits``."""
+    """Write a number with at least ``digits`` decimals, and so many that it stays on its side of ``limit``."""
     while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):
         digits += 1
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 + 0 is 0
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # to turn −0 into 0
 
 
 def in_tex(value: float, digits: int = 5) -> str:
-    """A number in LaTeX; small and large numbers have powers of ten."""
+    """Write a number in LaTeX; small and large numbers have powers of ten."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def signed(value: float, digits: int = 2, *, plus: bool = False) -> str:
-    """A number with a true minus sign, and without a sign if it rounds to 0; with ``plus``, all others have a sign."""
+    """Write a number with a true minus sign, without a sign if it rounds to 0; ``plus`` gives all others a sign."""
     return format(value, f"{'+' if plus else ''}z,.{digits}f").replace("-", "−")
 
 
 def with_minus(text: str) -> str:
-    """A text whose numbers have a true minus sign; a hyphen inside a quoted token stays."""
+    """Give the numbers of a text true minus signs; a hyphen inside a quoted token stays."""
     return re.sub(r"(?:(?<=[\s(])|^)-(?=\d)", "−", text)
 
 
 def percent(probability: float) -> str:
-    """A probability as a percentage for readers: whole percents, and 0 or 100 only if the probability is 0 or 1."""
+    """Write a probability in whole percents; 0 and 100 mean that the probability is exactly 0 or 1."""
     if 0 < probability < 0.005:
         return "<1%"
     return ">99%" if 0.995 <= probability < 1 else f"{probability:.0%}"
 
 
 def share(probability: float) -> str:
-    """A probability with three digits, as in the charts; it is 0 or 1 only if the probability is."""
+    """Write a probability with three decimals, as in the charts; 0 and 1 are written only if they are exact."""
     if 0 < probability < 0.0005:
         return f"{probability:.2g}"
     return "more than 0.999" if 0.9995 < probability < 1 else f"{probability:.3f}"

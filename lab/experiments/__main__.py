@@ -1,4 +1,4 @@
-"""The old name of ``python -m lab.evidence``, which still works and names the new one."""
+"""The old name of ``python -m lab.evidence``, which still works and prints the new name."""
 
 import sys
 

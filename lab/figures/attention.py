@@ -1,4 +1,4 @@
-"""Self-attention: one head's map, and the way of one query from vectors to a context."""
+"""Self-attention: one head's map, and how one query gets from vectors to a context."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lab.charts.components.row_built import RowBuilt
 from lab.figures.axes import KEY, WEIGHT, queries_and_keys
 from lab.models.trace import Trace
 
-# Limits: more cells make a browser slow; more bars or rows make a page long.
+# The most cells, bars and rows: more cells make a browser slow; more bars or rows make a page long.
 MAP_TOKENS = 96
 BARS = 24
 ROWS = 16
-# The dimensions drawn at first of all tokens' queries, keys and values; and the most tokens in that figure.
+# The number of dimensions drawn at first in the figure of all queries, keys or values, and the most tokens in it.
 PROJECTED, PROJECTED_TOKENS = 48, 32
 
 Projection = Literal["query", "key", "value"]
@@ -34,12 +34,12 @@ def place(layer: int, head: int) -> str:
 
 
 def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
-    """The queries and the keys of a map that are drawn: all of a short text; in a long one, those around the pair."""
+    """The queries and keys that are drawn in a map: all of a short text; in a long text, those around the pair."""
     return window(query, len(traced), MAP_TOKENS), window(key, len(traced), MAP_TOKENS)
 
 
 def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "") -> Heatmap:
-    """The weights of ``head``: rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
+    """Draw the weights of ``head``; rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
     rows, columns = shown(traced, query, key)
     weights = attention.attention_map(traced.layer(layer), head)[rows, columns]
     title, outlined = title or f"Attention weights, {place(layer, head)}", (query - rows.start, key - columns.start)
@@ -49,7 +49,7 @@ def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int
 
 
 def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> RowBuilt:
-    """One query's row, built stage by stage; in a long text, only its heaviest keys."""
+    """Draw one query's row, built stage by stage; in a long text, only with its heaviest keys."""
     row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, min(n, ROWS))
     return RowBuilt(
@@ -69,7 +69,7 @@ def row_built(traced: Trace, layer: int, head: int, query: int, key: int) -> Row
 def projections(
     traced: Trace, layer: int, head: int, of: Projection, token: int = 0, dimensions: int = PROJECTED
 ) -> Heatmap:
-    """The queries, keys or values of all tokens in ``head``, one in each row; in a long text, those around ``token``.
+    """Draw the queries, keys or values of all tokens in ``head``, one per row; in a long text, those around ``token``.
 
     The head's first ``dimensions`` are drawn.
     """
@@ -81,7 +81,7 @@ def projections(
 
 
 def divided(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """The weights of one query, with the division by √d_k and without; in a long text, only its heaviest keys."""
+    """Draw the weights of one query with and without the division by √d_k; in a long text, for its heaviest keys."""
     row, n = attention.attention_row(traced.layer(layer), head, query), len(traced)
     seen = heaviest(row.weights, key, min(n, BARS))
     both = np.stack([row.weights, undivided(row)])[:, seen]

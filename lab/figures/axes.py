@@ -13,7 +13,7 @@ WEIGHT = Scale("Weight", (0.0, 1.0))
 
 
 def tokens(traced: Trace, title: str = "Token", shown: slice = slice(0, None)) -> Axis:
-    """The tokens of a trace, or only the ``shown`` ones, with their positions in the text."""
+    """The tokens of a trace, or only the ``shown`` tokens, with their positions in the text."""
     return Axis(title, traced.labels[shown], shown.start + 1)
 
 
@@ -23,7 +23,7 @@ def queries_and_keys(traced: Trace, rows: slice = slice(0, None), columns: slice
 
 
 def counted(title: str, count: int) -> Axis:
-    """Layers, heads or other things counted from 1."""
+    """A side with layers, heads or other things, counted from 1."""
     return Axis(title, [str(i + 1) for i in range(count)])
 
 

@@ -1,12 +1,13 @@
-"""Choices that some figures offer. Imports nothing heavy: the sidebar offers these words, too."""
+"""Choices that some figures offer. The module imports nothing heavy, because the sidebar offers these words, too."""
 
-# The cells of the logit lens.
+# The contents of the cells of the logit lens.
 BEST_WORD, RANK, ENTROPY = "Best word", "Rank of the true one", "Entropy"
-# The lens that reads a hidden state: the vocabulary head after a map fitted for the layer, or the head alone.
+# The lens that reads a hidden state: the vocabulary head after a map that was fitted for the layer, or the head alone.
 FITTED, PLAIN = "Fitted lens", "Plain lens"
-# The change by a sublayer: the length of its output relative to its input, or the angle by which the vector turns.
+# Measures of a sublayer's change: its output's length relative to its input's, or the angle by which it turns the
+# vector.
 CHANGE_LENGTH, CHANGE_COSINE = "‖Δ‖ / ‖x‖", "cosine"
-# The patched part, and the direction: from the clean run into the corrupt one, or back.
+# The parts that can be patched, and the directions: from the clean run into the corrupt run, or back.
 RESIDUAL_STREAM, ATTENTION_OUTPUT, FFN_OUTPUT = "Residual stream", "Attention output", "Feed-forward output"
 HEADS_WHERE_ASKED, HEADS_WHERE_DIFFERENT = "Heads, at the asked token", "Heads, at the word that differs"
 PATCHED = (RESIDUAL_STREAM, ATTENTION_OUTPUT, FFN_OUTPUT, HEADS_WHERE_ASKED, HEADS_WHERE_DIFFERENT)

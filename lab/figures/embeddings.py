@@ -21,19 +21,19 @@ TOKENS = 32
 
 
 def stretch(first: int, width: int) -> slice:
-    """The drawn dimensions of ``width``: :data:`DIMENSIONS` from ``first`` on, or fewer if there are fewer."""
+    """The dimensions (of ``width``) that are drawn: :data:`DIMENSIONS` from ``first`` on, or fewer at the end."""
     return slice(first, min(first + DIMENSIONS, width))
 
 
 def dimension_names(traced: Trace, shown: slice) -> list[str]:
-    """Names of a stretch of dimensions: numbers from 1, or in the constructed toy their meanings."""
+    """The names of some dimensions in a row: numbers from 1 or, in the constructed toy, their meanings."""
     if traced.model.id == CONSTRUCTED:
         return dimension_labels(traced.model)[shown]
     return [str(i + 1) for i in range(shown.start, shown.stop)]
 
 
 def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
-    """The row of the token table for each token; in a long text, for the tokens around ``token``.
+    """Draw the row of the token table for each token; in a long text, for the tokens around ``token``.
 
     ``first`` is the first dimension drawn.
     """
@@ -46,9 +46,9 @@ def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
 
 
 def colours_end(values: NDArray[np.float32]) -> float:
-    """The value at which the colours end: the largest, or the 99 % quantile if it is less than half of the largest.
+    """The value at which the colours end: the largest value, or the 99 % quantile if it is less than half of that.
 
-    Otherwise a single dimension with a very large value would leave all others pale.
+    Otherwise, a single dimension with a very large value would make all others pale.
     """
     sizes = np.abs(values)
     _, largest = span(values, signed=True)
@@ -57,7 +57,7 @@ def colours_end(values: NDArray[np.float32]) -> float:
 
 
 def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
-    """The vectors that are added for one token, and their sum. ``dimension`` is outlined if it is drawn."""
+    """Draw the vectors that are added for one token, and their sum. ``dimension`` is outlined if it is drawn."""
     found = parts(traced)
     names = [name for name in SUMMANDS if name in found]
     shown = stretch(first, found["sum"].shape[1])
@@ -69,9 +69,10 @@ def summands(traced: Trace, token: int, first: int = 0, dimension: int | None = 
 
 
 def layer_norm(traced: Trace, token: int, first: int = 0, dimension: int | None = None) -> Heatmap:
-    """One token's sum normalized, and stretched and shifted by γ and β. ``dimension`` is outlined if it is drawn.
+    """Draw one token's sum, then normalized, then stretched and shifted by γ and β.
 
-    Raises ValueError for a model whose embeddings go through no LayerNorm, such as GPT-2.
+    ``dimension`` is outlined if it is drawn. Raises ValueError for a model without a LayerNorm after the embeddings,
+    such as GPT-2.
     """
     found, norm = parts(traced), worked_dimension(traced, token, 0).norm
     if norm is None:

@@ -20,22 +20,22 @@ TOKENS = 72
 
 
 def heads_in_words(head: int | None) -> str:
-    """The heads in words, for titles: one (from 0), or the mean over all."""
+    """The heads in words, for titles: one head (from 0), or the mean over all heads."""
     return "mean over heads" if head is None else f"head {head + 1}"
 
 
 def value_name(norms: bool) -> str:
-    """The name of the quantity: a weight, or the share of ‖α·f(x)‖ in its row."""
+    """The name of the quantity that is drawn: a weight, or the share of ‖α·f(x)‖ in its row."""
     return "Share of the norm" if norms else "Weight"
 
 
 def attention_flow(
     traced: Trace, read: Reading, threshold: float, most: int, source: int | None = None, target: int | None = None
 ) -> Plotted:
-    """The strongest links of all layers as a Sankey diagram.
+    """Draw the strongest links of all layers as a Sankey diagram.
 
-    ``source`` follows the paths of one token. Links that end at ``target`` are in a strong colour; the strongest link
-    is always drawn.
+    If ``source`` is given, only the paths of this token are followed. Links that end at ``target`` are in a strong
+    colour; the strongest link is always drawn.
     """
     what = "Contribution norms" if read.norms else "Attention"
     found = links(traced, read, threshold, most, source, target)
@@ -49,21 +49,21 @@ def _share(read: Reading) -> str:
 
 
 def layer_alone(traced: Trace, layer: int, token: int, top: float, norms: bool = False) -> Heatmap:
-    """The mean over heads of one layer; colours reach to ``top``."""
+    """Draw the mean over the heads of one layer; colours reach to ``top``."""
     values = layer_maps(traced, None, norms=norms)[layer]
     what = "Contribution norms" if norms else "Mean attention"
     return _map(traced, values, f"{what} of layer {layer + 1} alone", value_name(norms), top, token)
 
 
 def rolled_out(traced: Trace, layer: int, token: int, top: float, norms: bool = False) -> Heatmap:
-    """The rollout after ``layer`` (from 0) and all layers before it."""
+    """Draw the rollout over ``layer`` (from 0) and all layers before it."""
     values = rollout_after(traced, layer, norms=norms)
     title = "Rollout after layer 1" if layer == 0 else f"Rollout after layers 1 to {layer + 1}"
     return _map(traced, values, title, "Rollout", top, token)
 
 
 def _map(traced: Trace, values: Weights, title: str, value_title: str, top: float, token: int) -> Heatmap:
-    """A map, or its part around the chosen token."""
+    """Draw a map, or its part around the chosen token."""
     shown = window(token, len(traced), TOKENS)
     axes, outlined = (tokens(traced, "Receives", shown), tokens(traced, "Comes from", shown)), token - shown.start
     scale, causal = Scale(value_title, (0.0, top)), is_causal(traced)
@@ -71,7 +71,7 @@ def _map(traced: Trace, values: Weights, title: str, value_title: str, top: floa
 
 
 def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
-    """The influence tree: from ``token`` after ``layer`` (from 0) ``depth`` layers down.
+    """Draw the influence tree from ``token`` after ``layer`` (from 0), ``depth`` layers down.
 
     Rollout's value for the two ends of a path, over the same layers, is given beside the product along the path.
     """
@@ -82,7 +82,7 @@ def influence(traced: Trace, read: Reading, layer: int, token: int, k: int, dept
 
 
 def influence_within(traced: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> TreeChart:
-    """The tree that uses this one layer at every level."""
+    """Draw the tree that uses one layer at every level."""
     title = f"Tree of {traced.labels[token]}, layer {layer + 1} at every level, {heads_in_words(read.head)}"
     tree = tree_within(traced, read, layer, token, k, depth)
     return tree_chart(tree, traced.labels, title=title, value_title=value_name(read.norms))

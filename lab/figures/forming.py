@@ -20,14 +20,14 @@ from lab.course.words import percent
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 
-MOST = 5  # words listed after each layer
-_ALIKE = 0.6  # share of the largest share from which on the second token is named, too
+MOST = 5  # number of words listed after each layer
+_ALIKE = 0.6  # the second token is named, too, if its share is at least this part of the largest share
 _HALF, _LITTLE = 0.5, 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Forming:
-    """A word that forms at token ``watched`` of the run ``now``, which has the ``cuts``; ``before`` has none."""
+    """A word that forms at token ``watched`` of the run ``now``, which has ``cuts``; the run ``before`` has none."""
 
     before: Trace
     now: Trace
@@ -57,7 +57,7 @@ class Forming:
         return self.now.model.weights.vocabulary_head is not None
 
     def name(self, token: int) -> str:
-        """A token in a sentence; if others are equal, with its place among them."""
+        """Name a token in a sentence; if the text has equal tokens, add its place among them."""
         if token == self.watched and self.is_blank:
             return "the blank"
         label, labels = self.now.labels[token], self.now.labels
@@ -66,7 +66,7 @@ class Forming:
 
 
 def is_blank(trace: Trace, token: int) -> bool:
-    """Return whether a token hides a word."""
+    """Return whether a token is a mask that hides a word."""
     mask = mask_of(trace.model.tokenizer)
     return mask is not None and trace.token_ids[token] == mask[1]
 
@@ -94,12 +94,12 @@ class CutVerdict:
 
     @property
     def matters(self) -> bool:
-        """True if the best word has changed, or has at most half of its probability."""
+        """True if the best word has changed, or has lost at least half of its probability."""
         return self.changed or self.kept <= _HALF * self.was.probability
 
 
 def words_after(trace: Trace, watched: int, layer: int, fitted: bool = False) -> tuple[Word, ...]:
-    """The likeliest words at a token if the model ended after ``layer`` (0: the embeddings)."""
+    """The likeliest words at a token, read as if the model ended after ``layer`` (0: the embeddings)."""
     found = likeliest_after(trace, watched, MOST, fitted=fitted)
     return tuple(
         Word(int(each), bare(word_of(trace.model.tokenizer, int(each))), float(share))
@@ -115,7 +115,7 @@ def verdict(forming: Forming) -> CutVerdict:
 
 
 def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
-    """A sentence for each state, from the embeddings on; the last one says what the cuts changed."""
+    """Write a sentence for each state, from the embeddings on; the last sentence says what the cuts changed."""
     told = [_beginning(forming)]
     told += [(*_arrives(forming, layer), *_best(forming, layer, fitted)) for layer in range(1, forming.layers + 1)]
     if forming.cuts:
@@ -132,7 +132,7 @@ def _beginning(forming: Forming) -> Spans:
 
 
 def _arrives(forming: Forming, layer: int) -> Spans:
-    """Name the tokens from which the watched one receives most in a layer, from 1."""
+    """Name the tokens from which the watched token receives most in a layer, from 1."""
     row = forming.arriving.row[layer - 1]
     first, *rest = (int(each) for each in (-row).argsort(kind="stable"))
     at = forming.name(forming.watched)
@@ -146,7 +146,7 @@ def _arrives(forming: Forming, layer: int) -> Spans:
 
 
 def _source(forming: Forming, token: int, share: float) -> Spans:
-    """A token from which a vector comes, and its share."""
+    """Name a token from which a vector comes, and the vector's share."""
     name = ("itself", PLAIN) if token == forming.watched else (forming.name(token), FROM)
     return name, (f" ({percent(float(share))})", PLAIN)
 
@@ -193,7 +193,7 @@ def _because(forming: Forming, found: CutVerdict) -> Spans:
 
 
 def _cut_off(cuts: Cuts, forming: Forming) -> str:
-    """Say what is cut, in a sentence."""
+    """Name all cuts in a sentence."""
     said = []
     if cuts.silent:
         said.append(f"no other token hears {_tokens(forming, cuts.silent)}")
@@ -209,7 +209,7 @@ def _cut_off(cuts: Cuts, forming: Forming) -> str:
 
 
 def _heard(forming: Forming) -> str:
-    """The reason that a cut has shown: the watched token heard what is cut now."""
+    """Name the reason that a cut has shown: the watched token had heard the tokens or links that are cut now."""
     cuts = forming.cuts
     if cuts.links or cuts.in_heads:
         return "of the links that are cut now"
@@ -220,7 +220,7 @@ def _heard(forming: Forming) -> str:
 
 
 def _detour(forming: Forming) -> str:
-    """Say that a token reached the watched one through others, if cutting it off from that one changed little."""
+    """Say that a token reached the watched one through other tokens, if cutting it off from that one changed little."""
     cuts = forming.cuts
     if len(cuts.silent) != 1 or cuts != Cuts(silent=cuts.silent):
         return ""
@@ -232,7 +232,7 @@ def _detour(forming: Forming) -> str:
 
 
 def _next_cut(forming: Forming) -> str:
-    """Suggest another cut, after one that changed little."""
+    """Suggest another cut, after a cut that changed little."""
     if forming.cuts.silent:
         return "Cut another word."
     if len(forming.cuts.unheard) == 1:
@@ -245,7 +245,7 @@ def _tokens(forming: Forming, tokens: frozenset[int]) -> str:
 
 
 def ordinal(number: int) -> str:
-    """An ordinal number, from 1, in figures.
+    """Write an ordinal number, from 1, in figures.
 
     >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
     ['1st', '2nd', '3rd', '4th', '11th', '22nd']
@@ -255,5 +255,5 @@ def ordinal(number: int) -> str:
 
 
 def bare(label: str) -> str:
-    """A token for a sentence of ours: without the sign for the space before it."""
+    """Name a token in a sentence of the lab, without the sign for the space before it."""
     return visible(label.removeprefix("␣") or label)

@@ -1,6 +1,6 @@
-"""Attention metrics: the width of each row, two heads, one metric of every head, and its dependence on length.
+"""Attention metrics: the width of each row, two heads, one metric for every head, and how it depends on text length.
 
-A metric goes by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
+A metric is named by its id in :data:`lab.analysis.heads.metrics.METRICS`; ``threshold`` is the τ of raw sparsity.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _BY_ID = {metric.id: metric for metric in METRICS}
 
 
 def label(metric: Metric, corrected: bool, threshold: float) -> str:
-    """A metric as named in titles: "Sparsity, raw (τ = 0.01)"."""
+    """The name of a metric in titles: "Sparsity, raw (τ = 0.01)"."""
     tau = f" (τ = {threshold:g})" if metric.uses_threshold and not corrected else ""
     return f"{metric.name}, {'corrected' if corrected else 'raw'}{tau}"
 
 
 def unit(metric: Metric, corrected: bool) -> str:
-    """The unit of the values."""
+    """The unit of a metric's values."""
     return (corrected and metric.corrected_unit) or metric.unit
 
 
@@ -42,7 +42,7 @@ def _scale(metric: Metric, corrected: bool, value_format: str = ".3f") -> Scale:
 
 
 def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
-    """The effective number of tokens that each token looks at, in one head; in a long text, for those around ``query``.
+    """Draw at how many tokens each token looks, in effect, in one head; in a long text, for tokens around ``query``.
 
     The dashed line is the mean over all tokens.
     """
@@ -55,7 +55,7 @@ def effective(traced: Trace, layer: int, head: int, query: int) -> Figure:
 
 
 def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:
-    """The maps of two heads of a layer on one scale; in a long text, a cell is the largest weight of a block."""
+    """Draw the maps of two heads of a layer on one scale; in a long text, a cell has the largest weight of a block."""
     both = ((head, "chosen"), (other, "other"))
     captions = [(f"Layer {layer + 1}, head {each + 1}", which) for each, which in both]
     return maps_of(traced, layer, captions, "Attention of two heads", (head, other))[0]
@@ -64,7 +64,7 @@ def two_heads(traced: Trace, layer: int, head: int, other: int) -> SmallMaps:
 def all_heads(
     traced: Trace, metric: str, layer: int, head: int, corrected: bool = False, threshold: float = 0.01
 ) -> Heatmap:
-    """A metric of every head of the model; one head is outlined.
+    """Draw a metric for every head of the model; one head is outlined.
 
     Raises ValueError if the metric is corrected for rows without a choice, and the text has no other rows.
     """
@@ -76,16 +76,16 @@ def all_heads(
 def by_length(
     traced: Trace, metric: str, layer: int, head: int, corrected: bool = False, threshold: float = 0.01
 ) -> Figure:
-    """A metric of a head without preference on texts of many lengths, and one head on this text beside it.
+    """Draw a metric for a head without preference on texts of many lengths, beside one head on this text.
 
-    Raw spread has a logarithmic scale, because it grows with every token: on an even scale, no short text could be
-    told from 0.
+    Raw spread has a logarithmic scale, because it grows with every token: on a linear scale, short texts would look
+    like 0.
 
     Raises the errors of :func:`all_heads`.
     """
     own = float(trace_metrics(traced, threshold).values(metric, corrected)[layer, head])
     line, what = uniform_by_length(is_causal(traced), threshold).values(metric, corrected)[:, 0], _BY_ID[metric]
-    high = max(float(line.max()), own, 1e-9) * 1.12  # a little room above the highest point
+    high = max(float(line.max()), own, 1e-9) * 1.12  # leaves a little room above the highest point
     x, y = AxisPlaces("Tokens (logarithmic)", LENGTHS), replace(_scale(what, corrected, ".4g"), domain=(0.0, high))
     title = f"{label(what, corrected, threshold)}: a uniform head by length"
     figure = marked_lines({"uniform head": line}, {"this head": (len(traced), own)}, x, y, title=title)

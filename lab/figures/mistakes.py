@@ -1,4 +1,4 @@
-"""The forward pass with a mistake in it, and the distance by which each layer's output moves."""
+"""The forward pass with a mistake in it, and how far the output of each layer moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.models.trace import Trace
 
 
 def moved_by_layer(right: Trace, broken: Trace, layer: int) -> Figure:
-    """The distance between the residual streams of ``broken`` and ``right`` after each layer; ``layer`` is marked.
+    """Draw the distance between the residual streams of ``broken`` and ``right`` after each layer; ``layer`` is marked.
 
     Distances are shares of the vectors’ lengths, averaged over tokens.
     """
@@ -20,5 +20,5 @@ def moved_by_layer(right: Trace, broken: Trace, layer: int) -> Figure:
 
 
 def streams(count: int) -> list[str]:
-    """Labels of ``count`` hidden states: the embeddings' output, then each layer's."""
+    """The labels of ``count`` hidden states: the output of the embeddings, then the output of each layer."""
     return ["embeddings", *(f"layer {layer}" for layer in range(1, count))]

@@ -1,4 +1,4 @@
-"""Multi-head attention: the heads of a layer side by side, their sum, and the distance between two of them."""
+"""Multi-head attention: the heads of a layer side by side, the sum of their vectors, and the distance of two heads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lab.charts.cells.strips import strips
 from lab.figures.axes import WEIGHT, counted
 from lab.models.trace import Trace
 
-CELLS = 48  # cells on a side of a small map; sixteen maps of this size are still light
-COLUMNS = 96  # tokens that a wide map shows
+CELLS = 48  # cells per side of a small map; sixteen maps of this size are still light
+COLUMNS = 96  # number of tokens that a wide map shows
 
 
 def head_labels(traced: Trace) -> list[str]:
@@ -27,7 +27,7 @@ def head_labels(traced: Trace) -> list[str]:
 def maps_of(
     traced: Trace, layer: int, captions: Sequence[tuple[str, str]], title: str, heads: Sequence[int] | None = None
 ) -> tuple[SmallMaps, int]:
-    """All heads of a layer, or some, as small maps on one scale; and the number of tokens on a cell's side."""
+    """All or some heads of a layer as small maps on one scale, and the number of tokens per side of a cell."""
     attention = traced.layer(layer).attention
     maps, block = comparing.small_maps(attention if heads is None else attention[list(heads)], CELLS)
     names = block_names(traced.labels, block)
@@ -35,10 +35,10 @@ def maps_of(
 
 
 def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
-    """Every head of a layer on one scale, with the token at which it looks most from ``query``.
+    """Draw every head of a layer on one scale, with the token at which it looks most from ``query``.
 
-    ``head`` is framed, and the row of ``query`` in every map. In a long text, a cell is the largest weight of a
-    block of tokens.
+    ``head`` is framed, and the row of ``query`` in every map. In a long text, a cell has the largest weight of a block
+    of tokens.
     """
     best = traced.layer(layer).attention[:, query].argmax(dim=-1).tolist()
     captions = [(label, f"→ {traced.labels[key]}") for label, key in zip(head_labels(traced), best, strict=True)]
@@ -47,7 +47,7 @@ def all_heads(traced: Trace, layer: int, head: int, query: int) -> SmallMaps:
 
 
 def concatenation(traced: Trace, layer: int, token: int) -> Heatmap:
-    """The heads' contexts of one token laid side by side, and below them each head alone, in its own place."""
+    """Draw the heads' contexts of one token side by side and, below them, each head alone, in its own place."""
     concat, heads = traced.layer(layer).context_concat[token].numpy(), head_labels(traced)
     alone = np.kron(np.eye(len(heads), dtype=bool), np.ones(traced.model.config.head_width, dtype=bool))
     title = f"The heads side by side, layer {layer + 1}"
@@ -55,7 +55,7 @@ def concatenation(traced: Trace, layer: int, token: int) -> Heatmap:
 
 
 def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
-    """The vector that each head adds to one token, the bias if any, their sum, and the layer's own attention output."""
+    """Draw the vector that each head adds to one token, any bias, their sum, and the layer's attention output."""
     added = comparing.head_sum(traced.layer(layer))
     bias = {"bias": added.bias} if traced.model.config.biases else {}
     vectors = [*added.parts[:, token], *bias.values(), added.total[token], added.output[token]]
@@ -64,7 +64,10 @@ def heads_add_up(traced: Trace, layer: int, token: int) -> Heatmap:
 
 
 def divergence(traced: Trace, layer: int, head: int, other: int) -> Heatmap:
-    """The divergence between a layer's heads, in nats. Raises ValueError for a single token, which has no choice."""
+    """Draw the divergence between a layer's heads, in nats.
+
+    Raises ValueError for a single token, which has no choice.
+    """
     apart, title = comparing.layer_divergence(traced, layer), f"How far the heads of layer {layer + 1} are apart"
     axes = counted("Head", len(apart)), counted("Other head", len(apart))
     scale = Scale("Divergence in nats", (0.0, comparing.MOST_APART), ".2f")

@@ -27,7 +27,7 @@ _INTRODUCTION = (
 
 
 def python_of(call: partial[Any]) -> tuple[str, str]:
-    """(setup, expression): imports, models and traces; and an expression with the result of ``call``.
+    """Return (setup, expression): code for imports, models and traces, and an expression with the result of ``call``.
 
     Raises TypeError for an argument that Python code cannot make again: an array, a tensor.
     """
@@ -37,7 +37,7 @@ def python_of(call: partial[Any]) -> tuple[str, str]:
 
 
 def notebook(call: partial[Any], title: str) -> str:
-    """The notebook (JSON, nbformat 4) that makes the figure of ``call`` again, and shows it and its numbers as a table.
+    """Write the notebook (JSON, nbformat 4) that makes the figure of ``call`` again, and lists its numbers in a table.
 
     ``title`` is shown as plain text. Raises the errors of :func:`python_of`.
     """
@@ -72,7 +72,7 @@ class _Writer:
         return "\n".join([*imports, "", *self.lines])
 
     def write(self, value: object) -> str:
-        """An expression for ``value``; a value that is made once and used often gets a name."""
+        """Write an expression for ``value``; a value that is made once and used often gets a name."""
         if isinstance(value, Trace):
             return self._named(value, "traced", self._trace)
         if isinstance(value, LoadedModel):
@@ -84,7 +84,7 @@ class _Writer:
         return repr(value) if isinstance(value, _PLAIN) else self._code(value)
 
     def _code(self, value: object) -> str:
-        """A call, a frozen dataclass as the call that makes it, or the name of a function."""
+        """Write a call, a frozen dataclass as the call that makes it, or the name of a function."""
         if isinstance(value, partial):
             return self._call(value.func, value.args, value.keywords)
         if is_dataclass(value) and not isinstance(value, type):
@@ -96,7 +96,7 @@ class _Writer:
 
     def _named(self, value: Any, kind: str, write: Callable[[Any], str]) -> str:
         if id(value) not in self.names:
-            expression = write(value)  # before the name is noted, because a trace needs its model's line above its own
+            expression = write(value)  # comes before the name, because a trace needs its model's line above its own
             count = sum(name.startswith(kind) for name in self.names.values())
             self.names[id(value)] = kind if count == 0 else f"{kind}_{count + 1}"
             self.lines.append(f"{self.names[id(value)]} = {expression}")
@@ -108,7 +108,7 @@ class _Writer:
         return self.write(model.made)
 
     def _trace(self, traced: Trace) -> str:
-        """``trace(model, text)``, or ``trace_encoding`` if tokens or segments are not the tokenizer's."""
+        """Write ``trace(model, text)``, or ``trace_encoding`` if tokens or segments differ from the tokenizer's."""
         encoding, changes = traced.encoding, traced.interventions
         own = encode(traced.model.tokenizer, traced.model.config, encoding.text, encoding.pair)
         differs = {f.name for f in fields(Encoding) if getattr(encoding, f.name) != getattr(own, f.name)}
@@ -123,7 +123,7 @@ class _Writer:
         return f"{self._imported(trace_encoding)}({model}, {self._imported(replace)}({read}{changed}){others})"
 
     def _call(self, function: Callable[..., Any], arguments: Collection[Any], options: Mapping[str, Any]) -> str:
-        """A call with the first argument by its place, the others by name, and defaults left out."""
+        """Write a call with the first argument by place, the other arguments by name, and without defaults."""
         name, signature = self._imported(function), inspect.signature(function)
         bound = signature.bind(*arguments, **options).arguments.items()
         given = [(key, value) for key, value in bound if value is not signature.parameters[key].default]
@@ -145,7 +145,7 @@ class _Writer:
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
     def _imported(self, thing: Any) -> str:
-        """The name of a public function or class, and its import; modules of the lab and the standard library."""
+        """Return the name of a public function or class of the lab or the standard library, and note its import."""
         module, name = thing.__module__, thing.__qualname__
         if getattr(sys.modules.get(module), name, None) is not thing:
             raise TypeError(f"{module}.{name} is no public function or class; a notebook cannot import it.")

@@ -16,7 +16,7 @@ from lab.models.trace import Trace
 def parked_and_worth(
     traced: Trace, layer: int, head: int, place: int | None = None, word: int | None = None, to_mean: bool = False
 ) -> Figure:
-    """The parked share of every head against the change without the head; ``head`` of ``layer`` is ringed.
+    """Draw the parked share of every head against the change without the head; ``head`` of ``layer`` has a ring.
 
     The change is in ln P(``word``), a token id, at ``place``; without a word, in the last layer's vectors. The
     dashed line is the share above which we say that a head parks.
@@ -34,6 +34,6 @@ def parked_and_worth(
 
 
 def parked_shares(traced: Trace, layer: int, head: int) -> Heatmap:
-    """The parked share of every head; ``head`` of ``layer`` is outlined."""
+    """Draw the parked share of every head; ``head`` of ``layer`` is outlined."""
     share, scale = parked_share(traced), Scale("Share of attention parked", (0.0, 1.0), ".2f")
     return heatmap(share, layers_and_heads(share), scale, title="What each head parks", highlight=(layer, head))

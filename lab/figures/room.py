@@ -18,7 +18,7 @@ NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 
 
 def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
-    """The number of times that each head was picked in a round. If ``revealed``, the right head is outlined."""
+    """Draw how often each head was picked in a round. If ``revealed``, the right head is outlined."""
     layers, heads = (tuple(str(each + 1) for each in range(count)) for count in (picks.layers, picks.heads))
     rows = Axis("Layer", layers, counts=True) if picks.layers > 1 else Axis("", ("Answers",))
     counts = np.array(found.options).reshape(picks.layers, picks.heads)
@@ -29,7 +29,7 @@ def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
 
 
 def round_chart(found: Counts, question: Posed, revealed: bool) -> Figure:
-    """The share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
+    """Draw the share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
 
     ``question`` is the round's question. If ``revealed``, the right answer is marked. Raises ValueError if nobody
     answered.

@@ -1,4 +1,4 @@
-"""The sentence as the control of a page: its tokens, and the attention of each token to each other one."""
+"""The sentence as the control of a page: its tokens, and the attention from each token to each other token."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lab.charts.base.labels import direction
 from lab.charts.components.sentence import Relation, SentenceRow
 from lab.models.trace import Trace
 
-# A layer, and a head of it or None for the mean over its heads, from 0.
+# A layer, and one of its heads, from 0, or None for the mean over its heads.
 Looking = tuple[int, int | None]
-# The most tokens in a row; of a longer text, it is a window around the chosen token.
+# The most tokens in a row; for a longer text, the row is a window around the chosen token.
 DRAWN = 48
 
 
@@ -34,12 +34,12 @@ def sentence(
     traced
         The run.
     query, key
-        The token that attends, and the one that it attends to, from 0; without ``key`` only one is chosen.
+        The token that attends, and the token that it attends to, from 0; without ``key``, only the first is chosen.
     of
         The layer and head whose arcs are drawn, from 0, or None for the mean over the layer's heads. Without ``of``,
         no arcs.
     covered
-        Whether the arcs wait for an answer.
+        Whether the arcs are hidden until a question is answered.
     relations
         Arcs below the row, between places in the text; arcs that leave the window are left out.
     """
@@ -61,7 +61,7 @@ def sentence(
 
 
 def weights_of(traced: Trace, layer: int, head: int | None = None) -> NDArray[np.float32]:
-    """(n, n) weights of a head, or the mean over the heads of the layer."""
+    """The weights of a head, (n, n), or their mean over the heads of the layer."""
     if head is not None:
         return attention_map(traced.layer(layer), head)
     mean: NDArray[np.float32] = np.asarray(traced.layer(layer).attention).mean(axis=0)

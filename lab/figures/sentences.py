@@ -1,4 +1,4 @@
-"""Inter-sentence attention: a matrix of sentences, the tokens behind one of its cells, and two texts as a pair."""
+"""Inter-sentence attention: a matrix of sentences, the tokens behind one cell of it, and two texts as a pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lab.charts.cells.heatmap import Heatmap, heatmap, large_heatmap
 from lab.figures.axes import KEY, QUERY
 from lab.models.trace import Trace
 
-# The most tokens on a side of a block's map; a longer one is shown around its largest weight.
+# The most tokens on a side of a block's map; of a longer side, the part around the largest weight is shown.
 TOKENS = 48
 FROM, TO, SHARE = "From (queries)", "To (keys)", "Share of attention"
 _PERCENT = ".0%"
@@ -35,7 +35,7 @@ MEASURES = {
     RELATIVE: ("relative", "× uniform head"),
     MAXIMUM: ("maximum", "Weight"),
 }
-_LABEL = 40  # characters of a sentence that are kept in a label
+_LABEL = 40  # number of characters of a sentence in a label
 TEXTS = ("Text A", "Text B")
 
 
@@ -63,22 +63,22 @@ class Between:
         return [f"{i} {words}" for i, words in enumerate(cut, start=1)]
 
     def axes(self, *others: str) -> tuple[Axis, Axis]:
-        """The sides of a matrix from each sentence to each sentence, by their numbers, and to ``others``."""
+        """The sides of a matrix from sentences to sentences, by their numbers, and to ``others``."""
         return Axis(FROM, self.names()), Axis(TO, [*(str(i + 1) for i in range(len(self.sentences))), *others])
 
 
 def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:
-    """The attention between sentences, of all tokens or with the special tokens (or the first one) left out.
+    """The attention between sentences, over all tokens, or with the special tokens (or the first token) left out.
 
-    If they are left out, every row of the mean over heads sums to 1 again. If a sentence would have no token then,
-    nothing is left out.
+    If these tokens are left out, every row of the mean over heads sums to 1 again. If a sentence would have no token
+    then, nothing is left out.
     """
     sentence_of, renormalise = read_as(traced, sentences, left_out)
     return inter_sentence(traced, sentence_of, renormalise=renormalise)
 
 
 def read_as(traced: Trace, sentences: Sentences, left_out: bool) -> tuple[tuple[int | None, ...], bool]:
-    """For each token its sentence, and whether rows sum to 1 over tokens in sentences; see :func:`read`."""
+    """The sentence of each token, and whether rows sum to 1 over the tokens in sentences; see :func:`read`."""
     others = aside(traced, sentences) if left_out else None
     return others or sentences.of_token, others is not None
 
@@ -90,7 +90,7 @@ def between(traced: Trace, left_out: bool = False) -> Between:
 
 
 def sentence_map(traced: Trace, cell: tuple[int, int], left_out: bool = False) -> Heatmap:
-    """Draw the share of attention that each sentence gives to each, as wide as the page; see also :func:`matrix`."""
+    """Draw the share of attention that each sentence gives to each other, as wide as the page; see :func:`matrix`."""
     found, scale = between(traced, left_out), Scale(SHARE, None, _PERCENT)
     title = "How much each sentence looks at each"
     return large_heatmap(found.values(MASS), found.axes(), scale, title=title, highlight=cell, causal=found.causal)
@@ -104,9 +104,9 @@ def matrix(
     top: float | None = None,
     left_out: bool = False,
 ) -> Heatmap:
-    """Draw the sentences as a heatmap; the ``cell`` from a sentence to a sentence (from 0) is outlined.
+    """Draw the sentences as a heatmap; the ``cell`` from one sentence to another (from 0) is outlined.
 
-    Cells that a causal model cannot see are grey. ``top`` is the end of the colours if two maps are compared; for
+    Cells that a causal model cannot see are grey. ``top`` ends the scale of colours if two maps are compared; for
     ``left_out`` see :func:`read`.
     """
     found, high = between(traced, left_out), 1.0 if measure == MAXIMUM else top
@@ -116,7 +116,7 @@ def matrix(
 
 
 def block(traced: Trace, a: int, b: int, heads: str | tuple[int, int] = AVERAGE, left_out: bool = False) -> Heatmap:
-    """Draw the tokens behind one cell, the largest weight outlined.
+    """Draw the tokens behind one cell, with the largest weight outlined.
 
     ``heads`` is one head (layer and head from 0), or :data:`AVERAGE` for the mean over all heads.
     """
@@ -152,12 +152,12 @@ def _tokens(
 
 
 def apart(traced: Trace, sentences: Sentences) -> InterSentence:
-    """Read all attention as in the model; attention to special tokens (or to the first one) counts as removed."""
+    """Read all attention as in the model; attention to special tokens (or to the first token) counts as removed."""
     return inter_sentence(traced, aside(traced, sentences) or sentences.of_token)
 
 
 def everywhere(traced: Trace, a: int) -> Heatmap:
-    """Draw the shares of each sentence's attention; the last column can be left out, and is outlined for ``a``."""
+    """Draw the shares of each sentence's attention; the last column can be left out; its cell for ``a`` is outlined."""
     sentences = split(traced)
     found, special = Between(traced, sentences, apart(traced, sentences)), any(traced.encoding.special)
     more = found.sentences.blanks or found.sentences.left_out
@@ -170,7 +170,7 @@ def everywhere(traced: Trace, a: int) -> Heatmap:
 def between_texts(traced: Trace, as_one: bool, top: float, left_out: bool = False) -> Heatmap:
     """Draw the mean mass between the two texts of a pair, read as a pair or, with ``as_one``, as one text.
 
-    ``top`` is the end of the colours; for ``left_out`` see :func:`read`. Raises ValueError for a trace without a second
+    ``top`` ends the scale of colours; for ``left_out`` see :func:`read`. Raises ValueError for a trace without a second
     text.
     """
     values = crossing(_of_texts(traced, as_one, left_out), split(traced).in_pair)

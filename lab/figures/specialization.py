@@ -36,21 +36,21 @@ _NAMES = (*(Category(each.name, _SIGNS[each.id]) for each in PATTERNS), Category
 
 
 def axis_name(traced: Trace, dimension: Dimension) -> str:
-    """A dimension's name; the one about [CLS] is called after the first token, as not all models have [CLS]."""
+    """The name of a dimension; the dimension of [CLS] is named after the first token, as not all models have [CLS]."""
     if dimension.id == "cls":
         return traced.labels[0] if traced.encoding.special[0] else "First token"
     return dimension.name
 
 
 def present(raw: Values) -> NDArray[np.intp]:
-    """The indices of the dimensions with values, that is, for which the text has a token. ``raw`` (H, 7)."""
+    """The indices of the dimensions that have values, that is, for which the text has a token. ``raw`` (H, 7)."""
     return np.flatnonzero(np.isfinite(raw).all(axis=0))
 
 
 def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out: bool = False) -> Plotted:
-    """The specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
+    """Draw the specialization of ``head``, or of ``everyone`` in its layer, relative to the layer.
 
-    ``left_out``: without the special tokens, or without the first token if a model has none.
+    ``left_out`` leaves out the special tokens, or the first token if the model has no special tokens.
 
     Raises ValueError for a text with fewer than three kinds of token, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -72,7 +72,7 @@ def radar(traced: Trace, layer: int, head: int, everyone: bool = False, left_out
 
 
 def beside_even(traced: Trace, layer: int, head: int, left_out: bool = False) -> Figure:
-    """The attention that a head gives to each kind of word, in full colour; below it, pale, a uniform head's.
+    """Draw the attention that a head gives to each kind of word, and below it, in a pale colour, a uniform head's.
 
     Raises ValueError for a text without words of these kinds, and
     :class:`lab.text.tags.pipeline.PipelineUnavailable`.
@@ -118,19 +118,19 @@ def _numbers(axes: list[str], relative: Values, raw: Values, corrected: Values) 
 def names_of(traced: Trace, only_words: bool = False) -> NDArray[np.str_]:
     """The name of every head on this text, (L, H) ids of patterns.
 
-    ``only_words``: without the special tokens, or without the first token if a model has none.
+    ``only_words`` leaves out the special tokens, or the first token if the model has no special tokens.
     """
     chance = trace_chance(traced, only_words=only_words)
     return name_heads(trace_patterns(traced, only_words=only_words), chance)
 
 
 def named_heads(traced: Trace, layer: int, head: int, only_words: bool = False) -> Heatmap:
-    """The named pattern of each head on this text, as in :func:`names_of`; ``head`` of ``layer`` is outlined."""
+    """Draw the named pattern of each head on this text, as in :func:`names_of`; ``head`` of ``layer`` is outlined."""
     return names_map(names_of(traced, only_words), layer, head, "Heads that have a name in this text")
 
 
 def names_map(names: NDArray[np.str_], layer: int, head: int, title: str) -> Heatmap:
-    """A map of names, (L, H) ids of patterns."""
+    """Draw a map of names, (L, H) ids of patterns."""
     order = [*(pattern.id for pattern in PATTERNS), MIXED]
     places = np.array([[order.index(str(name)) for name in row] for row in names])
     return category_map(places, _NAMES, title=title, value_title="Name", highlight=(layer, head))

@@ -1,4 +1,4 @@
-"""The picture of a word that forms at one token, layer by layer: for the first page, lessons 4 and 9, a notebook."""
+"""The picture of a word that forms at one token, layer by layer, for the first page, lessons 4 and 9, and notebooks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lab.charts.components.word_forms import SILENT, UNHEARD, WordForms
 from lab.figures.forming import Forming, bare, story, words_after
 from lab.models.trace import Trace
 
-LANES = 24  # the most tokens that can be told apart
+LANES = 24  # the most tokens that a reader can tell apart
 
 
 def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) -> WordForms:
-    """The picture of token ``watched`` (from 0).
+    """Draw the picture of token ``watched`` (from 0).
 
     Parameters
     ----------
@@ -100,13 +100,13 @@ def _title(forming: Forming) -> str:
 
 
 def _heading(forming: Forming, state: int) -> str:
-    """The line over the words of a state."""
+    """The heading above the words of a state."""
     what = "the next word" if forming.now.model.config.causal else forming.name(forming.watched)
     return f"{what[0].upper()}{what[1:]} {f'after layer {state}' if state else 'before layer 1'}"
 
 
 def _hint(forming: Forming, others: int) -> str:
-    """The next thing to try, and how many tokens are not drawn."""
+    """Say what to try next, and how many tokens are not drawn."""
     at = forming.name(forming.watched)
     said = (
         "Click a cut word again to cut it off from every word, and once more to heal it."

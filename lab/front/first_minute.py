@@ -27,7 +27,7 @@ from lab.ui.shared.word_forms import show_word_forms
 _PICKED, _GUESS, _OWN, _TYPED, _SHOWN = "_first_picked", "_first_guess", "_first_own", "_first_typed", "_first_shown"
 _OWN_SENTENCE = "Your own …"
 _LONGEST = 30  # characters of a guess
-_WRITTEN = re.compile(r"\[MASK\]|<mask>|_+", re.IGNORECASE)  # how a learner may write a blank
+_WRITTEN = re.compile(r"\[MASK\]|<mask>|_+", re.IGNORECASE)  # the ways in which a learner may write a blank
 _STYLE = f"""<style>
 .blank-sentence {{ font-size: clamp(1.4rem, 4vw, 2rem); line-height: 1.35; margin: 0; overflow-wrap: anywhere; }}
 .blank-sentence .gap {{ display: inline-block; min-width: 3.4em; text-align: center; color: {CHOSEN};
@@ -38,7 +38,7 @@ _STYLE = f"""<style>
 
 @dataclass(frozen=True, eq=False)
 class AskedBlank:
-    """A sentence through the model, the place of its blank, and the text before and after the blank."""
+    """A sentence that the model has read, the place of its blank, and the text before and after the blank."""
 
     trace: Trace
     place: int
@@ -49,7 +49,7 @@ class AskedBlank:
 
     @property
     def around(self) -> tuple[str, str]:
-        """The text before the blank, and the text after it."""
+        """The text before the blank and the text after it."""
         start, end = self.trace.offsets[self.place]
         return self.trace.text[:start], self.trace.text[end:]
 
@@ -81,7 +81,7 @@ def show(question: str) -> None:
 
 
 def filling_model(chosen: str) -> LoadedModel:
-    """The chosen model if it is here and fills blanks, else the default one, with the reason."""
+    """The chosen model if it is here and fills blanks, otherwise the default model, with the reason."""
     model = runs.model(available(chosen))
     if can_fill(model):
         return model
@@ -91,14 +91,14 @@ def filling_model(chosen: str) -> LoadedModel:
 
 
 def can_fill(model: LoadedModel) -> bool:
-    """Return whether a model has a token for a hidden word and predicts the word."""
+    """Return whether a model has a token for a hidden word, and predicts words."""
     return (
         not model.config.causal and mask_of(model.tokenizer) is not None and model.weights.vocabulary_head is not None
     )
 
 
 def asked(model: LoadedModel, text: str) -> AskedBlank | None:
-    """``text`` with its first blank, or with its last word hidden if it has none; None if no word can be hidden.
+    """Return ``text`` with its first blank, or, without a blank, with its last word hidden; None if no word can be.
 
     Raises TextError for a text with nothing to read.
     """
@@ -113,7 +113,7 @@ def asked(model: LoadedModel, text: str) -> AskedBlank | None:
 
 
 def _choose(sentence: First | None) -> None:
-    """Draw the sentences to choose from, and a line for the learner's own."""
+    """Draw the sentences to choose from, and a line for the learner's own sentence."""
 
     def take() -> None:
         picked = st.session_state[_PICKED]
@@ -141,13 +141,13 @@ def _choose(sentence: First | None) -> None:
 
 
 def _begin_again() -> None:
-    """Begin again: another sentence waits for its own guess."""
+    """Begin again, because another sentence needs another guess."""
     for key in (_GUESS, _OWN, _SHOWN):
         st.session_state.pop(key, None)
 
 
 def _sentence(now: AskedBlank) -> str:
-    """The sentence as HTML, the blank as a gap; all text is escaped."""
+    """The sentence as HTML, with a gap for the blank; all text is escaped."""
     gap = '<span class="gap" role="img" aria-label="blank">?</span>'
     before, after = (html.escape(part) for part in now.around)
     return f'<p class="blank-sentence">{before}{gap}{after}</p>'
@@ -189,18 +189,18 @@ def _told(now: AskedBlank, guess: str) -> str:
 
 
 def pieces_of(now: AskedBlank, guess: str) -> list[int]:
-    """The ids of a guess in the blank's place: a vocabulary may have a word with the space before it and without."""
+    """The ids that a guess may have in the blank: a vocabulary may have the word with and without a space before it."""
     tokenizer, asking = now.trace.model.tokenizer, list(now.trace.token_ids)
     before, after = now.around
     filled = tokenizer.encode(f"{before}{guess}{after}").ids
     if filled[: now.place] != asking[: now.place]:
-        # The space before the mask is a token of its own, so the word is encoded without a space.
+        # The space before the mask is a separate token, so the word is encoded without a space.
         return list(tokenizer.encode(guess, add_special_tokens=False).ids)
     return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
 
 
 def _try(now: AskedBlank, sentence: First | None) -> str:
-    """The word to cut off, if the lab knows one whose cut is worth seeing."""
+    """Offer the word whose cut is worth seeing, if the lab knows one for this sentence."""
     if sentence is None:
         return ""
     best = now.trace.model.tokenizer.id_to_token(int(now.prediction.best(1)[0]))

@@ -25,7 +25,7 @@ def show() -> None:
 
 
 def _go_on() -> None:
-    """Draw the one button that leads on: to the first lesson, or to the lesson where the learner was last."""
+    """Draw the button to the first lesson, or to the lesson with which the learner should go on."""
     lesson = where_to_go_on()
     begun = any(progress().count(each.id).seen for each in LESSONS)
     label = f"Go on with lesson {number(lesson)}: {lesson.title}" if begun else "Start with lesson 1"

@@ -1,4 +1,4 @@
-"""Opens a lesson by its id: its own screens, and the lessons before it that it asks of again."""
+"""Opens a lesson by its id: its own screens, and the earlier lessons whose questions it asks again."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ def part(id: str, name: str) -> ModuleType:
 def asked_again(id: str) -> list[str]:
     """The earlier lessons by id, the lesson whose questions return first at the front.
 
-    The one before the last comes first, as more has been forgotten of it; then the last, and so on back.
+    The lesson before the last comes first, because more of it is forgotten; then the last one, then the others.
     """
     before = [lesson.id for lesson in LESSONS[: number(lesson_of(id)) - 1]][::-1]
     return [*before[1:2], *before[:1], *before[2:]]
 
 
 def for_a_class() -> dict[str, Returning]:
-    """All that a class can be asked of a text, by the lesson's id.
+    """All questions that a class can be asked about a text, by the lesson's id.
 
-    Also what a lesson does not ask again, as the figure that answers it is gone: a class gets another sentence.
+    They include questions that no later lesson asks, as the figure with the answer is gone: a class gets another
+    sentence.
     """
     return {lesson.id: _all(part(lesson.id, "again")) for lesson in LESSONS}
 

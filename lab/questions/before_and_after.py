@@ -1,7 +1,7 @@
 """Questions of the same kinds before a lesson and after it, each time about another sentence.
 
-Both tests use the questions that a lesson asks again later (:mod:`lab.questions.returning`), so that the second cannot
-be answered from memory of the first.
+Both tests use the questions that a lesson asks again later (:mod:`lab.questions.returning`), so that nobody can answer
+the second test from memory of the first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lab.questions.question import Question
 if TYPE_CHECKING:
     from lab.questions.returning import Returning, Spot
 
-# The number of questions of a test: few enough that learners take it.
+# The number of questions in a test, which is small enough that learners take the test.
 COUNT = 2
 
 
@@ -29,9 +29,9 @@ class LessonTest:
 
 
 def two_tests(ask: Returning, spots: Iterable[Spot]) -> tuple[LessonTest, LessonTest] | None:
-    """The tests before and after a lesson, from the first two runs that decide the same questions in other words.
+    """The tests before and after a lesson, from the first two runs that give different forms of the same questions.
 
-    None if no two runs do. No more ``spots`` are taken than needed.
+    None if there are no two such runs. No more ``spots`` are read than needed.
     """
     known: list[tuple[Spot, Mapping[str, Question]]] = []
     for spot in spots:
@@ -54,7 +54,7 @@ def _differ(one: Question, other: Question) -> bool:
 class BothTests:
     """The results of both tests of a lesson: for each question, by its id, whether the answer was right.
 
-    ``after`` is None until the second test was taken; it has the same questions as the first.
+    ``after`` is None until the second test, which has the same questions, was taken.
     """
 
     before: Mapping[str, bool]
@@ -76,7 +76,7 @@ class Gain:
 
 
 def gain(taken: Iterable[BothTests]) -> Gain:
-    """The gain over all lessons whose tests were taken before and after."""
+    """The gain over all lessons in which both tests were taken."""
     both = [(each.before, each.after) for each in taken if each.after is not None]
     return Gain(
         sum(len(before) for before, _ in both),

@@ -10,7 +10,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any
 
-# Relative tolerance for rounding: an answer at the limit of the right range counts as right.
+# Relative tolerance for rounding, so that an answer at the limit of the right range counts as right.
 _LAST_BITS = 1e-9
 
 
@@ -24,7 +24,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Bounds:
-    """The range that a number may have, and its unit. Nothing in it tells which number is right."""
+    """The range that a number may have, and its unit. Neither range nor unit tells which number is right."""
 
     low: float
     high: float
@@ -39,8 +39,8 @@ class Bounds:
 class NumberAnswer:
     """A number as the answer: the right value, its tolerance, and the edges of the histogram's bins.
 
-    ``value`` ± ``tolerance`` are among ``edges`` if they are within the bounds: one bin has the right answers, and no
-    others.
+    ``value`` ± ``tolerance`` are among ``edges`` if they are within the bounds, so that one bin has all right answers,
+    and no other answers.
     """
 
     value: float
@@ -50,11 +50,11 @@ class NumberAnswer:
 
     @property
     def right(self) -> int:
-        """The bin of the right value."""
+        """The number of the bin with the right value."""
         return bisect_right(self.edges, self.value)
 
     def bin(self, value: float) -> int:
-        """The bin of an answer, from 0. An answer on an edge of the right bin is in that bin."""
+        """The number of an answer's bin, from 0. An answer on an edge of the right bin is in the right bin."""
         if abs(value - self.value) <= self.tolerance * (1 + _LAST_BITS):
             return self.right
         found = bisect_right(self.edges, value)
@@ -62,16 +62,16 @@ class NumberAnswer:
 
     @property
     def bins(self) -> tuple[str, ...]:
-        """The range of each bin, in words; the first and the last are open."""
+        """The range of each bin, in words; the first and the last bin are open."""
         ends = [self.written(edge) for edge in self.edges]
         until = " to " if self.edges and self.edges[0] < 0 else "–"
         between = (f"{low}{until}{high}" for low, high in pairwise(ends))
         return (f"under {ends[0]}", *between, f"over {ends[-1]}") if ends else ("any",)
 
     def written(self, value: float) -> str:
-        """A number with one digit more than the tolerance needs."""
+        """Write a number with one digit more than the tolerance needs."""
         digits = max(0, 1 - math.floor(math.log10(self.tolerance)))
-        return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # -0 + 0 is 0
+        return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # to turn -0 into 0
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> NumberAnswer:
@@ -80,7 +80,7 @@ class NumberAnswer:
 
 @dataclass(frozen=True)
 class Picks:
-    """The places to pick from: the tokens of a text, or else heads, with a row for each layer."""
+    """The places to pick from: the tokens of a text, or heads, in one row per layer."""
 
     tokens: tuple[str, ...] = ()
     layers: int = 1
@@ -90,7 +90,7 @@ class Picks:
         return len(self.tokens) or self.layers * self.heads
 
     def name(self, place: int) -> str:
-        """A place in words, in plain text. The direction of a token does not affect the text around it."""
+        """Name a place in plain text. The direction of a token does not affect the text around it."""
         if self.tokens:
             return f"“\u2068{self.tokens[place]}\u2069” ({place + 1})"
         head = place % self.heads + 1
@@ -99,7 +99,7 @@ class Picks:
 
 @dataclass(frozen=True)
 class PlaceAnswer:
-    """A place as the answer, with the right one of the places."""
+    """A place as the answer: the right place, and the places to pick from."""
 
     right: int
     picks: Picks

@@ -1,4 +1,4 @@
-"""The kinds of question: which outcome holds, which number it is, which of many is the largest."""
+"""The kinds of question: which outcome holds, which number is right, which of many numbers is the largest."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from lab.questions.question import MARGIN, Option, Question, clear_winner, shuff
 
 # Two numbers that are closer than this share of the larger are never both options.
 NEAR = 0.1
-# The limit in size of a number without limits of its own.
+# The largest size of a number that has no limits of its own.
 MOST = 1e9
-_BINS = 4  # bins of the right bin's width, on either side of it
+_BINS = 4  # number of bins on either side of the right bin
 _PARTS = re.compile(r"(?P<digits>-?[\d,]+(?:\.(?P<after>\d+))?(?:e(?P<power>[+-]\d+))?)\s*(?P<unit>\D*)")
 
 
 def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) -> Question:
-    """Which of ``outcomes`` is the case? One explanation serves all of them."""
+    """Ask which of ``outcomes`` is true; one explanation serves all options."""
     return Question(id, prompt, tuple(Option(text, why, correct=right) for text, right in outcomes.items()))
 
 
 def rises_or_falls(change: float) -> dict[str, bool]:
-    """The outcomes of a probability's change, for :func:`which_holds`."""
+    """The possible outcomes of a change of a probability, for :func:`which_holds`."""
     rises, falls = change > MARGIN, change < -MARGIN
     same = not (rises or falls)
     return {"It rises by more than 0.05": rises, "It stays within 0.05": same, "It falls by more than 0.05": falls}
@@ -40,11 +40,11 @@ def ranked(
     *,
     of: Sequence[str] | int = (),
 ) -> Question | None:
-    """Which of ``values`` is the largest? The wrong options are the next three.
+    """Ask which of ``values`` is the largest; the wrong options are the next three.
 
-    ``name`` words an index, ``why(index, best)`` its explanation. If each value is ``of`` a token, or of a head (then
-    ``of`` is the number of heads in a layer), a class can pick any of them. None without a clear winner, so no two
-    places are right.
+    ``name(index)`` names a value, and ``why(index, best)`` explains it. If each value is ``of`` a token, or of a head
+    (then ``of`` is the number of heads in a layer), a class can pick any of them. None without a clear winner, so that
+    no two places are right.
     """
     if clear_winner(values) is None:
         return None
@@ -58,7 +58,7 @@ def ranked(
 
 @dataclass(frozen=True)
 class Quantity:
-    """The kind of number in a question: how it is written, the least distance of two options, and its limits."""
+    """The kind of number in a question: how to write it, the least distance of two options, and its limits."""
 
     show: Callable[[float], str]
     apart: float = 0.0
@@ -68,11 +68,11 @@ class Quantity:
 def numeric(
     id: str, prompt: str, answer: tuple[float, str], wrong: Mapping[float, str], of: Quantity
 ) -> Question | None:
-    """Which number is it? ``answer`` and ``wrong`` pair each value with its explanation.
+    """Ask for a number; ``answer`` and ``wrong`` pair each value with its explanation.
 
-    A wrong number is left out if it is within a tenth of one already offered, or closer than ``of.apart``, so that
-    nobody has to round; so is a number that cannot be an answer or is not finite. At most three wrong ones stay. None
-    with fewer than two.
+    A wrong number is left out if it is within a tenth of a number already offered, or closer than ``of.apart``, so that
+    nobody has to round, and also if it cannot be an answer or is not finite. At most three wrong numbers stay. None if
+    fewer than two stay.
     """
 
     def option(value: float, why: str) -> Option:
@@ -93,10 +93,10 @@ def numeric(
 
 
 def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[float, float]) -> NumberAnswer:
-    """The answer of the question without options. ``offered``: the right number, then the wrong options.
+    """The answer to the question if it has no options. ``offered``: the right number, then the wrong options.
 
     The tolerance is at least half the distance that two options must have, or half a step of the last digit ``shown``
-    if that is more, so that the number as shown is right. It ends halfway to the nearest wrong option.
+    if that is more, so that the number as shown is right. The tolerance ends halfway to the nearest wrong option.
     """
     value = offered[0]
     parts = _PARTS.search(shown)
@@ -104,7 +104,7 @@ def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[fl
     nearest = min(abs(other - value) for other in offered[1:])
     step = 10.0 ** (power - after) if parts else NEAR * nearest
     unit = parts["unit"].strip() if parts else ""
-    if unit == "%":  # the number itself is a share
+    if unit == "%":  # the value itself is a share
         step, unit = step / 100, ""
     tolerance = min(max(apart, NEAR * abs(value), step), nearest) / 2
     low, high = max(within[0], -MOST), min(within[1], MOST)
@@ -112,7 +112,7 @@ def _number(offered: Sequence[float], shown: str, apart: float, within: tuple[fl
 
 
 def _edges(offered: Sequence[float], tolerance: float, low: float, high: float) -> tuple[float, ...]:
-    """Edges of bins of equal width on either side of the right bin, wide enough to reach the farthest option."""
+    """The edges of bins of equal width on either side of the right bin, which reach to the farthest option."""
     value = offered[0]
     far = max(abs(other - value) for other in offered)
     width = max(2 * tolerance, (far - tolerance) / (_BINS - 0.5))

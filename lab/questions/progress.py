@@ -13,10 +13,10 @@ The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
      "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
      "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
 
-A step is true once seen; a check is null until answered. Only a missed check keeps its texts; its link is null if the
-sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken, and g is
-null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that was
-skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
+A step is true once seen; a check is null until answered. Only a missed check keeps its texts; the check's link is null
+if the sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken,
+and g is null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that
+was skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from lab.questions.question import Question
 LAB, VERSION = "Inside BERT", 1
 MAX_BYTES = 64_000
 TOY = "toy."
-# The number of wordings kept: of one prediction, and of a lesson's earlier checks.
+# The number of wordings kept, for one prediction and for a lesson's earlier checks.
 PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
-# Characters of one text, and of all values of a link together; a longer text is cut.
+# The most characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
-# The length in characters of the name of a step, a check or a parameter.
+# The most characters in the name of a step, a check or a parameter.
 LONGEST_NAME = 80
 
 Key = tuple[str, str]
@@ -44,10 +44,9 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Answer:
-    """A first try; if it was wrong, also the texts needed to read it again later.
-
-    The texts are plain, and empty if there was no room for them. ``link`` are the URL's parameters that lead back to
-    the sentence; None if it was too long.
+    """A first try and, if it was wrong, the texts needed to review it later. The texts are plain text, or empty if
+    there was no room for them. ``link`` has the URL's parameters that lead back to the sentence; None if the sentence
+    was too long.
     """
 
     question: str = ""
@@ -60,7 +59,7 @@ class Answer:
 
 
 def answer_to(question: Question, choice: int, link: Mapping[str, str]) -> Answer:
-    """The answer ``choice`` (an index of the options) to a question; ``link`` are the URL's parameters."""
+    """Make an answer from ``choice``, an index of the question's options, and ``link``, the URL's parameters."""
     chosen, right = question.options[choice], question.options[question.answer]
     if chosen.correct:
         return Answer(correct=True)
@@ -80,7 +79,7 @@ def _kept(markdown: str) -> str:
 
 @dataclass(frozen=True)
 class Count:
-    """A learner's progress in a lesson: steps seen out of those offered, and checks right, answered and asked."""
+    """A learner's progress in a lesson: how many steps were seen and offered, and checks right, answered, asked."""
 
     seen: int
     steps: int
@@ -102,7 +101,7 @@ class Shown:
     tries: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def tried(self, wording: str, option: int) -> Shown:
-        """These checks with one more option tried; each option is kept once."""
+        """Return these checks with one more option tried; each option is kept once."""
         tries = tuple(dict.fromkeys((*self.tries.get(wording, ()), option)))
         return replace(self, tries={**self.tries, wording: tries})
 
@@ -128,27 +127,27 @@ class Progress:
         return {key: answer.correct for key, answer in self.checks.items() if answer is not None}
 
     def visited(self, lesson: str, names: tuple[str, ...], now: str) -> Progress:
-        """This progress when a lesson offers the steps ``names`` and shows ``now``."""
+        """Return this progress after a lesson has offered the steps ``names`` and shown ``now``."""
         offered = {(lesson, name): self.steps.get((lesson, name), False) or name == now for name in names}
         return replace(self, steps={**self.steps, **offered})
 
     def asked(self, lesson: str, question: str) -> Progress:
-        """This progress when a check has been put on the screen."""
+        """Return this progress after a check was on screen."""
         return replace(self, checks={(lesson, question): None, **self.checks})
 
     def answered(self, lesson: str, question: str, answer: Answer) -> Progress:
-        """This progress with one more answer; a later try never replaces the first."""
+        """Return this progress with one more answer; a later try never replaces the first."""
         key = (lesson, question)
         return self if self.checks.get(key) else replace(self, checks={**self.checks, key: answer})
 
     def tested(self, lesson: str, right: Mapping[str, bool]) -> Progress:
-        """This progress with a test taken: the one before a lesson, or if there is one already, the one after."""
+        """Return this progress with a test: the test before a lesson or, if that was taken, the test after it."""
         known = self.tests.get(lesson)
         taken = BothTests(right) if known is None else replace(known, after=known.after or right)
         return replace(self, tests={**self.tests, lesson: taken})
 
     def predicted(self, step: str, wording: str, option: int | None) -> Progress:
-        """This progress with a prediction made, or skipped (None); skipping a question keeps an earlier answer."""
+        """Return this progress with a prediction, or with a skipped one (None), which keeps an earlier answer."""
         choices = dict(self.predictions.get(step, {}))
         before = choices.pop(wording, None)
         choices[wording] = before if option is None else option
@@ -156,32 +155,33 @@ class Progress:
         return replace(self, predictions={**self.predictions, step: latest})
 
     def saw(self, step: str) -> Progress:
-        """This progress when a step has shown its figure without a question."""
+        """Return this progress after a step has shown its figure without a question."""
         return self if step in self.predictions else replace(self, predictions={**self.predictions, step: {}})
 
     def forgot(self, step: str) -> Progress:
-        """This progress without the predictions of a step, so that the step asks again."""
+        """Return this progress without the predictions of a step, so that the step asks again."""
         return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
 
     def showing(self, name: str, now: Shown) -> Progress:
-        """This progress with these checks on screen, under the name of their list."""
+        """Return this progress with these checks on screen, under the name of their list."""
         return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
 
     def count(self, lesson: str, *, toy: bool = False) -> Count:
-        """The learner's progress in a lesson, with the checks about its ``toy`` or the checks about sentences."""
+        """The learner's progress in a lesson, counting either the checks about its ``toy`` or those about sentences."""
         steps = [seen for (at, _), seen in self.steps.items() if at == lesson]
         asked = [key for key in self.checks if key[0] == lesson and key[1].startswith(TOY) == toy]
         tries = [self.first_tries[key] for key in asked if key in self.first_tries]
         return Count(sum(steps), len(steps), sum(tries), len(tries), len(asked))
 
     def missed(self) -> list[tuple[str, Answer]]:
-        """(lesson id, answer) of every check missed at first try, in the order of asking, if its texts are kept."""
+        """The (lesson id, answer) of every check missed at first try whose texts are kept, in the order of asking."""
         return [(lesson, each) for (lesson, _), each in self.checks.items() if each is not None and each.question]
 
     def merged(self, other: Progress) -> Progress:
-        """This progress with additions from ``other``. An answer, test or prediction that both have is not replaced.
+        """Return this progress with additions from ``other``.
 
-        Of two lists of checks, the one that was tried more stays on screen.
+        An answer, test or prediction that both have is not replaced. If both have a list of checks, the list with more
+        tries stays on screen.
         """
         steps = {key: self.steps.get(key, False) or seen for key, seen in other.steps.items()}
         checks = {key: self.checks.get(key) or answer for key, answer in other.checks.items()}
@@ -198,7 +198,7 @@ class Progress:
         )
 
     def to_json(self) -> str:
-        """The JSON, as the module's docstring describes it. :func:`lab.questions.progress_file.read` reads it.
+        """Write the JSON that the module's docstring describes. :func:`lab.questions.progress_file.read` reads it.
 
         If there is no room, the texts of missed checks are left out, beginning with the earliest.
         """
@@ -230,12 +230,12 @@ class Progress:
 
 
 def _more_tried(one: Shown | None, other: Shown) -> Shown:
-    """Of two lists of checks, the one with more tries; the first if both have the same number."""
+    """Return the list of checks with more tries; the first list if both have the same number."""
     if one is None:
         return other
     return other if sum(map(len, other.tries.values())) > sum(map(len, one.tries.values())) else one
 
 
 def _written(answer: Answer) -> dict[str, object]:
-    """An answer without its empty values."""
+    """Return an answer without its empty values."""
     return {name: value for name, value in vars(answer).items() if value not in ("", None)}

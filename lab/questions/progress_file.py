@@ -1,4 +1,4 @@
-"""Reading progress that anybody may have written, from a file or a browser: it is taken only if all of it is valid."""
+"""Reading progress from a file or a browser: anybody may have written it, so it is taken only if all of it is valid."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from lab.questions.progress import (
 MOST = 100
 # The most steps with a prediction, over all lessons; and the most options of a question.
 _PREDICTED, _OPTIONS = 300, 10
-# The hash by which a question's wording is named.
+# The form of the hash that names a question's wording.
 _WORDING = re.compile(r"[0-9a-f]{12}")
 # The most names that a note lists.
 _LISTED = 5
 
 
 class ProgressFileError(ValueError):
-    """Raised if a file is not progress of this lab; the message says in a sentence what is wrong with it."""
+    """Raised if a file is not progress of this lab; the message says in a sentence what is wrong with the file."""
 
 
 def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
-    """The progress in a file, and notes (Markdown) about the parts that this lab does not know.
+    """Return the progress in a file, and notes (Markdown) about the parts that this lab does not know.
 
     Raises :class:`ProgressFileError`, with a sentence (Markdown) for the learner, if the file is too large, is not
     JSON, is of another version, or holds a value of a wrong type or size.
@@ -77,7 +77,7 @@ def check_size(size: int) -> None:
 
 @dataclass
 class _Reader:
-    """Takes a file apart, type by type, and collects the names that this lab does not know."""
+    """Checks the types of everything in a file, and collects the names that this lab does not know."""
 
     steps: dict[Key, bool] = field(default_factory=dict)
     checks: dict[Key, Answer | None] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class _Reader:
         return value
 
     def table(self, value: object, name: str, most: int = MOST) -> dict[str, object]:
-        """``value`` if it is an object of bounded size with bounded names."""
+        """Return ``value`` if it is an object of limited size whose names have a limited length."""
         if not isinstance(value, dict):
             raise ProgressFileError(f"In the file, {quoted(name)} must be an object.")
         if len(value) > most:

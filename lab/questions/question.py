@@ -1,7 +1,7 @@
 """Questions made from the learner's own tensors.
 
-A question is built by a pure function of a trace; its wrong options are real runners-up. A
-builder returns None when the numbers do not decide clearly, and then the question is not asked.
+A question is built by a pure function of a trace; its wrong options are real runners-up. The function returns None if
+the numbers do not decide clearly, and then the question is not asked.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ MARGIN = 0.05
 
 @dataclass(frozen=True)
 class Option:
-    """One possible answer, and why it is right or wrong, in a sentence with this run's numbers."""
+    """One possible answer, with a sentence that says, with this run's numbers, why the answer is right or wrong."""
 
     text: str
     why: str = ""
     correct: bool = False
 
 
-# The right option, from 0, and why it is right, in a sentence with its numbers.
+# The right option, from 0, and a sentence that says with numbers why it is right.
 Right = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with two or more options, one of them correct. ``id`` names the question in the progress.
+    """A prompt with two or more options, of which one is correct. ``id`` names the question in the progress.
 
-    If a measurement has the answer, the question is open, with no correct option, until it is :meth:`answered`.
+    A question whose answer a measurement will give is open: no option is correct until it is :meth:`answered`.
     ``mixed`` says that the order of the options means nothing. ``number`` is set if a class may be asked for the number
     itself, without options, and ``place`` if it may be asked to pick any token or head.
     """
@@ -67,33 +67,33 @@ class Question:
         return next(i for i, option in enumerate(self.options) if option.correct)
 
     def answered(self, right: int, why: str) -> Question:
-        """This open question with its answer."""
+        """Return this open question with its answer."""
         options = (replace(each, why=why, correct=i == right) for i, each in enumerate(self.options))
         return replace(self, options=tuple(options))
 
 
 def open_question(id: str, prompt: str, texts: Sequence[str]) -> Question:
-    """A question to predict before anybody knows the answer, which comes with a measurement."""
+    """Make a question whose answer nobody knows before a measurement."""
     return Question(id, prompt, tuple(map(Option, texts)))
 
 
 def letter(index: int) -> str:
-    """The letter of an option, from 0, on screen."""
+    """The letter on screen for the option with this index, from 0."""
     return chr(ord("A") + index)
 
 
 def with_letter(index: int, text: str) -> str:
-    """An option as written on screen: "**A** · brother"."""
+    """Write an option as it is on screen: "**A** · brother"."""
     return f"**{letter(index)}** · {text}"
 
 
 def lettered(question: Question, index: int) -> str:
-    """An option of a question as written on screen, by its index from 0."""
+    """Write the option of a question with this index, from 0, as it is on screen."""
     return with_letter(index, question.options[index].text)
 
 
 def clear_winner(values: Sequence[float], margin: float = MARGIN) -> int | None:
-    """Index of the largest value if it leads by at least ``margin``, else None."""
+    """The index of the largest value if it leads by at least ``margin``, otherwise None."""
     order = sorted(range(len(values)), key=lambda i: -values[i])
     if len(order) < 2 or values[order[0]] - values[order[1]] < margin:
         return None
@@ -101,14 +101,14 @@ def clear_winner(values: Sequence[float], margin: float = MARGIN) -> int | None:
 
 
 def shuffled(id: str, prompt: str, options: Sequence[Option]) -> Question:
-    """A question with its options in an order that depends on the prompt alone, so links agree."""
+    """Make a question with its options in an order that depends only on the prompt, so that all links show the same."""
     mixed = list(options)
     random.Random(prompt).shuffle(mixed)
     return Question(id, prompt, tuple(mixed), mixed=True)
 
 
 def reordered(question: Question, seed: int) -> Question:
-    """The question with options in the order of a class's seed; unchanged for seed 0, or if the order has a meaning."""
+    """Return the question with options in the order of a class's seed; unchanged for 0, or if their order matters."""
     if not seed or not question.mixed:
         return question
     options = list(question.options)
@@ -117,7 +117,7 @@ def reordered(question: Question, seed: int) -> Question:
 
 
 def selected(questions: Sequence[Question | None], most: int, seed: int = 0) -> list[Question]:
-    """At most ``most`` of the questions, leaving out None: the first ones, or the ones that a class's seed draws."""
+    """Return at most ``most`` questions, leaving out None: the first questions, or those that a class's seed draws."""
     asked = [question for question in questions if question is not None]
     if seed:
         random.Random(f"{seed} {[question.prompt for question in asked]}").shuffle(asked)

@@ -1,6 +1,6 @@
 """Questions of a lesson that return later, on another sentence: a question asked again after a while is remembered.
 
-They use the lesson's builders on other tensors (Roediger & Karpicke 2006, "Test-enhanced learning").
+They use the lesson's own functions on other tensors (Roediger & Karpicke 2006, "Test-enhanced learning").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spot:
-    """A run, and the place in it that questions are about: layer, head, query and key, all from 0."""
+    """A run, and the place in the run that questions are about: layer, head, query and key, all from 0."""
 
     trace: Trace
     layer: int
@@ -30,7 +30,7 @@ class Spot:
 
     @classmethod
     def of(cls, trace: Trace) -> Spot:
-        """The spot of the row that the lab looks at first."""
+        """The spot of the row at which the lab looks first."""
         found = look(trace)
         layer, head, query = found.layer, found.head, found.query
         return cls(trace, layer, head, query, heaviest_key(trace, layer, head, query))
@@ -40,16 +40,16 @@ class Spot:
         return self.trace.layer(self.layer)
 
 
-# Makes the questions that a lesson asks again, best first; None if the run does not decide a question.
+# Makes the questions that a lesson asks again, the best first, with None for each that the run does not decide.
 Returning = Callable[[Spot], Iterable[Question | None]]
 # The most questions that return at the end of a lesson.
 MOST = 2
 
 
 def returning(earlier: Mapping[str, Returning], spot: Spot, known: Callable[[Question], bool]) -> tuple[Question, ...]:
-    """One question from each of the first lessons of ``earlier``, by id, that have one; :data:`MOST` at most.
+    """One question from each of the first lessons in ``earlier`` (by id) that have a question; :data:`MOST` at most.
 
-    A question that is not ``known`` comes first. The lesson's id precedes the question's: "self-attention.most-even".
+    A question that is not ``known`` is preferred. The lesson's id precedes the question's: "self-attention.most-even".
     """
     found: list[Question] = []
     for lesson, ask in earlier.items():

@@ -1,4 +1,4 @@
-"""Questions about toys: what a trained toy must compare, where heads written by hand look, which letter fits."""
+"""Questions about toys: what a trained toy must compare, where hand-written heads look, which letter fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lab.toy.data import as_text, letter
 from lab.toy.rules import LETTERS, Rule
 from lab.toy.tasks import Task
 
-# Quantities by which a head may compare query and key, and where a head that does so looks.
+# Quantities by which a head may compare query and key, and where a head with this comparison looks.
 _COMPARED = {
     "previous_token": ("Their positions: the key is one place back", "Such a head looks one place back."),
     "same_word": ("Their letters: both are the same", "Such a head looks at equal letters."),
@@ -19,7 +19,7 @@ _COMPARED = {
         "Such a head looks one place after an earlier occurrence of its own letter.",
     ),
 }
-# Why the task needs that quantity, or does not.
+# For each task, the reason why it needs one of these quantities and not the others.
 _NEEDS = {
     "previous": "The answer is one place back, whatever letter is there.",
     "same": "The answer depends only on whether an equal letter occurs elsewhere.",
@@ -30,7 +30,10 @@ _NEEDS = {
 
 
 def expected_pattern(task: Task) -> Question:
-    """Ask what query and key must be compared by. The right option solves the task; the task's name does not say it."""
+    """Ask by which quantity query and key must be compared.
+
+    The right option solves the task; the task's name does not say it.
+    """
     options = []
     for pattern, (text, looks) in _COMPARED.items():
         right = pattern == task.pattern
@@ -40,7 +43,10 @@ def expected_pattern(task: Task) -> Question:
 
 
 def missing_letter(rule: Rule, words: tuple[int, ...], place: int) -> Question:
-    """Ask which letter fits the blank. Wrong options: the sentence's other letters, then others; none fits the rule."""
+    """Ask which letter fits the blank.
+
+    Wrong options are the sentence's other letters, then letters from outside it; none of them fits the rule.
+    """
     blank = with_blank(words, place)
     offered = list(dict.fromkeys([words[place], *sorted(words), *range(1, LETTERS + 1)]))[:4]
     options = []
@@ -60,7 +66,7 @@ def with_blank(words: tuple[int, ...], place: int) -> str:
 
 
 def pair_checks(first: Sequence[str], second: Sequence[str]) -> tuple[Question | None, ...]:
-    """Ask where the two heads of the toy of two sentences look; ``first`` and ``second`` are their letters."""
+    """Ask where the two heads of the toy with two sentences look; ``first`` and ``second`` have their letters."""
     shared = next((letter for letter in first if letter in second), None)
     alone = next((letter for letter in first if letter not in second), None)
     return (

@@ -1,1 +1,1 @@
-"""A class that answers together: states, storage, counts. Knows no screen."""
+"""Rooms, in which a class answers together: their states, storage and counts. Knows no screen."""

@@ -6,19 +6,19 @@ import hashlib
 import hmac
 import secrets
 
-# No two characters can be mistaken for each other on a projector: no 0 and O, no 1, I and L, no U beside V.
+# Characters that nobody can mistake for each other on a projector: without 0 and O, 1, I and L, and U, which is like V.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 6
 _SECRET_BYTES = 16  # 128 bits
 
 
 def new_code() -> str:
-    """Six characters out of 30, that is, one of 729 million codes, drawn so that nobody can predict it."""
+    """Draw six characters out of 30, that is, one of 729 million codes, so that nobody can predict the code."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
 def read_code(typed: str) -> str | None:
-    """Read a typed code; None if it cannot be one. Small letters, spaces and hyphens do not matter.
+    """Read a typed code; None if the text cannot be a code. Small letters, spaces and hyphens do not matter.
 
     >>> read_code("k7w-2qd")
     'K7W2QD'
@@ -42,7 +42,7 @@ def hashed(secret: str) -> str:
 def new_seat(visit: str, seal: str) -> str:
     """The seat of a visit in the room with this seal: an id and its signature, 65 characters.
 
-    A visit has one seat, however often it asks. Only servers that know the seal can make a seat.
+    A visit always gets the same seat, however often it asks. Only servers that know the seal can make a seat.
     """
     who = _mac(seal, f"seat of {visit}")
     return f"{who}.{_mac(seal, who)}"

@@ -10,7 +10,7 @@ from lab.evidence.intervals import Interval, wilson
 from lab.rooms.questions import Posed
 from lab.rooms.schema import ANSWERS
 
-# The least number of answers that is shown: with fewer, people could tell who gave which.
+# The least number of answers for a result to be shown: with fewer, people could tell who gave which answer.
 FEWEST = 5
 SURE = 3
 
@@ -26,9 +26,9 @@ class Counts:
     options
         The number of answers for each option, each place, or each bin of a number.
     answer
-        The right one of the options, from 0.
+        The index of the right option, from 0.
     sure
-        For each option, the number of its answers whose authors were sure.
+        For each option, the number of people who chose it and were sure.
     """
 
     turn: int
@@ -58,12 +58,12 @@ class Counts:
 
     @property
     def sure_and_wrong(self) -> int:
-        """The number of wrong answers whose authors were sure."""
+        """The number of wrong answers from people who were sure."""
         return sum(self.sure) - self.sure[self.answer]
 
     @property
     def common_error(self) -> int | None:
-        """The most frequent wrong option; None if nobody chose a wrong one, or two are equally frequent."""
+        """The most frequent wrong option; None if nobody chose a wrong option, or two are equally frequent."""
         wrong = sorted(
             ((chosen, place) for place, chosen in enumerate(self.options) if place != self.answer), reverse=True
         )

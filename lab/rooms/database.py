@@ -17,20 +17,20 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 
 from lab.rooms.log import say_once
 
-_BUSY = 5.0  # seconds that a writer waits for the previous writer
+_BUSY = 5.0  # seconds for which a writer waits for the previous writer
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = 7_146_205  # lock number in Postgres: any number that nobody else uses
+_LOCK = 7_146_205  # lock number in Postgres, which can be any number that nobody else uses
 
 
 class Unreachable(RuntimeError):
     """Raised if the database does not answer. The data of the failed transaction are not written.
 
-    The message is for the operator: it may contain the address.
+    The message is only for the operator, as it may contain the address.
     """
 
 
 def open_database(url: str) -> Engine:
-    """An engine for ``url`` (``sqlite:///rooms.db``, ``postgresql+psycopg://…``), its tables up to date.
+    """An engine for ``url`` (``sqlite:///rooms.db``, ``postgresql+psycopg://…``) whose tables are up to date.
 
     Raises Unreachable if the database does not answer.
     """
@@ -42,10 +42,10 @@ def open_database(url: str) -> Engine:
 
 
 def default_url() -> str:
-    """The address that ``LAB_ROOMS`` names; without it, a file in the home of the server's user."""
+    """The address in ``LAB_ROOMS``; without this variable, a file in the home folder of the server's user."""
     try:
         home = Path.home()
-    except RuntimeError:  # a user without a home
+    except RuntimeError:  # the user has no home folder
         home = Path(tempfile.gettempdir())
     folder = home / ".cache" / "inside-bert"
     return os.environ.get("LAB_ROOMS") or f"sqlite:///{folder / 'rooms.db'}"
@@ -66,10 +66,10 @@ def _engine(url: str) -> Engine:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes. It is committed at the end, and undone if anything is raised.
+    """A transaction that writes. The transaction is committed at the end, and undone if anything is raised.
 
-    SQLite has one writer. A transaction that begins as a reader and then writes is refused at once if another one
-    writes, however long its timeout is; so this transaction begins as a writer (``BEGIN IMMEDIATE``).
+    SQLite has one writer. If a transaction begins as a reader and then writes, it is refused at once while another
+    transaction writes, however long its timeout is; so this transaction begins as a writer (``BEGIN IMMEDIATE``).
     """
     with _answering(), engine.execution_options(writes=True).begin() as connection:
         yield connection
@@ -77,7 +77,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that only reads: all that it reads is from the same moment."""
+    """A transaction that only reads; everything it reads is from the same moment."""
     with _answering(), engine.begin() as connection:
         yield connection
 
@@ -104,7 +104,7 @@ def _unreachable(reason: str) -> Unreachable:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # the driver begins no transaction by itself: see _begin_sqlite
+    connection.isolation_level = None  # the driver must not begin transactions by itself: see _begin_sqlite
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 

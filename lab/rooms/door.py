@@ -1,10 +1,13 @@
-"""The door of a room: open or closed, and how fast new people come in. A class comes in at once, a crowd waits."""
+"""The door of a room: open or closed, and how fast new people come in.
+
+A class comes in at once, while a crowd has to wait.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-AT_ONCE = 50  # new people who may come in at one moment
+AT_ONCE = 50  # number of new people who may come in at one moment
 EVERY = 0.5  # seconds for each person after them: in half a minute 110 come in, in whatever order they arrive
 # A class of a hundred that comes in within half a minute reaches 0.9 of the limit; above this share, warn the teacher.
 _UNUSUAL = 0.92
@@ -19,14 +22,14 @@ class Door:
     is_open
         Whether the teacher lets new people in.
     busy_until
-        The time at which nobody counts as new any more, unless others come: each newcomer adds ``EVERY`` seconds.
+        The time until which newcomers count as recent; each newcomer adds ``EVERY`` seconds.
     """
 
     is_open: bool
     busy_until: float
 
     def wait(self, now: float) -> float:
-        """Seconds until the next new person may come in; 0 if they may now. Times are seconds since 1970."""
+        """Seconds until the next new person may come in; 0 if one may come in now. Times are seconds since 1970."""
         return max(0.0, self.busy_until - now - (AT_ONCE - 1) * EVERY)
 
     def after_one_more(self, now: float) -> float:

@@ -1,4 +1,4 @@
-"""The operator's log of rooms: a line for each event, without codes, names or anything that people typed."""
+"""The operator's log of rooms: one line per event, without codes, names or anything that people typed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import logging
 import time
 
 LOG = logging.getLogger("lab.rooms")
-_AGAIN = 60.0  # seconds after which a failure that goes on is logged again
+_AGAIN = 60.0  # seconds after which a failure that continues is logged again
 _told: dict[str, float] = {}
 
 
 def start() -> None:
-    """Write the log to the error stream, with the time; takes effect once for a process."""
+    """Write the log to the error stream, with the time; only the first call in a process has an effect."""
     if not LOG.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s rooms: %(message)s"))

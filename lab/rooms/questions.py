@@ -1,4 +1,4 @@
-"""A question as a room keeps it: its text, the sentence it is about, and the belief behind each option."""
+"""A question as a room keeps it: its text, the sentence that it is about, and the explanation of each option."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Posed:
     question
         The question's id in the lesson: a question with the same id, about another sentence, is of the same kind.
     about
-        The things it is about, in words: the sentence, the model, the head.
+        The subject of the question in words: the sentence, the model, the head.
     link
-        The parameters of the page that shows its answer.
+        The parameters of the page that shows the answer.
     number
         The right number, if the learner types one; then ``options`` only explain.
     place
@@ -102,7 +102,10 @@ class Hidden:
 
     @classmethod
     def of(cls, posed: Posed) -> Hidden:
-        """Hide the answer of a question. Unless it is a choice, hide its options, too: they would say too much."""
+        """Hide the answer of a question.
+
+        If the answer is a number or a place, hide the options, too, because they would give it away.
+        """
         bounds = None if posed.number is None else posed.number.bounds
         picks = None if posed.place is None else posed.place.picks
         options = tuple(option.text for option in posed.options) if posed.kind is Kind.CHOICE else ()

@@ -1,4 +1,7 @@
-"""Rooms in a database: made, found, joined, asked, voted in, deleted. Transactions that write check all rules."""
+"""Rooms in a database: functions to make, find and join them, to ask and vote in them, and to delete them.
+
+Every transaction that writes checks all rules.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
 
 class RoomError(RuntimeError):
-    """Raised for a request that cannot be met; the message is for whoever made it."""
+    """Raised for a request that cannot be met; the message is for the person who made the request."""
 
 
 class NoSuchRoom(RoomError):
@@ -37,7 +40,7 @@ class Full(RoomError):
 
 
 class Waits(RoomError):
-    """Raised if somebody new has to ask again later: the door is closed, or too many come at once."""
+    """Raised if somebody new has to ask again later, because the door is closed, or too many people come at once."""
 
 
 class NotTheTeacher(RoomError):
@@ -82,7 +85,7 @@ class Rooms:
     def tidy(self) -> int | None:
         """Delete the rooms whose time is over, with all their answers.
 
-        Returns when the next one is due, in seconds since 1970; None if no room is left.
+        Returns the time, in seconds since 1970, at which the next room is due; None if no room is left.
         """
         with writing(self._engine) as connection:
             over = connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time()))).rowcount
@@ -92,13 +95,13 @@ class Rooms:
         return then
 
     def states(self) -> Mapping[str, State]:
-        """The states of all rooms, by code, in one reading."""
+        """The states of all rooms, by code, read in one transaction."""
         there = ROOMS.c.expires > int(time.time())
         with reading(self._engine) as connection:
             return states_of(connection, connection.execute(select(ROOMS).where(there)).all(), there)
 
     def listed(self) -> Sequence[tuple[State, int, int]]:
-        """Every room for the operator: its state, its beginning and its end, in seconds since 1970."""
+        """Every room, for the operator: its state, its beginning and its end, in seconds since 1970."""
         there = ROOMS.c.expires > int(time.time())
         with reading(self._engine) as connection:
             rows = connection.execute(select(ROOMS).where(there).order_by(ROOMS.c.created, ROOMS.c.id)).all()
@@ -111,15 +114,16 @@ class Rooms:
             return bool(connection.execute(delete(ROOMS).where(ROOMS.c.code == code)).rowcount)
 
     def join(self, code: str, visit: str, kept: str = "") -> str:
-        """Let a visit in, or find that it is in; returns its seat, which its browser keeps.
+        """Let a visit in, or find that it is in already; returns the visit's seat, which its browser keeps.
 
         ``kept`` is a seat that the browser has kept from an earlier visit; a seat that this room has not signed is
-        ignored. Whoever is in comes back at any time; only new people wait at the door, and waiting writes nothing.
+        ignored. People who are in can come back at any time; only new people wait at the door, and waiting writes
+        nothing.
 
         Raises
         ------
         NoSuchRoom, Full, Waits
-            Waits if the door is closed, or too many come at once.
+            Waits is raised if the door is closed, or too many people come at once.
         """
         for transaction in (reading, writing):
             with transaction(self._engine) as connection:
@@ -183,9 +187,10 @@ class Rooms:
             connection.execute(update(QUESTIONS).where(own).values(third=posed.to_json()))
 
     def step(self, code: str, key: str, now: Phase, then: Phase) -> None:
-        """Go on to phase ``then`` from ``now``, which the teacher sees. Raises NoSuchRoom, NotTheTeacher, NotNow.
+        """Go on to phase ``then`` from ``now``, the phase that the teacher sees.
 
-        Two clicks, or two screens of one teacher, make one step: the second click finds that the room has gone on.
+        Raises NoSuchRoom, NotTheTeacher, NotNow. Two clicks, or two screens of one teacher, make only one step, because
+        the second finds the room in a later phase.
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
@@ -197,12 +202,12 @@ class Rooms:
         """Keep a participant's answer to question ``number`` in round ``turn``; a later answer replaces it.
 
         ``value`` is the place of the chosen option, token or head, from 0, or a typed number. Once this returns, the
-        answer is kept. The phase is read in the same transaction, and no step can come in between.
+        answer is kept. The phase is read in the same transaction, so that no step can come in between.
 
         Raises
         ------
         NoSuchRoom, NotNow
-            NotNow if the round is not open, the voter is not in the room, or ``value`` cannot be an answer.
+            NotNow is raised if the round is not open, the voter is not in the room, or ``value`` cannot be an answer.
         """
         with writing(self._engine) as connection:
             room = _locked(connection, code, shared=True)
@@ -218,12 +223,15 @@ class Rooms:
             _keep(connection, {"question_id": question.id, **mine}, {"value": value, "confidence": confidence})
 
     def seen(self, code: str, seat: str = "") -> Seen:
-        """Read what a participant or the projector may see, all at the same moment. Raises NoSuchRoom."""
+        """Read everything that a participant or the projector may see, all from the same moment. Raises NoSuchRoom."""
         with reading(self._engine) as connection:
             return seen(connection, _locked(connection, code, shared=True), hashed(seat))
 
     def taught(self, code: str, key: str) -> Taught:
-        """The teacher's view: the last question with its answer, all rounds. Raises NoSuchRoom, NotTheTeacher."""
+        """The teacher's view: the last question with its answer, and all its rounds.
+
+        Raises NoSuchRoom, NotTheTeacher.
+        """
         with reading(self._engine) as connection:
             return taught(connection, _teachers(connection, code, key, shared=True))
 
@@ -240,7 +248,7 @@ class Rooms:
 
 
 def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:
-    """A room's row, locked until the transaction ends. ``shared``: other readers may lock it, too."""
+    """The row of a room, locked until the transaction ends. If ``shared``, other readers may lock it, too."""
     own = (ROOMS.c.code == code) & (ROOMS.c.expires > int(time.time()))
     room = connection.execute(select(ROOMS).where(own).with_for_update(read=shared)).one_or_none()
     if room is None:
@@ -262,7 +270,7 @@ def _step(connection: Connection, room: Row, now: Phase, then: Phase, **changes:
 
 
 def _change(connection: Connection, room: Row, **changes: int | str) -> None:
-    """Write a change that every page of the room has to show."""
+    """Write a change to a room, and count it as a new version, so that every page of the room shows the change."""
     connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(version=room.version + 1, **changes))
 
 
@@ -276,7 +284,7 @@ def _pass_the_door(room: Row) -> None:
 
 
 def _let_in(connection: Connection, room: Row, seat: str) -> None:
-    """Write down somebody new. From the first person on, the room has its whole day."""
+    """Write down somebody new. From the first person on, the room may last a whole day."""
     now = time.time()
     connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(seat), joined=int(now)))
     passed = {"busy_until": door_of(room).after_one_more(now), "expires": room.created + LIFE}
@@ -289,7 +297,7 @@ def _question(connection: Connection, room: Row) -> Row:
 
 
 def _keep(connection: Connection, place: Mapping[str, object], answer: Mapping[str, object]) -> None:
-    """Write an answer, replacing an earlier one."""
+    """Write an answer, which replaces an earlier answer."""
     wanted = {**place, **answer}
     statement = (
         postgresql.insert(ANSWERS).values(wanted).on_conflict_do_update(index_elements=list(place), set_=answer)

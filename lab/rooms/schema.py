@@ -1,4 +1,4 @@
-"""The tables of rooms. A change here needs a migration of its own in ``migrations/versions``."""
+"""The tables of rooms. Every change of the schema needs a migration of its own in ``migrations/versions``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ID = BigInteger().with_variant(Integer, "sqlite")
 _HASH = String(64)  # SHA-256, hexadecimal
 
 # Times are seconds since 1970. ``version`` grows with every change that a participant's page has to show. ``seal``
-# signs the seats of this room: all servers of the database know the seal, and it is deleted with the room.
+# the seal signs the seats of this room; all servers of the database know it, and it is deleted with the room.
 # ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door).
 ROOMS = Table(
     "rooms",
@@ -57,7 +57,7 @@ PARTICIPANTS = Table(
     Column("who", _HASH, primary_key=True),
     Column("joined", BigInteger, nullable=False),
 )
-# One answer of a participant to a question in each round: the key enforces it, even if an answer is sent twice.
+# A participant has one answer to a question per round, which the key enforces even if an answer is sent twice.
 # ``value`` is the place of the chosen option, token or head, from 0, or a typed number.
 ANSWERS = Table(
     "answers",

@@ -25,17 +25,18 @@ class State:
     Attributes
     ----------
     version
-        Grows with every step; a page that shows this version is current, except for the numbers of people and answers.
+        A number that grows with every step; a page of this version is current, except for the numbers of people and
+        answers.
     number
-        Of the question, from 1; 0 before the first.
+        The number of the question, from 1; 0 before the first question.
     people
         The number of people in the room.
     lately
-        The number of them who came within the last minute.
+        The number of people who came within the last minute.
     answers
-        The number of answers in the open round, or else in the last one.
+        The number of answers in the open round, or else in the last round.
     door
-        Whether new people come in, and how fast they do.
+        Whether new people may come in, and how fast they do.
     """
 
     code: str
@@ -65,11 +66,11 @@ class Seen:
     Attributes
     ----------
     question, third
-        Hidden until they are revealed; None if there is no such question.
+        The questions, hidden until they are revealed; None if there is no such question.
     rounds
         The rounds that are revealed.
     mine
-        The answer and the confidence of one participant in the open round, or in the last one.
+        The answer and the confidence of one participant in the open round, or in the last round.
     inside
         Whether this participant is in the room.
     """
@@ -110,9 +111,9 @@ def door_of(room: Row) -> Door:
 
 
 def states_of(connection: Connection, rooms: Sequence[Row], only: ColumnElement[bool]) -> Mapping[str, State]:
-    """The states of these rooms, by code: two queries to the database, for any number of rooms.
+    """The states of these rooms, by code, from two queries to the database, however many rooms there are.
 
-    ``only`` is the condition by which the rows were chosen.
+    ``only`` is the condition that chose the rows.
     """
     came = func.sum(case((PARTICIPANTS.c.joined > int(time.time()) - _LATELY, 1), else_=0))
     counted = select(ROOMS.c.id, func.count(), came).join_from(ROOMS, PARTICIPANTS).where(only).group_by(ROOMS.c.id)
@@ -162,7 +163,7 @@ def taught(connection: Connection, room: Row) -> Taught:
 
 
 def told(connection: Connection, room: Row) -> tuple[Told, ...]:
-    """Every question of this room, in the order in which the class got them."""
+    """All questions of this room, in the order in which the class got them."""
     own = select(QUESTIONS).where(QUESTIONS.c.room_id == room.id).order_by(QUESTIONS.c.number)
     return tuple(_told(connection, each) for each in connection.execute(own).all())
 
@@ -180,7 +181,7 @@ def _told(connection: Connection, question: Row) -> Told:
 
 
 def _turn(connection: Connection, phase: Phase, question: int) -> int:
-    """The open round, else the last one that somebody answered in; 0 if nobody did."""
+    """The open round, otherwise the last round with an answer; 0 if nobody has answered."""
     last = select(func.max(ANSWERS.c.round)).where(ANSWERS.c.question_id == question)
     return ROUND.get(phase) or connection.scalar(last) or 0
 

@@ -1,4 +1,4 @@
-"""The rooms of one server of the lab: opened once, read once for all visits, and limited."""
+"""The rooms of one server of the lab: opened once, read once for all visits, and limited in number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.rooms.seen import State
 
 _FRESH = 0.25  # seconds for which a reading is used
 MINUTE = 60.0
-MOST_NEW, MOST_WRONG = 10, 30  # rooms opened, and wrong codes tried, in a minute
+MOST_NEW, MOST_WRONG = 10, 30  # the most rooms opened, and wrong codes tried, per minute
 
 
 class Limit:
@@ -28,7 +28,7 @@ class Limit:
         self._lock = threading.Lock()
 
     def takes(self) -> bool:
-        """Return whether one more is allowed; if so, count it."""
+        """Return whether one more event is allowed; if so, count the event."""
         with self._lock:
             now = self._clock()
             while self._times and now - self._times[0] >= MINUTE:
@@ -42,9 +42,9 @@ class Limit:
 class RoomServer:
     """All rooms of the database at ``url``, for all sessions of a process.
 
-    ``state`` answers from one reading in a quarter of a second, however many visits ask. A database that did not answer
-    a moment ago is not asked again for the next visit: if a hundred visits waited five seconds one after the other,
-    they would wait for minutes.
+    ``state`` reads the database once in a quarter of a second, however many visits ask. If the database did not answer
+    a moment ago, the next visit does not ask it again: a hundred visits that waited five seconds one after the other
+    would wait for minutes.
     """
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -74,7 +74,10 @@ class RoomServer:
         return found[code]
 
     def find(self, code: str) -> State:
-        """The state of the room of a typed code. Right codes always work; after many wrong ones, more have to wait."""
+        """The state of the room with a typed code.
+
+        Right codes always work; after many wrong codes, further wrong codes have to wait.
+        """
         try:
             return self.state(code)
         except NoSuchRoom:
@@ -84,7 +87,7 @@ class RoomServer:
             raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
 
     def create(self) -> tuple[str, str]:
-        """Make a room; returns its code and its teacher's key. Raises Full, Unreachable."""
+        """Make a room; returns the room's code and the teacher's key. Raises Full, Unreachable."""
         rooms = self.rooms
         if not self._new.takes():
             log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
@@ -112,7 +115,7 @@ class RoomServer:
         self._when = -_FRESH
 
     def _tidy_after(self, seconds: float) -> None:
-        """Delete the rooms that are over ``seconds`` from now; repeat while there are rooms, even without visits."""
+        """Delete, ``seconds`` from now, the rooms that are over; repeat while there are rooms, even without visits."""
         if self._timer is None:
             self._timer = threading.Timer(max(0.0, seconds) + 1, self._tidy)
             self._timer.daemon = True
@@ -120,7 +123,7 @@ class RoomServer:
 
     def _tidy(self) -> None:
         self._timer, then = None, None
-        with suppress(Unreachable):  # in that case, the next visit that opens the rooms tidies up
+        with suppress(Unreachable):  # if the database does not answer, the next visit that opens the rooms tidies up
             then = self.rooms.tidy()
         if then is not None:
             self._tidy_after(min(then - time.time(), EMPTY_LIFE))
@@ -153,7 +156,7 @@ class RoomServer:
 def server() -> RoomServer:
     """The rooms of this process; the database is opened at the first call.
 
-    Not a resource of Streamlit's: any visitor may empty Streamlit's caches by one message, which would reset the
-    limits.
+    The rooms are not in a cache of Streamlit, because any visitor can empty Streamlit's caches by one message, which
+    would reset the limits.
     """
     return RoomServer(default_url())

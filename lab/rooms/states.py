@@ -2,7 +2,7 @@
 
 Mazur 1997 ("Peer Instruction"): everybody answers alone, the class discusses, everybody answers again. Smith et al.
 2009 ("Why Peer Discussion Improves Student Performance on In-Class Concept Questions") add a third question of the same
-kind, answered alone: it shows whether the discussion taught anything, or whether a neighbour's answer was copied.
+kind, answered alone: it shows whether people learned from the discussion or only copied a neighbour's answer.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Phase(Enum):
     THIRD_REVEALED = "third revealed"
 
 
-# The phases that may follow each phase. A question that nearly all or hardly any answer right needs no discussion
-# (Crouch & Mazur 2001), and some questions have no third one.
+# The phases that may follow each phase. A question that nearly everybody or hardly anybody answers right needs no
+# discussion (Crouch & Mazur 2001), and for some questions there is no third question.
 NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.LOBBY: (Phase.OPEN,),
     Phase.OPEN: (Phase.CLOSED,),
@@ -36,7 +36,7 @@ NEXT: Mapping[Phase, tuple[Phase, ...]] = {
     Phase.THIRD: (Phase.THIRD_REVEALED,),
     Phase.THIRD_REVEALED: (Phase.LOBBY,),
 }
-# The round that can be voted in; no other phase has one.
+# The round in which a phase takes answers; in the other phases, nobody can answer.
 ROUND: Mapping[Phase, int] = {Phase.OPEN: 1, Phase.OPEN_AGAIN: 2, Phase.THIRD: 3}
 # The rounds whose results, and right option, everybody may see from this phase on.
 SHOWN: Mapping[Phase, tuple[int, ...]] = {

@@ -1,4 +1,4 @@
-"""A number as people type it: with a comma or a point, a minus of any kind, as a percentage if it is a share."""
+"""A number as people type it: with a comma or a point, with a minus sign of any kind, and a share as a percentage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3}){2,}|(\.\d{3})+,
 
 
 class NotANumber(ValueError):
-    """Raised for a text that cannot be an answer; the message says what can be one."""
+    """Raised for a text that cannot be an answer; the message says which answers are possible."""
 
 
 def read_number(typed: str, bounds: Bounds) -> float:
@@ -41,19 +41,19 @@ def read_number(typed: str, bounds: Bounds) -> float:
 
 
 def is_share(bounds: Bounds) -> bool:
-    """Return whether the number is a part of a whole, which can also be written as a percentage."""
+    """Return whether the number is a share of a whole, which can also be written as a percentage."""
     return bounds.low >= 0 and bounds.high == 1
 
 
 def wanted(bounds: Bounds) -> str:
-    """A sentence that says what can be typed."""
+    """A sentence that says which numbers can be typed."""
     if is_share(bounds):
         return "Type a number from 0 to 1, as 0.25, or a percentage, as 25%."
     return "Type a number, as 12.5."
 
 
 def _readings(text: str) -> set[float]:
-    """The numbers that a text can mean: one, or two if its mark may separate decimals or thousands."""
+    """The numbers that a text can mean: one number, or two if its mark may separate decimals or thousands."""
     found = set()
     if len(text) <= _LONGEST:
         if _WRITTEN.fullmatch(text):
@@ -64,6 +64,6 @@ def _readings(text: str) -> set[float]:
 
 
 def _grouped(text: str) -> float:
-    """The number in which the first of two marks separates thousands."""
+    """The number if the first of its two marks separates thousands."""
     thousands, decimal = (",", ".") if "," in text.partition(".")[0] else (".", ",")
     return float(text.replace(thousands, "").replace(decimal, "."))

@@ -1,6 +1,6 @@
 """The address of a page: it names what the page shows, so that a copied address leads to the same view.
 
-Links made before are read, too: in them, a parameter or a value had another name, or another default.
+Older links are read, too, although some parameters and values had other names or defaults in them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def arrive(page: Page) -> bool:
 
 
 def names_of(page: Page) -> set[str]:
-    """The parameters that a link to ``page`` may have: the ones in its record, and the ones that every page reads."""
+    """The parameters that a link to ``page`` may have: those in the page's record, and those that every page reads."""
     toy = parameters.MODE.chosen() == parameters.TOY
     names = {name for name in page.parameters if toy or not name.startswith(_TOY)} | {each.name for each in _READ}
     if toy:
@@ -54,7 +54,7 @@ def names_of(page: Page) -> set[str]:
 
 
 def shown() -> dict[str, str]:
-    """The parameters of the page's widgets that differ from their default, or are always named, with their values."""
+    """Return the parameters of the page's widgets that differ from their default or are always named, with values."""
     on_page = drawn()
     return {
         each.name: str(value)
@@ -64,7 +64,7 @@ def shown() -> dict[str, str]:
 
 
 def not_in_url() -> dict[str, str]:
-    """The part of :func:`shown` that the URL does not name, as Streamlit names only what the learner chose."""
+    """Return the part of :func:`shown` that the URL lacks, because Streamlit writes only the learner's own choices."""
     named = written()
     return {name: value for name, value in shown().items() if name not in named}
 
@@ -90,7 +90,7 @@ def _comes_and_goes(parameter: Parameter[Any]) -> bool:
 
 
 def keep(parameter: Parameter[Any]) -> None:
-    """Write a parameter into the URL that a component chooses, as a widget of the page would."""
+    """Write a parameter that a component chooses into the URL, as a widget of the page would."""
     drawn().add(parameter.name)
     if (value := parameter.chosen()) == parameter.default:
         st.query_params.pop(parameter.name, None)
@@ -99,8 +99,8 @@ def keep(parameter: Parameter[Any]) -> None:
 
 
 def keep_in_url() -> None:
-    """Write the parameters of the page that no widget owns into the URL, defaults left out."""
-    names, named = names_of(here()), written()  # Streamlit takes long to look one up
+    """Write the parameters of the page that no widget owns into the URL, without defaults."""
+    names, named = names_of(here()), written()  # Streamlit takes long to look up a single parameter
     for each in parameters.PARAMETERS:
         if each.written:
             value = each.chosen()

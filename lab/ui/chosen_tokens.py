@@ -1,4 +1,4 @@
-"""The head, query and key on screen: those chosen, found again in another sentence, otherwise those the lab finds."""
+"""The head, query and key on screen: the learner's choice, found again in a new sentence, or else the lab's choice."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _BEGUN, _SEEN = "_first_head", "_tokens_seen"
 def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
     """Return the head that ``first`` finds in ``trace``, and choose it while the learner has chosen no layer or head.
 
-    The lab's choice is replaced in another model, and on a page that looks for another kind of head. It stays when the
-    sentence changes, so that the learner sees what this head does with the new one. A link that names the head that
+    The lab's choice is replaced in another model, and on a page that looks for another kind of head. The choice stays
+    when the sentence changes, so that the learner sees how this head reads the new sentence. A link to the head that
     ``first`` finds does not count as a choice: the address was copied before anybody chose, or the page was reloaded.
     """
     found = first(trace)
@@ -52,11 +52,11 @@ class _Seen:
 
 
 def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int | None = None) -> tuple[int, int]:
-    """Query and key of ``trace``, from 0, in the head at ``place`` (layer and head from 0) or the lab's own.
+    """Return query and key of ``trace``, from 0, in the head at ``place`` (layer, head, from 0) or in the lab's head.
 
-    In another text, the chosen word is looked for, and the nearest occurrence is taken. If the text lacks the word, or
+    In another text, the nearest occurrence of the chosen word is taken. If the text lacks the word, or
     nobody has chosen yet, the query is ``first``, or the row that the lab would look at first in this head, and the key
-    is the query's largest weight.
+    is the one to which the query gives most weight.
     """
     texts, before = (trace.text, trace.pair), st.session_state.get(_SEEN)
     begins = look(trace) if place is None else look_in(trace, *place)
@@ -70,7 +70,7 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
 
 
 def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:
-    """Choose the words of ``before`` at their new places; a number changed since then was chosen for the new text."""
+    """Choose the words of ``before`` at their new places, unless a number was changed since: it is for the new text."""
     for parameter, chosen in zip((TOKEN, KEY_TOKEN), before.chosen, strict=True):
         # The learner may also be looking at a query that the lab chose when the sentence changes.
         shown = chosen - 1 if chosen else before.query if another and parameter is TOKEN else None
@@ -85,7 +85,7 @@ def forget() -> None:
 
 
 def found_again(token: str, tokens: Sequence[str], place: int) -> int | None:
-    """The place (from 0) of ``token`` that is nearest to ``place``; None if the word is gone."""
+    """The place (from 0) of the ``token`` nearest to ``place``; None if the word is gone."""
     exact = [i for i, each in enumerate(tokens) if each == token]
     word = _word(token)
     near = exact or [i for i, each in enumerate(tokens) if word and _word(each) == word]
@@ -93,7 +93,7 @@ def found_again(token: str, tokens: Sequence[str], place: int) -> int | None:
 
 
 def _word(token: str) -> str:
-    """A token as two models would both write it: no mark of a word's beginning or middle, no capitals.
+    """A token without capitals and marks of a word's beginning or middle, so that two models write it alike.
 
     Nothing is left of special tokens and punctuation.
     """

@@ -29,7 +29,7 @@ def mount(
 
     Returns
     -------
-    The states by name, None where nothing was reported. They come from the browser: check them.
+    The states by name, None if nothing was reported. The values come from the browser, so check them.
     """
     callbacks: dict[str, Any] = {f"on_{state}_change": on_change or _rerun for state in states}
     result = _component(name)(key=key, data=payload, **callbacks)

@@ -8,12 +8,12 @@ from lab.ui.parameters_of_a_run import Counted
 
 
 def choose_layer(trace: Trace, found: tuple[int, int]) -> int:
-    """Draw the selector of a layer; until somebody chooses, it is the layer of ``found`` (layer and head, from 0)."""
+    """Draw the selector of a layer, which starts at the layer of ``found`` (layer and head, from 0)."""
     return _choose(parameters.LAYER, "Layer", trace.model.config.layers, trace.model.id, found[0])
 
 
 def choose_head(trace: Trace, found: tuple[int, int]) -> int:
-    """Draw the selector of a head; until somebody chooses, it is the head of ``found`` (layer and head, from 0)."""
+    """Draw the selector of a head, which starts at the head of ``found`` (layer and head, from 0)."""
     return _choose(parameters.HEAD, "Head", trace.model.config.heads, trace.model.id, found[1])
 
 

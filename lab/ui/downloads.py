@@ -1,4 +1,4 @@
-"""The offer of a download, its progress and a way to do without it; the page beside it stays usable."""
+"""The offer of a download, its progress, and another model to use without it; the page stays usable meanwhile."""
 
 from __future__ import annotations
 

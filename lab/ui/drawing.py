@@ -39,7 +39,7 @@ class _Ready:
 
     @property
     def nbytes(self) -> int:
-        """About the bytes it keeps: the numbers, once as Arrow and once for the table, and a specification."""
+        """Roughly the bytes that the figure keeps: its numbers, as Arrow and for the table, and its specification."""
         return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
@@ -52,14 +52,14 @@ def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) ->
 
 
 def draw_cells(call: partial[Heatmap], key: str) -> tuple[int, int] | None:
-    """Draw a heatmap whose cells answer a click; return the one clicked last, both numbers from 0."""
+    """Draw a heatmap whose cells can be clicked; return row and column of the cell clicked last, from 0."""
     ready = _made(call, True)
     assert isinstance(ready.figure, Heatmap)
     return ready.figure.clicked(_draw(ready, key, True, call))
 
 
 def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
-    """The figure. It is made once for a run, or for two, if only plain values tell it from other figures."""
+    """Return the figure. It is made only once for a run (or for two) if all other arguments are plain values."""
     if not isinstance(figure, partial):
         return _ready(figure, clickable)
     from lab.models.trace import Trace
@@ -72,7 +72,7 @@ def _made(figure: Figure | partial[Any], clickable: bool) -> _Ready:
 
 
 def _says_which(value: object) -> bool:
-    """Return whether an equal value makes the same figure again: a plain value, a record of plain values, or a run."""
+    """Return whether an equal value always makes the same figure: a plain value, a record of plain values, or a run."""
     from lab.models.trace import Trace
 
     if is_dataclass(value) and not isinstance(value, Trace | type):
@@ -99,12 +99,15 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any])
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:
-    """The columns of ``frame`` as Arrow. Streamlit would convert them by way of pandas, in twenty times the time."""
+    """The columns of ``frame`` as Arrow.
+
+    Streamlit would convert the columns by way of pandas, which takes twenty times as long.
+    """
     return pa.table({name: frame[name].to_numpy() for name in frame.columns})
 
 
 def _sent(rows: list[dict[str, Any]]) -> Any:
-    """A data set of a specification as Streamlit sends it; an empty one is left to Streamlit."""
+    """A data set of a specification, in the form that Streamlit sends; an empty data set is left to Streamlit."""
     if not rows:
         return rows
     table, sink = pa.Table.from_pylist(rows), pa.BufferOutputStream()
@@ -122,7 +125,7 @@ def draw_plotly(call: partial[Plotted], key: str) -> None:
 
 
 def draw_sankey(call: partial[Plotted], key: str) -> None:
-    """Draw a Sankey diagram, whose labels are on its bands; on a telephone it scrolls sideways."""
+    """Draw a Sankey diagram with labels on its bands; on a telephone, the diagram scrolls sideways."""
     _clear_labels()
     with st.container(key="sankey"):
         draw_plotly(call, key)
@@ -131,7 +134,7 @@ def draw_sankey(call: partial[Plotted], key: str) -> None:
 def _clear_labels() -> None:
     """Draw a rim in the page's colour around each label, wide enough that no band runs through the letters.
 
-    Plotly draws labels on the bands, with a shadow of one pixel in a colour of its own choice.
+    Plotly draws labels on the bands, with a shadow of one pixel in a colour that Plotly chooses.
     """
     paper, ink = (
         f"light-dark({st.get_option(f'theme.light.{name}')}, {st.get_option(f'theme.dark.{name}')})"
@@ -154,9 +157,10 @@ def show_numbers(
     call: partial[Any] | None = None,
     figure: Figure | None = None,
 ) -> None:
-    """Draw the button of a figure. It opens the numbers as a table, made only then, and the files to download.
+    """Draw the button of a figure.
 
-    :func:`code` adds the code that made the numbers.
+    The button opens the numbers as a table, which is made only then, and the files to download. :func:`code` adds the
+    code that made the numbers.
     """
     label, icon = "Numbers and files", ":material/more_horiz:"
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
@@ -176,7 +180,7 @@ def show_numbers(
 
 
 def file(label: str, key: str, kind: str, data: bytes | Callable[[], str | bytes]) -> None:
-    """Offer a download that does not rerun the page; if ``data`` is a function, it is called at the click."""
+    """Offer a download that does not rerun the page; if ``data`` is a function, the function is called at the click."""
     name, mime = f"{key}.{kind}", _MIME[kind]
     st.download_button(label, data, name, mime, name, on_click="ignore", type="tertiary", icon=":material/download:")
 

@@ -1,4 +1,7 @@
-"""Work of more than a second: it runs in the background while somebody waits. Draws its button, progress and Stop."""
+"""Work of more than a second: it runs in the background while somebody waits.
+
+The button that starts the work, its progress, and the button Stop.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,17 @@ from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
 _BEGUN = "_begun_unasked"
-# The number of runs that compute at once: twenty would each take twenty times as long, and hold twenty models.
+# The number of runs that compute at once: twenty runs would each take twenty times as long, and hold twenty models.
 _PLACES = threading.BoundedSemaphore(COUNT)
 Work = Callable[[Progress], object]
 
 
 def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
-    """Draw the button that begins ``work``; while the work goes on, the share that is done, and Stop.
+    """Draw the button that begins ``work``, or, while the work goes on, the share that is done and a Stop button.
 
-    ``work`` keeps its result itself. It receives a function to call with the share done; the call raises once the
-    learner has stopped the work. When the work is over, the page runs again. A learner can take up a run that somebody
-    else has left.
+    ``work`` must keep its own result. ``work`` receives a function to call with the share done; the call raises once
+    the learner has stopped the work. When the work is over, the page runs again. A learner can take up a run that
+    somebody else has left.
     """
     found = jobs.running(key)
     if found is not None and not found.resting:
@@ -79,7 +82,10 @@ def begin(key: Hashable, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit, by its session. Called, it says whether the visit's browser is still connected, on whatever page."""
+    """A visit, named by its session.
+
+    A call returns whether the visit's browser is still connected, on whichever page.
+    """
 
     session: str
 
@@ -94,7 +100,10 @@ def this_visit() -> Visit:
 
 
 class _Place:
-    """A run's place among the :data:`_PLACES`. A run that nobody waits for also rests while it waits for a place."""
+    """The place of a run among the :data:`_PLACES`.
+
+    A run that nobody waits for also rests while it waits for a place.
+    """
 
     def __init__(self, job: Job) -> None:
         self._job, self._taken = job, False
@@ -107,7 +116,7 @@ class _Place:
         self.leave()
 
     def take(self) -> None:
-        """Wait for a place. Raises Stopped if the run ends meanwhile."""
+        """Wait for a place. Raises Stopped if the run ends while it waits."""
         while not _PLACES.acquire(timeout=_POLL):
             self._job.waiting = True
             self._job.tell(self._job.done, 1.0)

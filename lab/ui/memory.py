@@ -1,4 +1,4 @@
-"""The memory of the process: large tensors go back to the system as soon as they are unused; uploads never stay."""
+"""The memory of the process: large tensors go back to the system as soon as they are unused; uploads are dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def give_back() -> None:
 
 
 def trim() -> None:
-    """Give back the free memory between small blocks, too: some 50 MB after a text of 512 tokens, in 5 ms."""
+    """Give back the free memory between small blocks, too: after a text of 512 tokens, some 50 MB within 5 ms."""
     if _glibc():
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -33,7 +33,7 @@ def _glibc() -> bool:
 
 
 def keep_no_uploads() -> None:
-    """Let this process drop every file that is sent to it: no page takes one.
+    """Let this process drop every file that is sent to it, because no page accepts files.
 
     ``server.maxUploadSize = 0`` makes Streamlit refuse files with content, but any session may still send any number of
     empty files with names of up to a megabyte, and Streamlit keeps them.

@@ -56,10 +56,13 @@ class OpenPage:
     selection: Selection
     header: Header
     notes: DeltaGenerator
-    weights: bool  # whether the learner may switch to the model before training, with random weights
+    weights: bool  # whether the learner may switch to the untrained model with random weights
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
-        """Draw the row of steps under the header: one idea a screen; ``more`` are optional. Returns the chosen step."""
+        """Draw the row of steps under the header: one idea per screen; the steps in ``more`` are optional.
+
+        Returns the chosen step.
+        """
         asked = parameters.STEP.asked()
         gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
         instead = self.renamed() | {name: each.instead for name, each in gone.items()}
@@ -74,13 +77,13 @@ class OpenPage:
         return {}
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps that the page has, but not for toys, while a toy is read."""
+        """The steps that are left out because the page reads a toy; none otherwise."""
         return {}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
-        """Draw the buttons to the next step and back, at the end of a step; while a class is taught, keys press them.
+        """Draw the buttons for the next and the previous step at the end of a step; for a class, keys press them.
 
-        Optional steps come before the last step, and lead there.
+        Optional steps come before the last step, and lead to it.
         """
         way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
         at = way.index(parameters.STEP.chosen() or names[0])
@@ -101,10 +104,10 @@ class OpenPage:
                 self.next_page(forward)
 
     def ending(self) -> None:
-        """Draw the end of the last step: nothing on a page that teaches nothing."""
+        """Draw the end of the last step: nothing, unless the page is a lesson."""
 
     def next_page(self, key: str | None) -> None:
-        """Draw the button after the last step: nothing on pages without an order."""
+        """Draw the button to the next page after the last step: nothing on pages without an order."""
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """Run the selected text through the selected model. Stops the page with a sentence if that is impossible."""
@@ -113,7 +116,7 @@ class OpenPage:
         return traced
 
     def here(self, traced: Trace | None) -> None:
-        """Show where the page is on the way from text to word, with the shapes of this run; nothing before a class."""
+        """Show where the page is on the way from text to word, with the shapes of this run; nothing for a class."""
         if self.header.about and not self.selection[parameters.TEACH]:
             with self.header.way:
                 strip.show(traced, self.header.about, self.header.lesson)
@@ -139,7 +142,7 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
-        """The model to run: the selected one, or its twin with random weights if the page offers that twin."""
+        """The id of the model to run: the selected one, or its twin with random weights if the page offers the twin."""
         wanted = downloads.available(self.selection[parameters.MODEL])
         if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted
@@ -196,13 +199,13 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson; ``again`` makes its questions for before, after, and later lessons."""
+    """The page of a lesson; ``again`` makes the questions to ask before it, after it, and in later lessons."""
 
     lesson: Lesson
     again: Returning
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
-        """Draw the row of steps as on every page; a lesson also states the step's idea, and notes that it was seen."""
+        """Draw the row of steps as on every page, state the step's idea, and note that the step was seen."""
         chosen = super().step(names, more)
         story = self._story if chosen == names[0] else None
         if story is not None:
@@ -218,7 +221,7 @@ class LessonPage(OpenPage):
         return chosen
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps of the lesson that have no meaning for a toy, while a toy is read."""
+        """The steps of the lesson that make no sense for a toy, if the page reads a toy; none otherwise."""
         if self.selection[parameters.MODE] != parameters.TOY:
             return {}
         return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
@@ -228,13 +231,13 @@ class LessonPage(OpenPage):
         return old_names(self.lesson)
 
     def offered(self, *, causal: bool) -> list[Step]:
-        """The steps that suit the input, and a model that reads from left to right (``causal``) or both ways."""
+        """The steps that suit the input and the model, which reads from left to right (``causal``) or both ways."""
         other, gone = "masked" if causal else "causal", self.gone()
         return [step for step in self.lesson.steps if step.models != other and step.name not in gone]
 
     @property
     def _story(self) -> Story | None:
-        """The lesson's beginning and findings, as a story: None before a class, and for a toy, which shows neither."""
+        """The lesson's beginning and findings, told as a story; None for a class and for a toy."""
         return (
             None
             if self.selection[parameters.TEACH] or self.selection[parameters.MODE] == parameters.TOY
@@ -247,7 +250,7 @@ class LessonPage(OpenPage):
             return
         if (story := self._story) is not None:
             offer_after(self.lesson, self.again)
-            # It holds the answers of some checks, so it waits for them behind a click.
+            # The findings give away some checks, so they are folded until the checks are answered.
             done = progress().count(self.lesson.id)
             with st.expander("What you found", expanded=0 < done.asked <= done.answered):
                 st.markdown("\n".join(f"- {each}" for each in story.recap))
@@ -257,7 +260,7 @@ class LessonPage(OpenPage):
                 way_to(kind, each)
 
     def next_page(self, key: str | None) -> None:
-        """Draw the button to the next lesson, or from the last one to the course; ``key`` presses the button, too."""
+        """Draw the button to the next lesson, or, in the last one, to the course; ``key`` presses the button, too."""
         _, after = neighbours(self.lesson)
         label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
         # The button has a key of its own: the click that led to this step would otherwise count for this button, too.
@@ -278,7 +281,7 @@ class LessonPage(OpenPage):
 
 
 def old_names(page: Page) -> dict[str, str]:
-    """The names that a page's steps have in old links, with today's names."""
+    """The names that the steps of ``page`` have in old links, with today's names."""
     return {old: step.name for step in page.steps for old in step.was}
 
 
@@ -303,7 +306,7 @@ class BenchPage(OpenPage):
     bench: Bench
 
     def choose(self) -> str:
-        """Draw the row of the bench's steps; returns the id of the chosen one."""
+        """Draw the row of the bench's steps; returns the id of the chosen step."""
         chosen = self.step([step.name for step in self.bench.steps])
         return next(step.id for step in self.bench.steps if step.name == chosen)
 

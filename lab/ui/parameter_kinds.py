@@ -1,4 +1,4 @@
-"""The kinds of URL parameters: each reads a link, says what it refuses, and draws the widget that keeps the URL.
+"""The kinds of URL parameters: each reads its value from a link, says what it refuses, and draws its widget.
 
 Parameters whose range depends on a run of the model are in :mod:`lab.ui.parameters_of_a_run`.
 """
@@ -39,9 +39,9 @@ def drawn() -> set[str]:
 class Parameter(ABC, Generic[T]):
     """One parameter of the URL. ``name`` is its name in a link, in the session and in the Selection.
 
-    ``kept``: links to this view carry the parameter, since it says what is looked at; others belong to visit or page.
+    ``kept``: links carry the parameter, since it says what is on screen; other parameters belong to visit or page.
     ``written``: no widget is bound to the parameter, so Python writes it into the URL when a page is done.
-    ``named``: links name the value even if it is the default, because pages differ in what they begin with.
+    ``named``: links name the value even if it is the default, because pages begin with different values.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Parameter(ABC, Generic[T]):
 
     @abstractmethod
     def meant(self, raw: str) -> T | None:
-        """The value that a link means by ``raw``; None if ``raw`` cannot mean any."""
+        """The value that ``raw`` stands for in a link; None if it stands for no value."""
 
     @abstractmethod
     def wanted(self) -> str:
@@ -63,7 +63,7 @@ class Parameter(ABC, Generic[T]):
         return f"{self.name} must be {self.wanted()}; it is {self.default} now."
 
     def chosen(self) -> T:
-        """The value chosen now: one field of the Selection, as building all of it would take longer."""
+        """The value chosen now; this is quicker than building the whole Selection for one value."""
         value = st.session_state.get(self.name, self.default)
         return value if isinstance(value, type(self.default)) else self.default
 
@@ -77,7 +77,7 @@ class Parameter(ABC, Generic[T]):
         return {"key": self._key(), "bind": "query-params", "persist_state": "session"}
 
     def _bring_into(self, offered: Sequence[T], first: T) -> None:
-        """Replace a choice from another model or text that is not ``offered`` now by ``first``.
+        """If the chosen value, made with another model or text, is not ``offered`` now, choose ``first``.
 
         The session is changed, since a new default for the widget would not help: the browser would keep the choice.
         """
@@ -91,7 +91,7 @@ class Parameter(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class Name(Parameter[str]):
-    """A name or a list of places. The valid ones depend on the model or the text: the page looks the name up."""
+    """A name or a list of places. Which are valid depends on model and text, so the page looks the name up."""
 
     longest: int = field(default=MAX_CHARACTERS, kw_only=True)
 
@@ -110,21 +110,21 @@ class TextParameter(Name):
         return clean(super().chosen())
 
     def line(self, label: str, *, placeholder: str | None = None, help: str | None = None) -> str:
-        """Draw a line to type in."""
+        """Draw a text field of one line."""
         bound = self._bound()
         return st.text_input(label, self.default, self.longest, help=help, placeholder=placeholder, **bound)
 
     def area(
         self, label: str, height: int, first: str = "", *, placeholder: str | None = None, help: str | None = None
     ) -> str:
-        """Draw a field of several lines; ``first``, or else the default, is the text before anybody typed."""
+        """Draw a field of several lines; until somebody types, it contains ``first`` or else the default."""
         text, bound = first or self.default, self._bound()
         return st.text_area(label, text, height, self.longest, help=help, placeholder=placeholder, **bound)
 
 
 @dataclass(frozen=True)
 class Choice(Parameter[T]):
-    """One of the ``options``, which are in the order of the screen."""
+    """One of the ``options``, in the order in which they are on screen."""
 
     options: tuple[T, ...]
 
@@ -135,7 +135,7 @@ class Choice(Parameter[T]):
         return f"one of {', '.join(sorted(map(str, self.options), key=len))}"
 
     def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
-        """The values to offer, and the one selected until somebody chooses."""
+        """The values to offer, and the value that is selected until somebody chooses."""
         offered = offered or self.options
         first = self.default if self.default in offered else offered[0]
         self._bring_into(offered, first)
@@ -144,10 +144,10 @@ class Choice(Parameter[T]):
 
 @dataclass(frozen=True)
 class Buttons(Choice[T]):
-    """A choice among a few, side by side."""
+    """A choice among a few options, drawn side by side."""
 
     def choose(self, label: str, offered: Sequence[T] = (), *, help: str | None = None) -> T:
-        """Draw the buttons, of all options or of those ``offered`` here. A link names the words on a button."""
+        """Draw buttons for all options, or for those ``offered`` here. Links use the words on the button."""
         offered, first = self._offered(offered)
         chosen = st.segmented_control(label, offered, default=first, required=True, help=help, **self._bound())
         return chosen if chosen in offered else first
@@ -155,7 +155,7 @@ class Buttons(Choice[T]):
 
 @dataclass(frozen=True)
 class Menu(Choice[T]):
-    """A choice out of a list that opens."""
+    """A choice from a list that opens."""
 
     def choose(
         self,
@@ -166,7 +166,7 @@ class Menu(Choice[T]):
         help: str | None = None,
         on_change: Callable[[], None] | None = None,
     ) -> T:
-        """Draw the list, of all options or of those ``offered`` here."""
+        """Draw a list of all options, or of those ``offered`` here."""
         offered, first = self._offered(offered)
         at, bound = offered.index(first), self._bound()
         chosen = st.selectbox(label, offered, at, help=help, on_change=on_change or "rerun", width=width, **bound)
@@ -175,10 +175,10 @@ class Menu(Choice[T]):
 
 @dataclass(frozen=True)
 class ScaleParameter(Choice[T]):
-    """A choice along a line."""
+    """A choice along a slider."""
 
     def choose(self, label: str) -> T:
-        """Draw the line with its handle."""
+        """Draw the slider."""
         chosen = st.select_slider(label, self.options, self.default, **self._bound())
         return chosen if chosen in self.options else self.default
 
@@ -202,7 +202,7 @@ class Whole(Parameter[int]):
 
 @dataclass(frozen=True)
 class NumberParameter(Whole):
-    """A number that is typed, or stepped through."""
+    """A number in a field with buttons for one more and one less."""
 
     def choose(self, label: str, *, width: Width = "stretch", help: str | None = None) -> int:
         """Draw the field."""
@@ -213,7 +213,7 @@ class NumberParameter(Whole):
 
 @dataclass(frozen=True)
 class Slider(Whole):
-    """A number that is slid to."""
+    """A number on a slider."""
 
     def choose(self, label: str, step: int = 1) -> int:
         """Draw the slider."""
@@ -222,7 +222,7 @@ class Slider(Whole):
 
 @dataclass(frozen=True)
 class Fraction(Parameter[float]):
-    """A number with decimals, from ``least`` to ``most``, that is slid to."""
+    """A number with decimals on a slider from ``least`` to ``most``."""
 
     least: float
     most: float

@@ -1,6 +1,7 @@
 """The parameters of the URL, one object each, and the words that they offer.
 
-Layers, heads and tokens count from 1, as on screen. A number whose default is 0 is not chosen yet.
+Layers, heads and tokens count from 1, as on screen. If a number's default is 0, then 0 means that nobody has chosen
+yet.
 """
 
 from __future__ import annotations
@@ -47,16 +48,16 @@ from lab.ui.parameters_of_a_run import Counted, HiddenParameter, Listed, Model, 
 if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
 
-# The text that a visit begins with, if a lesson has no text of its own.
+# The text with which a visit begins, unless the lesson has its own text.
 DEFAULT_TEXT = "She gave her brother the book that he wanted."
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"
-# [CLS] and [SEP], or the first token of a model without them: whether they take part in a measurement of heads.
+# Whether [CLS] and [SEP], or the first token of a model without them, take part in a measurement of heads.
 LEFT_OUT, KEPT = "Left out", "Kept"
 # The sentences that the heads are averaged over.
 BUNDLED, OWN = "Bundled", "Your own"
-# The bench of flow: the heads, the measure of a link, the paths past the heads, and the tokens that take part.
+# The bench of flow: the heads, how a link is measured, the paths past the heads, and the tokens that take part.
 MEAN_OF_HEADS, ONE_HEAD = "Mean over heads", "One head"
 # The head with the largest weight between two sentences.
 STRONGEST = "Strongest head"
@@ -64,17 +65,17 @@ WEIGHTS, NORMS = "Weights", "Norms"
 HEADS_ONLY, WITH_RESIDUAL = "Heads only", "With residual"
 EVERY_TOKEN, WORDS_ONLY = "All tokens", "Words only"
 LAYERED, REPEATED = "Layer by layer", "One layer repeated"
-# The neuron view of a long text: which keys have a row.
+# The neuron view: the keys that get a row if the text is long.
 HEAVIEST, AROUND = "Heaviest", "Around the query"
-# The neuron view: the pattern that the view takes apart, if none is chosen by name.
+# The neuron view: the pattern whose scores are taken apart, if no head is chosen by name.
 OWN_PATTERN = "The clearest of this head"
 # The head view: whether its lines run between tokens or words.
 TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, and the words that top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
 EVERY_WORD = "all"
-# The bench of comparisons: the difference between A and B, and the change made to B. Its figures are named as in
-# lab/benches/compare/comparable.py, which imports torch; a test compares the two lists.
+# The bench of comparisons: the difference between A and B, and the change made to B. The names of its figures repeat
+# those in lab/benches/compare/comparable.py, which imports torch; a test compares the two lists.
 TWO_TEXTS, TWO_MODELS, TWO_WEIGHTS, INTERVENTION = "Two texts", "Two models", "Trained or random", "An intervention"
 ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD = "Head set to zero", "Head set to its mean", "Head made uniform"
 NO_SCALING, NO_POSITIONS, NO_SEGMENTS = "No ÷ √d_k", "No positions", "No segments"
@@ -97,7 +98,7 @@ LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
 _SEEDS = (0, 9999)  # larger seeds are the lab's own: they make sentences that no toy was trained on
-_MOST = 10_000  # upper limit for numbers that count things in the model or text; the page knows the real limit
+_MOST = 10_000  # upper limit for numbers that count parts of the model or text; the page knows the real limit
 _METRICS = tuple(metric.name for metric in METRICS)
 
 # The input: a text, or a toy's sentence of letters.
@@ -113,26 +114,27 @@ TOY_COUNT = NumberParameter("toy_count", 20, SETTINGS["count"].low, SETTINGS["co
 TOY_SEED = NumberParameter("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = NumberParameter("toy_sentence", 1, 1, SETTINGS["count"].high)
 TOY_OWN = TextParameter("toy_own", "", longest=64)
-# A lesson opens on the toy that learners train. In old links, a toy without weights is the one written by hand.
+# A lesson opens on the toy that learners train. Old links that name no weights mean the toy written by hand.
 TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
 BEFORE_WEIGHTS = CONSTRUCTED
 TOY_HEADS = NumberParameter(
     "toy_heads", 4, 1, 32
-)  # number of heads into which the random toy is cut: at most one for each dimension
+)  # number of heads into which the random toy is cut: at most one head per dimension
 TOY_TRAINED_HEADS = Buttons("toy_trained_heads", TRAINED_HEADS, (1, 2, 4))
 TOY_TASK = Menu("toy_task", TASKS[0].name, tuple(task.name for task in TASKS))
 TOY_LAYERS = Buttons("toy_layers", TASKS[0].layers, tuple(range(SETTINGS["layers"].low, SETTINGS["layers"].high + 1)))
-# The toys of single lessons: the rule behind the blanks; the trainer of the vocabulary, its merges, the word it splits.
+# The toys of single lessons: the rule behind the blanks; the tokenizer's trainer, its merges, the word that it splits.
 TOY_RULE = Menu("toy_rule", RULES[0].name, tuple(rule.name for rule in RULES))
 TOY_TRAINER = Buttons("toy_trainer", BPE, (BPE, WORDPIECE))
 TOY_MERGES = Slider("toy_merges", 0, 0, MERGES)
 TOY_WORD = TextParameter("toy_word", "", longest=40)
-# Where to look. ``place``: the token asked about; ``masked``: the hidden ones ("3.7"); ``heads``: those drawn ("2.5").
+# Where to look. ``place`` is the token asked about, ``masked`` has the hidden tokens ("3.7"), ``heads`` the heads drawn
+# ("2.5").
 STEP = StepParameter("step", "", kept=False)
 LAYER = Counted("layer", 1)
 HEAD = Counted("head", 1)
 OTHER_HEAD = Counted("other_head", 2)
-# From a sentence to the one before it, to which its pronouns refer, and which a causal model sees, too.
+# From a sentence to the sentence before it, to which its pronouns refer, and which a causal model sees, too.
 FROM_SENTENCE = Counted("sentence", 2)
 TO_SENTENCE = Counted("other_sentence", 1)
 TOKEN = PlaceParameter("token", 0, 0, _MOST)
@@ -189,7 +191,7 @@ PATTERN = Menu("pattern", OWN_PATTERN, (OWN_PATTERN, *(pattern.name for pattern 
 DIMENSIONS = NumberParameter("dimensions", 3, 0, 256)
 # Flow. ``follow`` is the token whose paths are drawn (0: all), ``flow_layer`` the last layer (0: the model's last).
 FLOW_HEADS = Buttons("flow_heads", ONE_HEAD, (ONE_HEAD, MEAN_OF_HEADS))
-# By weights alone, nearly all bands would lead to [CLS], which has little to give: lab-minilm parks attention there.
+# By weights alone, nearly all bands would lead to [CLS], where lab-minilm parks attention but reads little.
 FLOW_READING = Buttons("flow_reading", NORMS, (WEIGHTS, NORMS))
 FLOW_RESIDUAL = Buttons("flow_residual", HEADS_ONLY, (HEADS_ONLY, WITH_RESIDUAL))
 # The strongest paths run from [CLS] to [CLS], which says little, so a bench opens on the words.
@@ -224,7 +226,7 @@ OTHER_TOY = Buttons("other_toy", RANDOM, (RANDOM, CONSTRUCTED, TRAINED))
 TOY_OTHER = NumberParameter("toy_other", 2, 1, SETTINGS["count"].high)
 CHANGE = Menu("change", ZERO_HEAD, (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD, NO_SCALING, NO_POSITIONS, NO_SEGMENTS, BLOCKED))
 FIGURE = Menu("figure", COMPARED[0], COMPARED)
-# The experiment on patching: which part is put into the other run, in which direction, and the learner's own pair.
+# The experiment on patching: the part that is put into the other run, the direction, and the learner's own pair.
 PATCH = Menu("patch", PATCHED[0], PATCHED)
 PATCH_WAY = Buttons("patch_way", SUFFICES, (SUFFICES, NEEDED))
 CLEAN_TEXT = TextParameter("clean_text", "The boys in the garden _ playing.", longest=400)
@@ -238,7 +240,7 @@ CUT = Name("cut", "", written=True, longest=400)
 BLANK_TEXT = TextParameter("blank", "The capital of France is _.", written=True, longest=400)
 # The word looked up in the glossary.
 LOOK_UP = TextParameter("look_up", "", kept=False, longest=60)
-# A class: its own draw of questions (0: none), and whether the lab is shown to a class (1).
+# A class: the seed of its questions (0: none), and whether the lab is shown to a class (1).
 SEED = PlaceParameter("seed", 0, *_SEEDS, kept=False)
 TEACH = PlaceParameter("teach", 0, 0, 1, kept=False)
 # The room that this visit is in, by its code, and whether its page is for the projector, or to be printed (1).
@@ -247,12 +249,12 @@ PROJECTOR = PlaceParameter("projector", 0, 0, 1, kept=False)
 SUMMARY = PlaceParameter("summary", 0, 0, 1, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
-# The toy's sentences, in the order of the sidebar; and all parameters that most toys have.
+# The parameters of the toy's sentences, in the order of the sidebar; and the parameters that most toys have.
 TOY_NUMBERS = (TOY_VOCABULARY, TOY_LENGTH, TOY_COUNT, TOY_SEED, TOY_SENTENCE)
 TOYS = (*TOY_NUMBERS, TOY_OWN, TOY_WEIGHTS, TOY_HEADS, TOY_TRAINED_HEADS, TOY_TASK, TOY_LAYERS)
-# Links made when two parameters shared a name: the old name, and the values that mean the new one.
+# For links from when two parameters shared a name: the shared name, and the values that mean the renamed parameter.
 RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
-# Names that values had in links made before: the old name, and the new one.
+# For older links: the names that values had then, with today's names.
 _NAMES_BEFORE = {
     "Focus (entropy)": "Spread (entropy)",
     "Distribution (median)": "Typical weight (median)",

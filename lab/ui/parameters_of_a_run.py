@@ -1,4 +1,4 @@
-"""The kinds of URL parameters whose range depends on the model or the text, and is known once the page has run it."""
+"""The kinds of URL parameters whose range depends on model and text, and is known once the model has run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
-TOKENS_SEEN = "_masked.tokens"  # the tokens that the choice of hidden ones was made for
+TOKENS_SEEN = "_masked.tokens"  # the tokens of the text in which the hidden tokens were chosen
 # The step that the URL named when the page was drawn last.
 _STEP_IN_URL = "_step_in_url"
 _MORE = "more_steps"
@@ -19,7 +19,7 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Counted(Parameter[int]):
-    """The number, from 1, of one of the parts of a model or a text: a layer, a head, a sentence.
+    """The number of a layer, a head, a sentence or another part of a model or a text, counted from 1.
 
     The number of parts is known once the page has run the model; :func:`lab.ui.selection.fit` checks it then. The
     initial part depends on the run, too, so the URL and every link name the part on screen.
@@ -37,14 +37,17 @@ class Counted(Parameter[int]):
         """Draw the list of the numbers ``offered``; ``first`` is selected until somebody chooses."""
         if st.session_state.get(self.name) not in offered:
             self.set(first)
-        # Without a default: Streamlit leaves a default out of the URL. Whoever clears the list gets ``first`` again.
+        # The list has no default, as Streamlit leaves a default out of the URL. Whoever clears it gets ``first`` again.
         chosen = st.selectbox(label, offered, None, **self._bound())
         return first if chosen is None else chosen
 
 
 @dataclass(frozen=True)
 class PlaceParameter(Whole):
-    """A place in the text or in a vector. Its widget changes with text and vector, so its key differs: ``_name``."""
+    """A place in the text or in a vector.
+
+    The widget changes with text and vector, so the widget's key is ``_name``, not the parameter's name.
+    """
 
     written: bool = field(default=True, kw_only=True)
 
@@ -61,7 +64,7 @@ class PlaceParameter(Whole):
         """Draw the list of the places ``offered``, from 0; the URL counts the same places from ``start``."""
 
         def take() -> None:
-            # A choice among the words of the text before arrives as its label, which is not one of these places.
+            # A word chosen in the previous text arrives as its label, a str, which is not one of these places.
             if isinstance(place := st.session_state[key], int):
                 self.set(place + start)
 
@@ -99,7 +102,7 @@ class Listed(Name):
 
 @dataclass(frozen=True)
 class HiddenParameter(Name):
-    """The hidden tokens. Setting them from code refers to the text of the next run, which may come with them."""
+    """The hidden tokens. Places set from code refer to the text of the next run, which may be set at the same time."""
 
     def set(self, value: str) -> None:
         st.session_state.pop(TOKENS_SEEN, None)
@@ -118,16 +121,16 @@ class Model(Listed):
 class StepParameter(Name):
     """The step of a page; each page has its own names for its steps.
 
-    The browser's Back goes through the steps. That is why Python writes a step into the URL as soon as it is chosen: a
-    parameter that the browser writes for a widget makes no entry in its history.
+    The browser's Back goes through the steps. That is why Python writes a step into the URL as soon as it is chosen: if
+    the browser writes a parameter for a widget, its history gets no entry.
     """
 
     def asked(self) -> str:
-        """The step that the address names; "" if it names none."""
+        """The step that the address names; "" if it names no step."""
         return str(st.query_params.get(self.name, ""))
 
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
-        """Draw the row of steps; the first one needs no place in the URL. The steps ``more`` open from a menu.
+        """Draw the row of steps; the first step is not written into the URL. The steps ``more`` open from a menu.
 
         ``instead`` maps a step that is not offered here, or a step's name in old links, to the step that is shown
         in its place.

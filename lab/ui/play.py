@@ -1,4 +1,4 @@
-"""Run a lesson: its input, the row of steps, the one on screen, questions from earlier lessons, the proof."""
+"""Run a lesson: its input, the row of steps, the step on screen, questions from earlier lessons, the proof."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Screens(Generic[View]):
     look
         Draws the sidebar's controls and makes the views of the steps.
     again
-        The questions that return in later lessons, and before and after this one.
+        The questions that are asked before and after this lesson, and again in later ones.
     sentence
-        Draws the sentence of a view above its step, with arcs unless questions about them follow.
+        Draws the sentence of a view above its step; arcs are left out if questions about them follow.
     places_sentence
-        The steps, by id, without a sentence above them: they draw it later themselves, or are not about it.
+        The steps, by id, without a sentence above them: they draw the sentence later themselves, or do not need it.
     toy
         Runs the toy, and says which toy it is.
     toy_steps
@@ -53,9 +53,9 @@ class Screens(Generic[View]):
     toy_page
         The whole page of a toy that runs no model.
     clicks
-        By chart: the parameters that a click on it sets, each with the name of the cell's number that it takes.
+        For each chart, the parameters that a click sets, each with the name of the cell's number that it takes.
     refusal
-        The reason why a run has none of the steps, in a sentence; "" if it has them.
+        The reason why a run has no steps to show, in a sentence; "" if it has steps.
     ending
         Draws the page after the last step.
     """
@@ -109,7 +109,7 @@ def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> No
 
 
 def chosen_run(page: P, toy: Callable[[P], Trace] = toy_trace) -> Trace:
-    """Run the sidebar's sentence through its model, or ``toy``, which runs the sidebar's toy and says which it is."""
+    """Run the sidebar's sentence through its model, or call ``toy``, which runs and names the sidebar's toy."""
     if page.selection[MODE] != TOY:
         return page.trace()
     trace = toy(page)
@@ -124,7 +124,7 @@ def _play(
     view: Callable[[str], Any],
     earlier: Mapping[str, Returning],
 ) -> Trace | None:
-    """Draw the chosen step and the way on; return the run that the step proves, if it is not the page's own."""
+    """Draw the chosen step and the way on; return the run that the badge proves, if it is not the page's own."""
     toys = screens.toy_steps if page.selection[MODE] == TOY else {}
     offered = page.offered(causal=trace.model.config.causal)
     names, more = [*toys, *(step.name for step in offered if not step.aside)], [s.name for s in offered if s.aside]

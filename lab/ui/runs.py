@@ -1,7 +1,7 @@
 """Models and runs, shared by all sessions: the one module that wraps Streamlit's caches.
 
 Values computed from a run are kept with the run (:mod:`lab.models.memo`). torch, transformers and tokenizers are
-imported inside the functions: the glossary and the cards need none of them.
+imported inside the functions: the glossary and the cards do not need these libraries.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 _SMALL_TEXT = 200  # characters
-_LONG = 128  # tokens; after a longer run it is worth giving memory back
+_LONG = 128  # tokens; after a longer run, memory is given back to the system
 _proven: WeakSet[Trace] = WeakSet()
-# The jobs of the heads, by model: a minute of work, but few numbers, so every model that a server offers may be here.
+# The jobs of the heads, by model: a minute of work but few numbers, so they are kept for every model.
 _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
 def local_models() -> dict[str, Path]:
-    """Checkpoint folders the operator offers, by folder name: ``LAB_MODELS=/a/folder:/another``."""
+    """The checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
     paths = [Path(p).expanduser() for p in os.environ.get("LAB_MODELS", "").split(os.pathsep) if p]
     return {path.name: path for path in paths}
 
@@ -52,7 +52,7 @@ def downloads_allowed() -> bool:
 
 @st.cache_data(ttl=30, show_spinner=False)
 def model_ids() -> tuple[str, ...]:
-    """The models a visitor may choose: embedded ones, those on disk, and the Hub's if downloads are allowed."""
+    """The models that a visitor may choose: embedded models, models on disk, and the Hub's if downloads are allowed."""
     from lab.models import hub
 
     def offered(entry: ModelCard) -> bool:
@@ -62,7 +62,7 @@ def model_ids() -> tuple[str, ...]:
 
 
 def needs_download(model_id: str) -> int | None:
-    """Megabytes to download before ``model_id`` can run, or None when it is here."""
+    """Megabytes to download before ``model_id`` can run; None if the model is here already."""
     from lab.models import hub
 
     entry = card(model_id)
@@ -82,12 +82,12 @@ def model(model_id: str) -> LoadedModel:
 
 
 def trained(model_id: str) -> LoadedModel:
-    """Load a model once. The models that ship stay in memory, and two others."""
+    """Load a model once. All models that ship stay in memory, and two other models."""
     return _small_model(model_id) if _ships(model_id) else _large_model(model_id)
 
 
 def that_ships(but: str = "") -> str | None:
-    """The default model or, if it is damaged, the first other one that ships and can be read; never ``but``."""
+    """The default model or, if it is damaged, the first other model that ships and can be read; never ``but``."""
     from lab.models.config import CheckpointError
 
     for entry in sorted(filter(ships, CATALOGUE), key=lambda entry: entry.id != DEFAULT_MODEL):
@@ -98,7 +98,7 @@ def that_ships(but: str = "") -> str | None:
     return None
 
 
-# All models that ship: otherwise, looking at a second one would load the first again while its runs still hold it.
+# All models that ship are kept: otherwise a second model would push out the first, although runs still hold it.
 @st.cache_resource(show_spinner="Loading the model …")
 def _small_model(model_id: str) -> LoadedModel:
     return _loaded(model_id)
@@ -124,7 +124,7 @@ def _loaded(model_id: str) -> LoadedModel:
 
 
 def readable(wanted: str) -> str | None:
-    """The model ``wanted`` if this server offers it and it can be read, else another that ships; None without any."""
+    """The model ``wanted`` if this server offers it and can read it, else another model that ships, or None."""
     from lab.models.config import CheckpointError
 
     try:
@@ -135,7 +135,7 @@ def readable(wanted: str) -> str | None:
 
 
 def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
-    """The jobs of a model's heads, if known: they ship with the model, or :func:`measure_heads` was run; else None."""
+    """The jobs of a model's heads, which ship with the model or come from :func:`measure_heads`; None if unknown."""
     from lab.evidence.notable import shipped
 
     return shipped(loaded) or _head_jobs.get(loaded.id)
@@ -152,12 +152,12 @@ def measure_heads(loaded: LoadedModel, progress: Progress) -> None:
 
 
 def run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
-    """One text through one model. Raises TextError when there is nothing to read."""
+    """Run one text through one model. Raises TextError when there is nothing to read."""
     of, kept = twin_of(model_id), _large_run
     if of is not None and not _ships(of[0]):
         kept = _large_twin_run
     elif _ships(model_id) and len(text) + len(pair) <= _SMALL_TEXT:
-        # A class's own sentences: a run of 32 tokens through a model that ships keeps 0.3 MB.
+        # Enough runs for the sentences of a class: a run of 32 tokens through a model that ships keeps 0.3 MB.
         kept = _small_run
     return kept(model_id, text, pair, _as_text(changes), changes)
 
@@ -178,7 +178,7 @@ def _large_run(model_id: str, text: str, pair: str, changed: str, _changes: Inte
     return _run(model_id, text, pair, _changes)
 
 
-# One run only: it keeps its twin, which is as large as the model.
+# Only one run is kept, because it keeps its twin, which is as large as the model.
 @st.cache_resource(max_entries=1, show_spinner="Drawing random weights …")
 def _large_twin_run(model_id: str, text: str, pair: str, changed: str, _changes: Interventions) -> Trace:
     return _run(model_id, text, pair, _changes)
@@ -221,9 +221,9 @@ def is_proven(traced: Trace) -> bool:
 def settle() -> None:
     """Hide everything imported so far from the garbage collector.
 
-    Every now and then, Python looks through all objects it tracks while everybody waits; the libraries' half a million
-    objects are not worth that look. Call it only when something large has been imported: cycles frozen with it stay for
-    ever.
+    From time to time, Python looks through all objects that it tracks while everybody waits; the half a million objects
+    of the libraries need no such look. Call it only when something large has been imported: cycles frozen with it stay
+    for ever.
     """
     gc.collect()
     gc.freeze()
@@ -274,7 +274,7 @@ def ruled_data(rule: str, seed: int) -> ToyData:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
-    """The random toy, cut into ``heads`` if given, or the toy written by hand for its three heads."""
+    """The random toy, cut into ``heads`` heads if given, or the toy with three heads written by hand."""
     from lab.toy.models import constructed_toy, random_toy
     from lab.toy.recut import recut
 

@@ -1,4 +1,4 @@
-"""The learner's choices: one validated :class:`Selection`, the same in the URL and on every page."""
+"""The learner's choices: one validated :class:`Selection`, shared by the URL and every page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RUNS: tuple[Parameter[Any], ...] = (
     parameters.MODEL,
     parameters.TRAINING,
 )
-# The rule and the trainer belong to single lessons.
+# The toy's rule and the tokenizer's trainer belong to single lessons.
 _TOY_RUNS: tuple[Parameter[Any], ...] = (
     parameters.MODE,
     parameters.TOY_WEIGHTS,
@@ -61,7 +61,7 @@ class Selection:
 
 def current() -> Selection:
     """Read the selection from the session; a value that is missing or of a wrong type becomes its default."""
-    # One look at the whole session: reading it a hundred times takes a sixth of a rerun's time.
+    # The session is read as a whole: reading a hundred values one by one takes a sixth of a rerun's time.
     values: dict[str, Any] = {}
     for name, value in st.session_state.to_dict().items():
         parameter = _BY_NAME.get(str(name))
@@ -71,7 +71,7 @@ def current() -> Selection:
 
 
 def what_runs(now: Selection) -> tuple[object, ...]:
-    """The choices that decide the run of a selection: sentence and model, without the place looked at."""
+    """The choices that decide the run of a selection, such as sentence and model, but not the place on screen."""
     if now[parameters.MODE] == parameters.TOY:
         trained = now[parameters.TOY_WEIGHTS] == parameters.TRAINED
         return tuple(now[each] for each in (*_TOY_RUNS, *(_TOY_LEARNS if trained else ())))
@@ -83,7 +83,7 @@ def start(models: tuple[str, ...]) -> None:
     """On a session's first run, take over the choices in the URL, and note the values that mean nothing.
 
     Widgets bound to the URL ignore bad values silently; here the learner gets a note. The URL is mended and the script
-    runs again, so that a widget that reads more generously ("3.0") does not find the bad value.
+    runs again: otherwise a widget that accepts more ("3.0") would find the bad value.
     """
     if "_started" in st.session_state:
         return
@@ -113,7 +113,7 @@ def start(models: tuple[str, ...]) -> None:
 
 
 def asked(parameter: Counted) -> str | None:
-    """The value of ``parameter`` in the link that began the visit, once: the number of parts was not known then."""
+    """The value of ``parameter`` in the visit's first link, returned once; the number of parts was unknown then."""
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 
@@ -123,19 +123,19 @@ def began_with_toy() -> bool:
 
 
 def asks(parameter: Counted, number: int) -> bool:
-    """Return whether the link that began the visit names this ``number``, and :func:`fit` has not read it yet."""
+    """Return whether the visit's first link names this ``number``, and :func:`fit` has not read the link yet."""
     return bool(st.session_state.get(_ASKED + parameter.name) == str(number))
 
 
 def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
-    """The value that a link means, on a server that has these ``models``; None if it cannot mean any."""
+    """The value that ``raw`` stands for in a link, on a server with these ``models``; None if it stands for none."""
     if isinstance(parameter, Model) and raw not in models:
         return None
     return parameter.meant(parameters.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
 
 
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
-    """The parameters that name what is looked at ``now``, defaults left out.
+    """The parameters that describe the view ``now``, without defaults.
 
     Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None.
     """
@@ -149,7 +149,7 @@ def link(page: Page | None = None, now: Selection | None = None) -> dict[str, st
 
 
 def open_page(page: Page, step: str = "") -> None:
-    """Leave for another page, or a ``step`` of it by its name, and take the selection along.
+    """Leave for another page, or for the ``step`` of that name on it, and take the selection along.
 
     The address has to name the parameters without a widget on this page. The other parameters go along in
     the session, and Streamlit raises an error if the address names them, too.
@@ -185,7 +185,7 @@ def take_notes() -> list[str]:
 
 
 def fit(parameter: Counted, most: int, what: str) -> None:
-    """Bring a layer, head or sentence into 1 … ``most`` before its widget is drawn, and say so if it was outside."""
+    """Bring the number of a layer, head or sentence into 1 … ``most`` before its widget is drawn; note any change."""
     called, link_says = parameter.name.replace("_", " "), asked(parameter)
     if link_says is not None and whole_number(link_says, 1, most) is None:
         note(f"There is no {called} {quoted(link_says[:20])} in {escaped(what)}: {called}s run from 1 to {most}.")

@@ -26,23 +26,24 @@ def _choose(query: int, key: int) -> None:
 def show_sentence(
     trace: Trace, query: int, key: int | None = None, *, of: Looking | None = None, covered: bool = False
 ) -> None:
-    """Draw the row of tokens. A click on one chooses the query, Shift or a second click the key.
+    """Draw the row of tokens.
 
-    All places count from 0; see :func:`lab.figures.sentence.sentence`.
+    A click on a token chooses the query; a click with Shift, or a second click, chooses the key. All places count from
+    0; see :func:`lab.figures.sentence.sentence`.
     """
     show_row(sentence(trace, query, key, of=of, covered=covered))
 
 
 def show_row(row: SentenceRow, take: Take = _choose) -> None:
-    """Draw a row of tokens; a choice in it goes to ``take``."""
+    """Draw a row of tokens; ``take`` receives each choice that is made in the row."""
     with st.container(key=_place(row)):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
 
 
 def _place(row: SentenceRow) -> str:
-    """The row's name in the style sheet, which keeps it in sight, by the height of the part above its tokens.
+    """The row's name in the style sheet, which keeps the row in sight; it depends on the height above the tokens.
 
-    A row with grammar below it does not stay in sight: it would cover too much.
+    A row with grammar below it does not stay in sight, because it would cover too much of the page.
     """
     if row.relations:
         return "row_with_relations"

@@ -30,9 +30,9 @@ memory.keep_no_uploads()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:
-    """Every page under its heading in the top menu; the first page has none, as its name is the lab's.
+    """Every page under its heading in the top menu; the first page has no heading, as it bears the name of the lab.
 
-    No url_path: the slug must stay that of the file name.
+    No page gets a url_path, because the slug must stay the one in the file name.
     """
     start, *menus = MENUS.items()
     return {"": [_page(page) for page in start[1]]} | {name: [_page(page) for page in pages] for name, pages in menus}
@@ -60,7 +60,7 @@ def _run() -> None:
     teaching.larger()
     _arrive(page)
     model = sidebar.begin_model(page.model if isinstance(page, Experiment) else "")
-    if page.id not in ("course", "room"):  # the first page has its own sentences, and a room runs no model
+    if page.id not in ("course", "room"):  # the first page has its own sentences, and the page of a room runs no model
         sidebar.show(page if isinstance(page, Lesson | Bench) else None, model, text=not isinstance(page, Experiment))
     elif page.id == "course":
         with st.sidebar:
@@ -77,7 +77,7 @@ def _run() -> None:
         interrupted = True
         raise
     finally:
-        # True only while the router runs the page, so that the guard cannot be fooled by an earlier run.
+        # The key exists only while the router runs the page, so that an earlier run cannot fool the guard.
         del st.session_state[_ROUTED]
         address.keep_in_url()
         if not interrupted:  # otherwise the widgets not drawn yet would lose their values in the link
@@ -92,32 +92,32 @@ def _complete_the_address() -> None:
     missing = address.not_in_url() | ({} if parameters.TEXT.name in drawn() else sidebar.own_texts())
     stale = address.not_on_page()
     if missing or stale:
-        # Parameters that Python wrote into the URL go along: the browser has forgotten the others by then, and runs the
-        # script again only if its data are new.
+        # The parameters that Python wrote into the URL are sent along: by then the browser has forgotten the others,
+        # and the component runs again only if its data are new.
         _script("address")(data={"shown": missing, "stale": stale, "written": address.written()}, key="address")
 
 
 @cache
 def _script(name: str) -> ComponentRenderer:
-    """The component of the script ``name``, which does what only the browser can do."""
+    """The component that runs the script ``name`` in the browser."""
     return st.components.v2.component(f"lab.{name}", js=Path(__file__).with_name(f"{name}.js").read_text("utf-8"))
 
 
 def _navigation() -> StreamlitPage:
-    # The favicon comes first: without one, a page's Material icon would be fetched from the network.
+    # The favicon is set first: without a favicon, the Material icon of a page would be fetched from the network.
     st.set_page_config(page_icon=Path(__file__).with_name("icon.png"), layout="wide")
-    # Streamlit marks the page that may run, so each run has copies of its own.
+    # Streamlit marks the page that may run, so each run needs its own copies of the pages.
     return st.navigation({name: [copy(page) for page in pages] for name, pages in _made().items()}, position="top")
 
 
 @cache
 def _made() -> dict[str, list[StreamlitPage]]:
-    """The pages of :func:`sections`, made once: making them looks at the disk, two dozen times a rerun."""
+    """The pages of :func:`sections`, made once: making them would look at the disk two dozen times per rerun."""
     return sections()
 
 
 def _arrive(page: Page) -> None:
-    """Begin another page at its first step, even if both pages have a step of this name; links may name a later one."""
+    """Begin another page at its first step, even if both have a step of this name; a link may name a later step."""
     if address.arrive(page):
         forget_what_was_tried()
         parameters.STEP.set(parameters.STEP.default)

@@ -62,7 +62,7 @@ def _folded_label(opened: Lesson | Bench | None) -> str:
 def _show_input(opened: Lesson | Bench | None, model: str, *, text: bool) -> None:
     """Draw sentence and examples if the page reads them, and the switch Sentence or Toy; folded: pair, model, weights.
 
-    ``opened`` says whether toys and random weights are offered; None is a page that offers neither.
+    ``opened`` says whether toys and random weights are offered; None stands for a page that offers neither.
     """
     with controls():
         toy = opened is not None and bool(opened.toy) and parameters.MODE.chosen() == parameters.TOY
@@ -103,10 +103,10 @@ def _model(opened: Lesson | Bench | None, first: str) -> None:
 
 
 def begin_model(first: str = "") -> str:
-    """Choose the model that a page opens on while the learner has chosen none; returns its id.
+    """Choose the model that a page opens on, unless the learner has chosen one; returns the model's id.
 
-    It is ``first`` if this server has that model, else the lab's own. A model named by a link counts as chosen. Call it
-    on every page, so that the model of one page does not stay on the next.
+    The page opens on ``first`` if this server has that model, otherwise on the lab's own model. A model named by a link
+    counts as chosen. Call this function on every page, so that the model of one page does not stay on the next.
     """
     first = first if first in runs.model_ids() else parameters.MODEL.default
     if _FIRST_MODEL not in st.session_state:
@@ -146,7 +146,7 @@ def _second_sentence() -> None:
 
 
 def _begin(opened: Lesson | Bench | None) -> str:
-    """The text that the page begins with; it is put in while the learner has neither typed nor chosen a text."""
+    """The text that the page begins with; it is in the field until the learner types or chooses a text."""
     first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
     if untouched():
         use_texts(first, "")
@@ -155,7 +155,7 @@ def _begin(opened: Lesson | Bench | None) -> str:
 
 
 def untouched() -> bool:
-    """Return whether the learner has neither typed nor chosen a text: there is none, or the one a page began with."""
+    """Return whether the learner has neither typed nor chosen a text: there is no text, or a page began with it."""
     shown = tuple(st.session_state.get(each.name) for each in (parameters.TEXT, parameters.PAIR))
     return shown in ((None, None), st.session_state.get(_BEGUN))
 
@@ -163,7 +163,7 @@ def untouched() -> bool:
 def own_texts() -> dict[str, str]:
     """The texts that the learner typed or chose, for the address of a page without fields for them.
 
-    The server always has them in such an address, but the browser drops them with the page that had their widgets.
+    The server always has the texts in such an address, but the browser drops them with the page of their widgets.
     """
     chosen = {each.name: each.chosen() for each in (parameters.TEXT, parameters.PAIR)}
     return {} if untouched() else {name: text for name, text in chosen.items() if text}
@@ -222,7 +222,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 
 
 def _told(job: Notable, doing: Doing) -> str:
-    """How well a head does a job, beside a rule or a head that needs no knowledge of it."""
+    """Say how well a head does a job, beside the score of a simple rule or of a head that knows nothing of the job."""
     if job.job.grammatical:
         rule = f"always taking the word at one distance is right in {100 * (job.chance or 0):.0f}"
         return f"Right in {100 * doing.score:.0f} of 100 cases; {rule}."
@@ -238,7 +238,7 @@ def _mode() -> str:
 
 
 def _toy_weights(*, trains: bool) -> None:
-    """Draw the choice of a toy, and say which toy it is. A lesson ``trains`` toys; a bench only looks."""
+    """Draw the choice of a toy, and say which toy it is. A lesson ``trains`` toys; a bench only shows them."""
     if parameters.TOY_WEIGHTS.name not in st.session_state:
         old = selection.began_with_toy() or not trains
         parameters.TOY_WEIGHTS.set(parameters.BEFORE_WEIGHTS if old else parameters.TRAINED)

@@ -1,4 +1,4 @@
-"""A table on a page: its columns, how their numbers are written, and how wide they are."""
+"""A table on a page: its columns, the format of their numbers, and their widths."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Column:
     Attributes
     ----------
     name
-        Of the column in the frame.
+        The name of the column in the frame.
     width
-        In pixels; without one, the column is as wide as its words.
+        The width in pixels; without a width, the column is as wide as its words.
     format
         How its numbers are written: "percent", "localized" or as in C ("%.2f"); empty for texts and counts.
     heading
@@ -59,14 +59,14 @@ def show_table(
     long_texts: bool = False,
     scrolls: bool = False,
 ) -> None:
-    """Draw a table as tall as its rows; a table of more than :data:`ROWS` rows scrolls.
+    """Draw a table at its full height; a table of more than :data:`ROWS` rows scrolls.
 
     Parameters
     ----------
     frame
         The values.
     columns
-        The columns to draw, in their order; all of ``frame`` if none is named.
+        The columns to draw, in their order; all columns of ``frame`` if no columns are named.
     formats
         How the numbers of a column are written, by its name, if ``columns`` do not say so.
     numbered
@@ -74,7 +74,7 @@ def show_table(
     long_texts
         Give each row two lines.
     scrolls
-        Let a shorter table scroll, too, if other tables are beside it.
+        Let a shorter table scroll, too, when it is beside other tables.
     """
     written = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     st.dataframe(

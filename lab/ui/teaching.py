@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # The factor by which type is larger before a class.
 LARGER = 1.25
 
-# Rows of steps and badges would push the step itself down; a row that is too long scrolls. Its place is relative,
-# because a button's hidden label is absolute and would otherwise make the whole page scroll sideways.
+# Each row of steps and badges stays in one line and scrolls, as more lines would push the step itself down. Its place is
+# relative, because a button's hidden label is absolute and would otherwise make the whole page scroll sideways.
 IN_ONE_LINE = """
 .st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
 .st-key-page_header .stHorizontalBlock { position: relative; }
@@ -45,18 +45,18 @@ _BACK, _FORWARD = "PageUp", "PageDown"
 
 
 def keys() -> tuple[str | None, str | None]:
-    """The keys of the previous and the next step; none while a learner reads, who scrolls with them."""
+    """The keys for the previous and the next step; none for a learner, who scrolls with these keys."""
     return (_BACK, _FORWARD) if TEACH.chosen() else (None, None)
 
 
 def larger() -> None:
-    """Draw the style sheet of a lecture; nothing while a learner reads."""
+    """Draw the style sheet for a class; draw nothing for a learner."""
     if TEACH.chosen():
         st.html(_STYLE)
 
 
 def larger_chart(spec: Any) -> Any:
-    """A Vega-Lite specification with its type enlarged for a class; unchanged while a learner reads."""
+    """A Vega-Lite specification with its type enlarged for a class; unchanged for a learner."""
     return _scaled(spec) if TEACH.chosen() else spec
 
 
@@ -85,7 +85,7 @@ def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
 
 
 def show() -> None:
-    """Say in the sidebar that a class is taught, and offer the way out; nothing while a learner reads."""
+    """Say in the sidebar that a class is taught, and offer to end teaching; draw nothing for a learner."""
     if not TEACH.chosen():
         return
     with st.container(border=True):

@@ -1,8 +1,8 @@
 """First come, first served: the queue of pages that the server makes.
 
-Python runs one thread at a time and switches threads two hundred times a second. Fifty pages at once would all be
-ready only when the last one is, and their readers would stay in step from then on; one after the other, the first
-page is ready fifty times earlier, and none later than before.
+Python runs one thread at a time and switches threads two hundred times a second. If fifty pages were made at once, all
+would be ready only at the end, and their readers would click at the same time from then on; if they are made one after
+the other, the first page is ready fifty times earlier, and no page later.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Turns:
     """A queue for pages, ``at_once`` of them being made at a time.
 
     A page that takes longer than ``patience`` seconds (a model is loaded, a toy is trained) goes on, and the next one
-    begins beside it: a slow page delays the quick ones by that much and no more.
+    begins beside it: a slow page delays the quick pages by ``patience`` seconds at most.
     """
 
     def __init__(self, at_once: int, patience: float) -> None:
@@ -56,7 +56,7 @@ class Turns:
             return True
 
     def _until_a_look(self, mine: threading.Event) -> float | None:
-        """Seconds until a turn becomes free by itself; None for a page that is not the first, which is woken later."""
+        """Seconds until a turn becomes free by itself; None if another page is first in the queue."""
         with self._lock:
             now = time.monotonic()
             if self._waiting[0] is not mine:
@@ -72,6 +72,6 @@ class Turns:
             self._waiting[0].set()
 
 
-# One page: two at once would wait for each other with every message they send. A page that waits for the network, or
-# computes for long outside Python, makes room after a quarter of a second.
+# One page at a time, because two pages would wait for each other at every message. If a page waits for the network, or
+# computes for long outside Python, the next page begins after a quarter of a second.
 PAGES = Turns(1, 0.25)

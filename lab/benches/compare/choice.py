@@ -40,12 +40,13 @@ from lab.ui.sentence import show_sentence
 from lab.ui.sidebar import untouched
 from lab.ui.toys import toy_runs
 
-# Token 5 is the verb in both: hidden, it has to agree with the noun before it. In GPT-2 the next token changes.
+# Token 5 is the verb in both sentences: if it is hidden, its form depends on the noun before it. In GPT-2, the
+# prediction for the next token changes.
 EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")
 _VERB = 4  # from 0
-# Multiplications that need no button: some two seconds of a core.
+# Multiplications up to which no button is needed: some two seconds on one core.
 _UNASKED = 1e10
-_LONGEST = 60  # characters of a text that are shown as its name
+_LONGEST = 60  # number of characters of a text that name it on screen
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Pair:
 
 
 def with_example(page: BenchPage) -> BenchPage:
-    """Show our example as A as long as the learner has typed no text, neither in the sidebar nor as B."""
+    """Show the lab's example as A until the learner types a text, either in the sidebar or as B."""
     chosen = page.selection
     others = (chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR])
     if not untouched() or any(text.strip() for text in others) or chosen[parameters.MODE] == TOY:
@@ -71,8 +72,8 @@ def with_example(page: BenchPage) -> BenchPage:
 def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
     """Find the chosen query and key of A, from 0.
 
-    Until somebody chooses, the query is the verb of the example; in another text it is the lab's own if B has a word
-    there, else the last place at which both have one.
+    Until somebody chooses, the query is the verb of the example; in another text, it is the place that the lab would
+    look at, if B has a word there, else the last place at which both have a word.
     """
     first = _VERB if a.text == EXAMPLE[0] else look_in(a, layer, head).query
     both = [i for i, special in enumerate(a.encoding.special) if not special]
@@ -82,13 +83,13 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 
 
 def first_of(page: OpenPage) -> FirstHead:
-    """The function that finds the first head: for our example of an intervention, it finds a head that matters."""
+    """The function that finds the first head; for the lab's example of an intervention, a head that matters."""
     example = page.selection[parameters.TEXT] == EXAMPLE[0] and page.selection[parameters.MODE] != TOY
     return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
 def _mattering(a: Trace) -> tuple[int, int]:
-    """Find the head without which the verb's probability changes most, if the runs are quick; else the softest head."""
+    """Find the head without which the verb's probability changes most, if the runs are quick; else the usual one."""
     asked, word = hidden(a, _VERB), a.token_ids[_VERB]
     soon = multiplications(a.model.config, len(a)) <= _UNASKED
     without = each_head_off(asked, _VERB, word).probabilities if soon else None
@@ -153,7 +154,7 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
 
 
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
-    """Pair A with the same model before its training."""
+    """Pair A with a run of the same model before its training."""
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:
@@ -166,7 +167,7 @@ def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
 
 
 def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
-    """Run another of the toy's sentences."""
+    """Pair A with a run of another of the toy's sentences."""
     wanted = parameters.TOY_OTHER.choose("Sentence B", width=160)
     every = toy_runs.sentences(page.selection).sentences
     if wanted > len(every):
@@ -188,7 +189,7 @@ def _toy_is(page: OpenPage, kind: str) -> str:
 
 
 def _other_toy(page: OpenPage, a: Trace) -> Pair:
-    """Pair the runs of this sentence through the chosen toy and through another."""
+    """Pair the runs of this sentence through the chosen toy and through another toy."""
     kind, chosen = parameters.OTHER_TOY.choose("Toy B"), page.selection
     if kind == TRAINED:
         toy = toy_runs.toy(toy_runs.plan(chosen))
@@ -201,7 +202,7 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
 
 
 def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
-    """Pair this run with one in which a single thing is changed."""
+    """Pair this run with a run in which a single thing is changed."""
     change = parameters.CHANGE.choose("Change in B", width=320)
     query, key = tokens(a, layer, head)
     if change == BLOCKED:
@@ -224,7 +225,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
 
 
 def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, int]) -> tuple[Interventions, str]:
-    """Find the intervention, and say in words what it does."""
+    """Return the intervention, and describe its effect in words."""
     heads, head = frozenset({place}), f"head {place[1] + 1} of layer {place[0] + 1}"
     found: dict[str, tuple[Interventions, str]] = {
         ZERO_HEAD: (Interventions(zero_heads=heads), f"{head} **set to zero** before W\\_O"),

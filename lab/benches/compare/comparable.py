@@ -1,7 +1,7 @@
-"""The numbers by which two runs can be compared: those behind the main figures of the lessons, before drawing.
+"""The numbers by which two runs can be compared: the data of the lessons' main figures, before they are drawn.
 
 :data:`COMPARABLE` has a function for each figure: ``(trace, at) -> Shown``. Layers, heads and tokens count from 0;
-a number beyond the run's last layer, head or token becomes that last one.
+a number that is too large for the run becomes the number of its last layer, head or token.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-# The most tokens on an axis, and cells on a side of a map: two figures share the width of the page.
+# The most tokens on an axis, and the most cells per side of a map, as two figures share the width of the page.
 TOKENS = 48
 CELLS = 32
 DIMENSIONS = embeddings.DIMENSIONS
@@ -41,7 +41,7 @@ NEURONS_A_ROW = 64
 
 
 class NothingToShow(ValueError):
-    """Raised if a run has nothing of this kind; the message says why."""
+    """Raised if a run has no data for a figure; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class At:
     measure: str = MASS
 
     def inside(self, traced: Trace) -> At:
-        """This part, with layer, head and token brought inside a run."""
+        """Return this part with layer, head and token moved inside a run."""
         config = traced.model.config
         layer, head = min(self.layer, config.layers - 1), min(self.head, config.heads - 1)
         return replace(self, layer=layer, head=head, token=min(self.token, len(traced) - 1))
 
 
 def hidden(traced: Trace, token: int) -> Trace:
-    """The run that predicts ``token``: with the token hidden; ``traced`` if it hides the token already or is causal.
+    """The run that predicts ``token``: a run that hides the token, or ``traced`` if it does so already or is causal.
 
     Raises NothingToShow if there is no word to hide, or the model has no mask.
     """
@@ -90,7 +90,7 @@ def _counted(title: str, count: int) -> Labels:
 
 
 def _embeddings(traced: Trace, at: At) -> ShownComparison:
-    """The vectors that layer 1 reads, one in each row."""
+    """The vectors that layer 1 reads, one vector per row."""
     found = parts(traced)
     what = "LayerNorm" if "LayerNorm" in found else "sum"
     values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
@@ -111,7 +111,7 @@ def _attention(traced: Trace, at: At) -> ShownComparison:
 
 
 def _all_heads(traced: Trace, at: At) -> ShownComparison:
-    """The weights of every head of a layer; for a long text, a cell is the largest weight of a block."""
+    """The weights of every head of a layer; in a long text, each cell has the largest weight of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
     cells = tuple(block_names(traced.labels, block))
     heads, tokens = (
@@ -165,7 +165,7 @@ def _sublayers(traced: Trace, at: At) -> ShownComparison:
 
 
 def _neurons(traced: Trace, at: At) -> ShownComparison:
-    """The activations of one token's neurons, row after row."""
+    """The activations of one token's neurons, cut into rows."""
     values = traced.layer(at.layer).ffn_activation[at.token].numpy()
     count = len(values)
     across = min(NEURONS_A_ROW, count)
@@ -226,7 +226,7 @@ COMPARABLE: Mapping[str, Callable[[Trace, At], ShownComparison]] = {
     NEURONS: _neurons,
     SENTENCES: _sentences,
 }
-# The figures with one value for each head, whatever the text's length.
+# The figures with one value for each head, however long the text is.
 PER_HEAD = (METRIC, HEAD_NAMES)
 # The figures about one token.
 OF_A_TOKEN = (NEURONS, PREDICTIONS)

@@ -11,22 +11,22 @@ from lab.models.trace import Trace
 
 
 def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """Draw ``figure`` for A, on the scale of both runs. Raises the errors of :func:`shown`."""
+    """Draw ``figure`` for A, on a scale that both runs share. Raises the errors of :func:`shown`."""
     return shown(a, figure, at).drawn("A", shown(b, figure, at))
 
 
 def figure_b(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """Draw ``figure`` for B, on the scale of both runs. Raises the errors of :func:`shown`."""
+    """Draw ``figure`` for B, on a scale that both runs share. Raises the errors of :func:`shown`."""
     return shown(b, figure, at).drawn("B", shown(a, figure, at))
 
 
 def difference(a: Trace, b: Trace, figure: str, at: At) -> Figure:
-    """Draw B minus A, with colours around 0. Also raises ValueError if the two have no cells in common."""
+    """Draw B minus A, with colours around 0. Also raises ValueError if the two runs have no cells in common."""
     return shown(b, figure, at).less(shown(a, figure, at))
 
 
 def streams(a: Trace, b: Trace) -> Figure:
-    """Distance of the residual streams after each layer, as a mean over the places at which the tokens are equal.
+    """The distance between the residual streams after each layer, averaged over the places with equal tokens.
 
     Raises ValueError if the streams have different shapes, or no tokens are equal.
     """

@@ -8,7 +8,7 @@ from lab.models.trace import Trace
 
 
 def best_words(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) -> str:
-    """Say each run's most probable word; if only one token differs between the runs, that this token changed the word.
+    """Name each run's most probable word; if the runs differ in one token only, say that this token changed the word.
 
     No cause is named for two models, other weights, or a run with an intervention.
     """

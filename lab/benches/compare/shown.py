@@ -1,4 +1,4 @@
-"""The data of a figure for one run: drawn beside another run on one scale, and the difference of the two."""
+"""The data of a figure for one run, to be drawn beside another run on one scale, and the difference of both runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ALIKE = (Category("Another name", "≠"), Category("The same name", "=", rest=T
 class Labels:
     """One side of a figure: its title, its names, and the noun (``what``) and ``count`` of its things, drawn or not.
 
-    ``first`` is the place (from 0) of the first name if the things are counted by place, as tokens are; else None.
+    ``first`` is the place (from 0) of the first name if the things have places, as tokens do; otherwise None.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Labels:
     first: int | None = None
 
     def drawn(self) -> list[str]:
-        """The names as on the axis: with their places if only a part is drawn."""
+        """The names on the axis, with their places if only a part of the side is drawn."""
         if self.first is None or len(self.names) == self.count:
             return list(self.names)
         return [f"{self.first + i} · {name}" for i, name in enumerate(self.names, start=1)]
@@ -57,14 +57,14 @@ class Labels:
         return f"{title} “\u2068{visible(name, None)}\u2069” ({self.first + index + 1})"
 
     def beside(self, other: Labels) -> Labels:
-        """Labels with both names at places where the two differ."""
+        """Return labels that have both names at places where the names differ."""
         both = zip(self.names, other.names, strict=True)
         return replace(self, names=tuple(one if one == two else f"{one} | {two}" for one, two in both))
 
 
 @dataclass(frozen=True)
 class Largest:
-    """The largest |difference|, where it is, and the mean |difference|."""
+    """The largest |difference|, the cell in which it is, and the mean |difference|."""
 
     value: float
     where: str
@@ -79,14 +79,17 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def why_not(self, other: Self) -> str | None:
-        """The reason why this, A, and another, B, have no difference, in a few words; None if they have one."""
+        """The reason why A (self) and B (``other``) cannot be subtracted, in a few words; None if they can."""
 
     @abstractmethod
     def drawn(self, name: str, other: Self) -> Figure:
-        """The figure on the scale of both; ``name`` ("A") begins its title."""
+        """Draw the figure on the scale of both runs; ``name`` ("A") begins its title."""
 
     def difference(self, other: Self) -> Array:
-        """This, B, minus ``other``, A; 0 in cells that one of the two lacks. Raises ValueError as :meth:`less` does."""
+        """B (self) minus A (``other``); 0 in cells that one of the two lacks.
+
+        Raises ValueError as :meth:`less` does.
+        """
         reason = other.why_not(self)
         if reason is not None:
             raise ValueError(f"there is no difference: {reason}.")
@@ -97,11 +100,11 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def less(self, other: Self) -> Figure:
-        """The figure of this, B, minus ``other``, A. Raises ValueError if :meth:`why_not` gives a reason."""
+        """Draw B (self) minus A (``other``). Raises ValueError if :meth:`why_not` gives a reason."""
 
     @abstractmethod
     def largest(self, other: Self) -> Largest:
-        """The largest difference between this, B, and ``other``, A. Raises ValueError as :meth:`less` does."""
+        """The largest difference between B (self) and A (``other``). Raises ValueError as :meth:`less` does."""
 
 
 def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | None:
@@ -171,7 +174,7 @@ class ComparedCells(ShownComparison):
 
 @dataclass(frozen=True, eq=False)
 class Folded(ComparedCells):
-    """One long vector, row after row; 0 after its end."""
+    """One long vector, cut into rows; 0 after its end."""
 
     def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
         return f"neuron {row * len(columns.names) + column + 1:,}"
@@ -236,7 +239,7 @@ class Names(ShownComparison):
         return names_map(self.values, *self.chosen, f"{name}: {self.title}")
 
     def _apart(self, other: Self) -> Array:
-        """(layers, heads), 1 where the two runs have different names."""
+        """(layers, heads), 1 if the two runs have different names for a head."""
         return (self.values != other.values).astype(np.float64)
 
     def less(self, other: Self) -> Figure:
@@ -269,7 +272,7 @@ class ComparedWords(ShownComparison):
         return frozenset(np.argsort(-self.values, kind="stable")[:TOP].tolist())
 
     def best(self, *others: Self) -> list[int]:
-        """The most probable words of each run, the most probable in any run first."""
+        """The most probable words of the runs, ordered by the larger of their probabilities."""
         every = (self, *others)
         ids = frozenset[int]().union(*(each._top for each in every))
         return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))

@@ -1,4 +1,4 @@
-"""Two runs on screen: one figure of each on one scale, their difference, and how far apart the streams are."""
+"""Two runs on screen: a figure of each on one scale, their difference, and the distance of their residual streams."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from lab.ui.shared.met_again import met_again
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
-    """Ask for the figure, and for the part of the runs."""
+    """Let the learner choose the figure, and the part of the runs."""
     with st.container(horizontal=True):
         figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
         chosen = selection.current()
         # A figure about one token keeps its token when another head is chosen.
         token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
-        blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # there the token is chosen already
+        blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # then, the token is chosen already
     if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
         show_sentence(pair.a, token)
     return figure, replace(at, token=token)
@@ -74,13 +74,13 @@ def _details(figure: str, at: At) -> At:
 
 
 def asked(pair: Pair, figure: str, at: At) -> Pair:
-    """Find the runs that a figure is about: for predictions, the runs in which the token is hidden."""
+    """Return the runs that a figure is about: for predictions, the runs in which the token is hidden."""
     if figure != comparable.PREDICTIONS:
         return pair
     try:
         a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
     except NothingToShow:
-        return pair  # the figure shows the reason
+        return pair  # the figure says why there is nothing to show
     return replace(pair, a=a, b=b)
 
 
@@ -116,7 +116,7 @@ def show(pair: Pair, figure: str, at: At) -> None:
 
 
 def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None:
-    """Say the comparison in one or two numbers."""
+    """Sum the comparison up in one or two numbers."""
     if reason is not None:
         st.markdown(f"{escaped(reason)}: the two figures have no cells to compare.")
         return
@@ -129,13 +129,13 @@ def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None
             f"{found.where}."
         )
     else:
-        # For thousands of words the mean says nothing, because nearly all have a probability near 0.
+        # The mean over thousands of words says nothing, because nearly all of them have a probability near 0.
         mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
         st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
 
 
 def _elsewhere(pair: Pair, figure: str, at: At) -> str:
-    """Say what B's figure shows if B lacks the part that was chosen in A."""
+    """If B lacks the part that was chosen in A, say which part B's figure shows instead."""
     here = at.inside(pair.b)
     if figure in comparable.OF_A_TOKEN and (
         here.token != at.token or pair.a.tokens[at.token] != pair.b.tokens[here.token]
@@ -203,7 +203,7 @@ def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> N
 
 
 def _asked(traced: Trace, at: At) -> str:
-    """Say which token a run's prediction is about."""
+    """Name the token that a run's prediction is about."""
     token = at.inside(traced).token
     if traced.model.config.causal:
         return f"{quoted(traced.model.id)} predicts what follows token {token + 1}; nothing is hidden from it."

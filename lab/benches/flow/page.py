@@ -1,4 +1,4 @@
-"""Flow: where attention leads, from layer to layer."""
+"""Flow: the paths of attention from layer to layer."""
 
 from lab.benches.flow.rollout import show_rollout
 from lab.benches.flow.tree import show_tree
@@ -15,7 +15,7 @@ def play() -> None:
     page = open_bench("flow")
     trace = chosen_run(page)
     step = page.choose()
-    # Rollout takes the mean over heads, as its paper does; the Sankey diagram shows every layer.
+    # Rollout takes the mean over heads, as in its paper; the Sankey diagram shows every layer.
     head = page.head_control(trace) if step != "rollout" and choose_heads() else None
     layer = choose_layer(trace) if step != "sankey" else trace.model.config.layers - 1
     norms = choose_reading()

@@ -22,7 +22,7 @@ _MEASURED = " (lesson 8, Residual, measures how much is added)"
 
 
 def show_rollout(view: FlowView) -> None:
-    """Draw the raw mean of the chosen layer beside the rollout after it."""
+    """Draw the raw mean of the chosen layer beside the rollout after this layer."""
     show_sentence(view.trace, view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
     raw, rolled = layer_maps(trace, None, norms=norms)[layer], rollout.rollout_after(trace, layer, norms=norms)

@@ -41,7 +41,7 @@ def show_tree(view: FlowView) -> None:
 
 
 def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw the token after the chosen layer, the tokens it reads there, the tokens these read, down to the input."""
+    """Draw the token after the chosen layer, the tokens it reads, the tokens that they read, down to the input."""
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_down(*asked_for)
@@ -54,7 +54,7 @@ def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
 
 
 def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw one matrix at every level."""
+    """Draw the tree that uses one matrix at every level."""
     depth = _bounded(view, k, asked, again=False)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_within(*asked_for)
@@ -67,7 +67,7 @@ def _show_repeated(view: FlowView, read: Reading, k: int, asked: int) -> None:
 
 
 def _choose_levels() -> bool:
-    """Ask which matrices the levels read; True for one layer after the other."""
+    """Let the learner choose the matrices of the levels; return True for one layer after the other."""
     chosen = parameters.TREE.choose(
         "Levels",
         help="Layer by layer: each level reads the layer below. One layer repeated: every level reads the same "
@@ -77,7 +77,7 @@ def _choose_levels() -> bool:
 
 
 def _sizes() -> tuple[int, int]:
-    """Ask for targets per token, and depth."""
+    """Let the learner choose the number of targets per token, and the depth."""
     k = parameters.TREE_K.choose("Targets per token (k)", width=170, help="The k largest weights of each token’s row.")
     depth = parameters.TREE_DEPTH.choose(
         "Depth", width=170, help="The number of edges from the root to the last token."
@@ -86,7 +86,7 @@ def _sizes() -> tuple[int, int]:
 
 
 def _bounded(view: FlowView, k: int, asked: int, *, again: bool) -> int:
-    """Bring the depth down to a tree that is small enough to draw, and say so."""
+    """Reduce the depth until the tree is small enough to draw, and say so."""
     n = len(view.trace)
     depth = bounded_depth(k, asked, n, again=again)
     if depth < asked:
@@ -103,7 +103,7 @@ def _say_alone(view: FlowView, what: str) -> None:
 
 
 def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
-    """Name the strongest path; folded, the layers that were read, and rollout's values."""
+    """Name the strongest path; draw, folded, the layers that were read, and rollout's values."""
     assert tree.rolled is not None
     last = np.flatnonzero(tree.depth == tree.depth.max())
     best = int(last[tree.product[last].argmax()])
@@ -135,7 +135,7 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
 
 
 def _parked(view: FlowView, tree: Tree, best: int) -> str:
-    """If so, say that the strongest path runs only through special tokens."""
+    """Say, if it is true, that the strongest path runs only through special tokens."""
     inner = [int(tree.token[node]) for node in tree.path(best)][1:-1]
     if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
@@ -146,7 +146,7 @@ def _parked(view: FlowView, tree: Tree, best: int) -> str:
 
 
 def _say_repeated(view: FlowView, tree: Tree, weights: Weights) -> None:
-    """Say which matrix is repeated, and how much of the root's row is drawn."""
+    """Name the matrix that is repeated, and say how much of the root's row is drawn."""
     first = tree.depth == 1
     row = weights[view.token]
     st.markdown(

@@ -21,7 +21,10 @@ from lab.ui.parameters import NORMS, ONE_HEAD, WITH_RESIDUAL, WORDS_ONLY
 
 @dataclass(frozen=True)
 class FlowView:
-    """The part looked at. ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads."""
+    """The part of the run on screen.
+
+    ``layer``, ``head`` and ``token`` count from 0; head None is the mean over heads.
+    """
 
     trace: Trace
     layer: int
@@ -45,14 +48,14 @@ class FlowView:
 
 
 def choose_heads() -> bool:
-    """Draw in the sidebar the choice of the mean over heads or one head; True for one head."""
+    """Draw in the sidebar the choice between the mean over heads and one head; return True for one head."""
     with sidebar.controls():
         told = "One head: the head with this number in every layer. These heads may do different things."
         return parameters.FLOW_HEADS.choose("Heads", help=told) == ONE_HEAD
 
 
 def choose_layer(trace: Trace) -> int:
-    """Draw in the sidebar the choice of the layer that the paths lead to, from 0; it begins with the last layer."""
+    """Draw in the sidebar the choice of the layer to which the paths lead, from 0; at first, it is the last layer."""
     count = trace.model.config.layers
     st.session_state["_flow_layer"] = _layer_of_link(trace, count) or count
 
@@ -69,7 +72,7 @@ def choose_layer(trace: Trace) -> int:
 def _layer_of_link(trace: Trace, count: int) -> int:
     """Read the layer that a link asks for, from 1, or 0 for the last; says so if there is no such layer.
 
-    Links once named the layer ``layer``, which other pages still do; such a link works, too.
+    Older links call this parameter ``layer``, as other pages still do; such links work, too.
     """
     before = selection.asked(parameters.LAYER)
     if before is not None:
@@ -86,7 +89,7 @@ def _layer_of_link(trace: Trace, count: int) -> int:
 
 
 def choose_reading() -> bool:
-    """Draw in the sidebar, folded, the choice of weights or norms of the added vectors; True for norms."""
+    """Draw in the sidebar, folded, the choice between weights and norms of the added vectors; return True for norms."""
     with sidebar.folded():
         chosen = parameters.FLOW_READING.choose(
             "Measured by",
@@ -99,13 +102,13 @@ def choose_reading() -> bool:
 
 
 def choose_residual() -> bool:
-    """Ask whether the residual connection counts as a path."""
+    """Draw the switch that counts the residual connection as a path."""
     help_ = "With residual: ½A + ½I. Half of each token goes past the heads unchanged, as in rollout."
     return parameters.FLOW_RESIDUAL.choose("Paths", help=help_) == WITH_RESIDUAL
 
 
 def choose_words() -> bool:
-    """Ask whether special tokens are left out of the figure; the weights do not change."""
+    """Draw the switch that leaves special tokens out of the figure; the weights do not change."""
     chosen = parameters.FLOW_TOKENS.choose(
         "Tokens",
         help=(
@@ -148,7 +151,7 @@ def _controls() -> tuple[float, int, bool]:
 
 
 def _choose_source(view: FlowView) -> int | None:
-    """Ask which token's paths are followed, from 0; None for all of them."""
+    """Let the learner choose the token whose paths are followed, from 0; None for all tokens."""
     n, asked = len(view.trace), parameters.FOLLOW.chosen()
     if asked > n:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")
@@ -160,7 +163,7 @@ def _choose_source(view: FlowView) -> int | None:
 
 
 def _say_none(view: FlowView, read: Reading, threshold: float, source: int | None) -> None:
-    """Say that there is no link, and name the strongest one, so that the learner can find a threshold."""
+    """Say that no link is drawn, and name the strongest link, so that the learner can find a threshold."""
     maps, keep = read.maps(view.trace), read.keep(view.trace)
     rows = np.ones(len(view.trace), dtype=np.bool_) if keep is None else keep
     if source is not None and not rows[source]:
@@ -175,7 +178,7 @@ def _say_none(view: FlowView, read: Reading, threshold: float, source: int | Non
 
 
 def _say_links(view: FlowView, links: Links, threshold: float, source: int | None) -> None:
-    """Say where the widest band leads, and which share of the whole the drawn bands are."""
+    """Say where the widest band leads, and which share of all links is drawn."""
     top = int(links.weight.argmax())
     start, end = view.name(int(links.key[top])), view.name(int(links.query[top]))
     some = "All" if len(links) == links.reaching else f"{len(links)} of"

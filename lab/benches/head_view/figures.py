@@ -15,7 +15,7 @@ def strongest_edges(
 ) -> pd.DataFrame:
     """The ``most`` heaviest edges (from, to, weight) of ``heads`` (from 0; all if empty), the heaviest first.
 
-    With ``words``, edges run between words: the columns of a word's tokens are added up, and its rows averaged.
+    With ``words``, edges run between words: columns are added up, and rows averaged, over the tokens of a word.
     """
     attention, labels = np.asarray(traced.layer(layer).attention), traced.labels
     if words:

@@ -1,4 +1,4 @@
-"""The head view on the page: between tokens or words, of one layer of a run."""
+"""The head view on the page: the lines of one layer of a run, between tokens or words."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def choose_units() -> str:
 
 
 def first_head(trace: Trace, layer: int) -> int | None:
-    """Find the head to begin with, from 0: one that shows something in this layer; None once heads were chosen."""
+    """Find the head to begin with, from 0: the lab's pick, if it is in this layer; None once heads were chosen."""
     found = look_head(trace)
     return found[1] if HEADS.name not in st.session_state and found[0] == layer else None
 
 
 def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None:
-    """Draw the figure, with the head ``first`` alone. The reader chooses other heads in it, without a rerun."""
+    """Draw the figure, with the head ``first`` alone. The reader chooses other heads in the figure, without a rerun."""
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads if first is None else (first,))
-    if first is not None:  # most heads park on special tokens, and their lines would hide those of this head
+    if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
     st.markdown(
         "A line runs from a token (left) to one that it looks at (right): the darker, the more attention it gets."
@@ -116,6 +116,6 @@ def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
 
 
 def parsed_heads(text: str, count: int) -> tuple[int, ...] | None:
-    """``"2.5"`` as (1, 4); None unless every part is a head from 1 to ``count``."""
+    """Read ``"2.5"`` as (1, 4); None unless every part is the number of a head, from 1 to ``count``."""
     found = [selection.whole_number(part, 1, count) for part in text.split(".")]
     return tuple(sorted({head - 1 for head in found if head is not None})) if None not in found else None

@@ -1,4 +1,4 @@
-"""Model view: the values in the frames of all heads, and a table of everything that is measured of each head."""
+"""Model view: the values in the frames of all heads, and a table of all measurements of each head."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _PATTERNS = {pattern.name: pattern for pattern in PATTERNS}
 
 
 def metric_frames(traced: Trace, name: str, corrected: bool, threshold: float) -> Frames:
-    """Frames coloured by a metric, by its name. Raises KeyError for another name."""
+    """Draw frames coloured by the metric with this name. Raises KeyError for another name."""
     metric = _METRICS[name]
     values = trace_metrics(traced, threshold).values(metric.id, corrected)
     return Frames(label(metric, corrected, threshold), unit(metric, corrected), values)
 
 
 def pattern_frames(traced: Trace, name: str) -> Frames:
-    """Frames coloured by the score of a pattern, by its name. Raises KeyError for another name."""
+    """Draw frames coloured by the score of the pattern with this name. Raises KeyError for another name."""
     return Frames(name, "score", getattr(trace_patterns(traced), _PATTERNS[name].id))
 
 
 def head_numbers(traced: Trace, corrected: bool = False, threshold: float = 0.01) -> pd.DataFrame:
     """One row for each head: the six metrics, the scores of the six patterns, and the pattern that names the head.
 
-    Layers and heads count from 1. A value that the text has no case for is nan.
+    Layers and heads count from 1. If the text has no case for a value, the value is nan.
     """
     every, found = trace_metrics(traced, threshold), trace_patterns(traced)
     layers, heads = every.removed.shape

@@ -1,4 +1,4 @@
-"""Model view: every head of the model as a thumbnail, and one of them large (after BertViz)."""
+"""Model view: every head of the model as a thumbnail, and one head enlarged (after BertViz)."""
 
 from lab.benches.model_view.view import choose_colour, show, take_opened
 from lab.ui.chosen_tokens import with_tokens

@@ -26,7 +26,7 @@ from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
-_FEW_HEADS = 8  # in a layer; more heads need more of the page
+_FEW_HEADS = 8  # number of heads in a layer, above which the figure needs more of the page
 _METRICS = {metric.name for metric in METRICS}
 _PATTERNS = [pattern.name for pattern in PATTERNS]
 
@@ -128,7 +128,7 @@ def _beside_chance(trace: Trace, colour: str) -> str:
 
 
 def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> None:
-    """Draw the exact weights of one head; of a long text, the weights around the chosen pair."""
+    """Draw the exact weights of one head; in a long text, only the weights around the chosen pair."""
     draw(partial(attention.attention_map, trace, layer, head, query, key), "opened-head")
     rows, columns = attention.shown(trace, query, key)
     n = len(trace)
@@ -150,14 +150,14 @@ def _reported() -> str | None:
 
 
 def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:
-    """The count of messages that told the browser which head is open, and the head in the last one.
+    """The number of messages that told the browser which head is open, and the head in the last message.
 
     A new message is sent only if the browser does not know the head: a click in the figure does not change the data, so
     that the thumbnails need not travel again.
     """
     told, sent, shown = st.session_state.get(_MARK, (0, (-1, -1), None))
     if _reported() is None:
-        shown = sent  # a new figure, in which nothing was clicked yet
+        shown = sent  # the figure is new, and nobody has clicked in it yet
     if shown != (layer, head) or sent[0] >= layers or sent[1] >= heads:
         told, sent, shown = told + 1, (layer, head), (layer, head)
     st.session_state[_MARK] = (told, sent, shown)

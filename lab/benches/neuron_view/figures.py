@@ -1,4 +1,4 @@
-"""The dimensions of a head: one query's row as numbers, and the dimensions that make a pattern."""
+"""The dimensions of a head: one query's row in numbers, and the dimensions that produce a pattern."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from lab.models.trace import Trace
 
 # The most keys in one figure.
 KEYS = 40
-# Dimensions with a bar of their own.
+# Number of dimensions with a bar of their own.
 NAMED = 10
 _NO_CASE = "No query of this text sees both keys of the pattern {!r} and other keys."
 ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the name"
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
-    """The keys with a row: all of a short text; for a long text the heaviest, or those around the query."""
+    """The keys that get a row: all keys of a short text; in a long text, the heaviest, or those around the query."""
     n = len(row.keys)
     if n <= KEYS:
         return list(range(n))
@@ -38,7 +38,7 @@ def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
 
 
 def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = False) -> NeuronChart:
-    """Query, keys, products, scores, weights, values and their sum: one line for each drawn key."""
+    """Draw query, keys, products, scores, weights, values and their sum, with one line for each key that gets a row."""
     row, title = neuron_row(traced, layer, head, query), f"Dimensions of {place(layer, head)}"
     return neuron_chart(row, traced.labels, query, drawn_keys(row, query, around), title=title)
 
@@ -56,7 +56,7 @@ def _decision(traced: Trace, layer: int, head: int, pattern: str) -> Decision:
 
 
 def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
-    """The score that each dimension adds to the pattern's keys over the others, the largest first; last, the rest.
+    """Draw how much more each dimension adds to the scores of the pattern's keys than to others; one bar for the rest.
 
     Raises ValueError if no query of the text sees both kinds of key.
     """
@@ -72,7 +72,7 @@ def deciding(traced: Trace, layer: int, head: int, pattern: str) -> Figure:
 
 
 def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
-    """The mean score that every dimension adds, for the pattern's keys, for other keys, and the difference.
+    """List the mean score that every dimension adds to the pattern's keys and to other keys, and the difference.
 
     Raises ValueError if no query of the text sees both kinds of key.
     """
@@ -83,10 +83,9 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
 
 
 def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
-    """The queries, from 0, at which the products with a neighbour are shown: tokens 2, 8 and 14, as Vig (2019) does.
+    """The queries, from 0, whose products with a neighbour are shown: tokens 2, 8 and 14, as in Vig (2019).
 
-    In a shorter text, take the first, the middle and the last of the words whose neighbour ``step`` places on is a
-    word.
+    In a shorter text, take the first, the middle and the last word for which the token ``step`` places on is a word.
     """
     n, special = len(traced), traced.encoding.special
     able = [i for i in range(n) if not special[i] and 0 <= i + step < n and not special[i + step]]
@@ -97,7 +96,7 @@ def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
 
 
 def neighbour_products(traced: Trace, layer: int, head: int, step: int) -> Heatmap:
-    """The products q_d · k_d of a few queries with the token ``step`` places on, one row for each query.
+    """Draw the products q_d · k_d of a few queries with the token ``step`` places on, one row for each query.
 
     Raises ValueError for a text without two words beside each other.
     """
@@ -111,7 +110,7 @@ def neighbour_products(traced: Trace, layer: int, head: int, step: int) -> Heatm
 
 
 def kept(traced: Trace, layer: int, head: int, pattern: str, count: int) -> Figure:
-    """The pattern's score with only the strongest dimensions, and without them; ``count`` is one of the points.
+    """Draw the pattern's score with only the strongest dimensions, and without them; one point has ``count`` of them.
 
     Raises ValueError if no query of the text sees both kinds of key.
     """

@@ -1,4 +1,4 @@
-"""Two screens of the neuron view: one query's row from start to end, and the dimensions that decide.
+"""Two screens of the neuron view: one query's row from start to end, and the dimensions that decide on the weights.
 
 Vig 2019 calls a dimension of q and k a neuron; in the lessons, a neuron is part of the feed-forward network.
 """
@@ -77,12 +77,12 @@ def show_neurons(view: NeuronView) -> None:
 
 
 def _choose_keys() -> bool:
-    """Ask which keys of a long text have a row; True for the keys around the query."""
+    """Let the learner choose the keys of a long text that get a row; return True for the keys around the query."""
     return parameters.KEYS.choose("Keys") == AROUND
 
 
 def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
-    """Say which vector the row leads to, and which share of the row is drawn."""
+    """Describe the vector to which the row leads, and say which share of the row is drawn."""
     top, longest = int(row.weights.argmax()), int(row.lengths.argmax())
     text = f"{view.name(view.query)} gives its largest weight, **{row.weights[top]:.2f}**, to {view.name(top)}"
     if longest != top:
@@ -98,7 +98,7 @@ def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
 
 
 def show_deciding(view: NeuronView) -> None:
-    """Draw the score difference between a pattern's keys and the others, by dimension."""
+    """Draw the score difference between a pattern's keys and all other keys, by dimension."""
     pattern = _choose_pattern(view)
     _say_best(view, pattern)
     figure, count = st.container(), _choose_count(view)
@@ -130,7 +130,7 @@ def _choose_pattern(view: NeuronView) -> Pattern:
 
 
 def _choose_count(view: NeuronView) -> int:
-    """Ask, folded, how many dimensions are kept or left out."""
+    """Draw, folded, the choice of how many dimensions are kept or left out."""
     with st.expander("More controls", icon=":material/tune:"):
         asked = parameters.DIMENSIONS.choose(
             "Strongest dimensions", width=180, help="The number of dimensions that are kept alone, or left out."
@@ -156,7 +156,7 @@ def _own_pattern(view: NeuronView) -> Pattern:
 
 
 def _say_best(view: NeuronView, pattern: Pattern) -> None:
-    """Unless it is on screen, offer a way to the head that shows the pattern best."""
+    """Offer a way to the head that shows the pattern best, unless this head is on screen."""
     found = walk(view.trace, pattern)
     if found is None or (found.best.layer, found.best.head) == view.at:
         return
@@ -166,7 +166,7 @@ def _say_best(view: NeuronView, pattern: Pattern) -> None:
 
 
 def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
-    """Say why there is nothing to take apart."""
+    """Say why the pattern's score cannot be taken apart."""
     if pattern.id == "next_token" and view.trace.model.config.causal:
         reason = f"{escaped(view.trace.model.id)} is causal: a query cannot see its next token. Try the previous token."
     elif pattern.id == "bag_of_words":
@@ -177,7 +177,7 @@ def _say_no_case(view: NeuronView, pattern: Pattern) -> None:
 
 
 def _say_decision(found: Decision, pattern: Pattern) -> None:
-    """Say how large the difference is, and how few dimensions carry it."""
+    """Say how large the score difference is, and how few dimensions carry it."""
     said = (
         f"{pattern.reading} Over {len(found.queries)} queries, the scores q · k of the pattern’s keys are on average "
         f"**{abs(found.total):.2f} {'higher' if found.total > 0 else 'lower'}** than the scores of the other keys."
@@ -194,7 +194,7 @@ def _say_decision(found: Decision, pattern: Pattern) -> None:
 
 
 def carried(found: Decision, count: int) -> str:
-    """State the share of the difference that the first ``count`` dimensions carry."""
+    """State the share of the score difference that the first ``count`` dimensions carry."""
     verb = "dimensions carry" if count > 1 else "dimensions carries"
     return f"**{count} of {len(found.order)}** {verb} {found.share(count):.0%} of the difference"
 

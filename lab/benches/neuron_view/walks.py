@@ -1,4 +1,4 @@
-"""Three patterns in the neuron view, each on the head that shows it best, and the dimensions that make it."""
+"""Three patterns in the neuron view, each on the head that shows it best, with the dimensions that produce it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lab.course.words import escaped, signed
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 
-# The patterns of neighbours, each with the step to the neighbour.
+# The patterns of neighbours, each with the distance to the neighbour.
 _STEPS = {"next_token": 1, "previous_token": -1}
-_STRONGEST = 5  # dimensions named for each token
+_STRONGEST = 5  # number of dimensions that are named for each token
 
 
 def show_walks(view: NeuronView) -> None:
@@ -41,7 +41,7 @@ def show_walks(view: NeuronView) -> None:
 
 
 def _show_walk(view: NeuronView, walk: Walk) -> None:
-    """Draw a head's dimensions, the finding first; folded, the dimensions behind the pattern; and links to the head."""
+    """State the finding, draw a head's dimensions and, folded, the dimensions behind the pattern; link to the head."""
     best = walk.best
     at, id, shows = (best.layer, best.head), best.pattern.id, best.score > best.uniform
     _say_walk(walk)
@@ -66,7 +66,7 @@ def _show_neighbours(view: NeuronView, walk: Walk, step: int) -> None:
 
 
 def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step: int) -> str:
-    """Say which dimensions are strongest at each of a few queries, and how many of them are the same."""
+    """Name the strongest dimensions at each of a few queries, and say how many dimensions they share."""
     strongest = []
     for query in queries:
         products = neuron_row(trace, *head, query).products[query + step]
@@ -87,7 +87,7 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
 
 
 def _say_walk(walk: Walk) -> None:
-    """Name the head that shows the pattern, unless a uniform head does so, too: then nothing is taken apart."""
+    """Name the head that shows the pattern, or say that a uniform head does, too, so that nothing is taken apart."""
     best = walk.best
     where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
@@ -125,7 +125,7 @@ def _say_made(walk: Walk) -> None:
 
 
 def _either(walk: Walk) -> str:
-    """Say whether the dimensions and the rest each make the pattern alone, or neither does."""
+    """Say whether these dimensions alone and the rest alone are both enough for the pattern, or neither is."""
     enough = [walk.best.would_name(score) for score in (walk.only, walk.without)]
     if not walk.best.named or enough[0] != enough[1]:
         return ""
@@ -135,7 +135,7 @@ def _either(walk: Walk) -> str:
 
 
 def _ways(walk: Walk) -> None:
-    """Offer the ways to the head: its dimensions where it shows the pattern best, and the dimensions that decide."""
+    """Offer two ways to the head: its dimensions at the query that shows the pattern best, and those that decide."""
     best = walk.best
     with st.container(horizontal=True):
         for step, label in ((NEURONS, "See its dimensions"), (DECIDING, "See which decide")):

@@ -17,7 +17,7 @@ from lab.models.loading import load_model
 from lab.models.tensors import catalogue, entry_of, missing
 from lab.models.trace import Trace
 
-# The most cells that are drawn: with more, a browser gets slow.
+# The most cells that are drawn, because more cells make a browser slow.
 MOST_ROWS, MOST_COLUMNS = 96, 128
 _TITLES = {"query": QUERY, "key": KEY}
 _TOKENS = ("token", "query", "key")
@@ -25,7 +25,7 @@ _ANSWERS = ("B follows A", "B is random")
 
 
 def names(traced: Trace, axis: str, places: range) -> list[str]:
-    """The names of an axis's places: number and name for tokens and words, else the number, from 1."""
+    """The names of the places on an axis: number and name for tokens and words, otherwise the number, from 1."""
     if axis in _TOKENS:
         return [f"{i + 1} · {traced.labels[i]}" for i in places]
     if axis == "word":
@@ -43,7 +43,7 @@ def axis_of(traced: Trace, axis: str, places: range) -> Axis:
 
 
 def where(cut: Cut) -> str:
-    """Layer and head of a cut, for titles, counted from 1; states from 0, the embeddings."""
+    """Layer and head of a cut, for titles, counted from 1; states count from 0, the embeddings."""
     parts = [f"layer {cut.layer + 1}"] if cut.entry.of_layer else []
     lead = leading(cut.entry)
     parts += [f"{lead} {cut.lead if lead == 'state' else cut.lead + 1}"] if lead else []
@@ -53,7 +53,7 @@ def where(cut: Cut) -> str:
 def tensor_part(
     traced: Trace, name: str, layer: int, lead: int, rows: tuple[int, int], columns: tuple[int, int]
 ) -> Figure:
-    """A heatmap of ``lab.catalogue(trace)``'s tensor ``name``, from the first of ``rows`` to before the second.
+    """Draw a heatmap of the tensor ``name`` in ``lab.catalogue(trace)``, from ``rows[0]`` to before ``rows[1]``.
 
     At most :data:`MOST_ROWS` by :data:`MOST_COLUMNS` are drawn. ``lead`` is the head, or the state.
     """
@@ -73,7 +73,7 @@ def tensor_part(
 
 
 def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
-    """The figure of the paper as ``layer`` of ``traced``'s model is built, with the tensor's block marked."""
+    """Draw the figure of the paper, adapted to ``layer`` of ``traced``'s model, with the tensor's block marked."""
     config = traced.model.config
     blocks = frozenset(entry.place for entry in catalogue(traced) if not missing(traced, entry, layer))
     masked = config.causal or traced.model.weights.layers[layer].window is not None
@@ -82,7 +82,7 @@ def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
 
 
 def snippet(traced: Trace, cut: Cut) -> str:
-    """A few lines of Python, three for a model of the catalogue, that give the array of ``cut``.
+    """Write a few lines of Python (three for a model of the catalogue) that compute the array of ``cut``.
 
     Raises TypeError for a model that Python code cannot make again.
     """

@@ -32,12 +32,15 @@ _ANY_WEIGHT = replace(WEIGHT, domain=None)
 
 
 def words(traced: Trace, cut: str | None) -> Words:
-    """The words of ``cut``, or the tokenizer's own. Raises :class:`lab.analysis.words.cuts.CutError`."""
+    """The words of ``cut``, or the words that the tokenizer finds if ``cut`` is None.
+
+    Raises :class:`lab.analysis.words.cuts.CutError`.
+    """
     return without_special(traced.encoding) if cut is None else cut_words(traced.encoding, cut)
 
 
 def of_head(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Variant:
-    """A variant of one head; layers and heads count from 0."""
+    """Compute a variant of one head; layers and heads count from 0."""
     weights, groups = traced.layer(layer).attention[head].numpy(), words(traced, cut).groups
     return variant(name, weights, traced.encoding.special, groups, causal=traced.model.config.causal)
 
@@ -53,9 +56,9 @@ def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
 def variant_map(
     traced: Trace, layer: int, head: int, name: str, cut: str | None = None, highest: float = 1.0
 ) -> Figure:
-    """A variant as a heatmap, at most its first :data:`lab.figures.attention.MAP_TOKENS` rows and columns.
+    """Draw a variant as a heatmap, with at most its first :data:`lab.figures.attention.MAP_TOKENS` rows and columns.
 
-    ``highest`` is the weight at the end of the colours, the same for maps that are compared.
+    ``highest`` is the weight at the upper end of the colour scale, which compared maps share.
     """
     found = of_head(traced, layer, head, name, cut)
     shown = labels(traced, name, cut)[:MAP_TOKENS]
@@ -68,9 +71,9 @@ def variant_map(
 
 
 def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> SmallMaps:
-    """A variant of every head of a layer on one scale, with each head's removed mass; ``head`` is framed.
+    """Draw a variant of every head of a layer on one scale, with each head's removed mass; ``head`` is framed.
 
-    For a long text, a cell is the largest weight of a block.
+    In a long text, each cell has the largest weight of a block.
     """
     found = [of_head(traced, layer, each, name, cut) for each in range(traced.model.config.heads)]
     maps, block = smaller(np.stack([each.matrix for each in found]), CELLS)
@@ -83,7 +86,7 @@ def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: s
 
 
 def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:
-    """The mass that each row lost to special tokens: all rows of a short text, the largest losses of a long one."""
+    """Draw the mass that rows lost to special tokens: all rows of a short text, the largest losses of a long one."""
     found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
     most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
     part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"

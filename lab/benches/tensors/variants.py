@@ -35,7 +35,7 @@ _MEANING = {
 
 
 def show_variants(trace: Trace, layer: int, head: int) -> None:
-    """Draw the chosen head, raw and in the chosen variant, on one colour scale; or every head of its layer."""
+    """Draw the chosen head, raw and in the chosen variant, on one colour scale; or draw every head of its layer."""
     chosen, maps = _controls()
     st.markdown(f"**{variant_figures.TITLES[chosen]}** ({escaped(chosen)}). {_MEANING[chosen]}")
     cut = _choose_words(trace) if chosen == REDUCED else None
@@ -51,7 +51,7 @@ def show_variants(trace: Trace, layer: int, head: int) -> None:
 
 
 def _draw_one(trace: Trace, place: tuple[int, int], shown: Sequence[Variant], cut: str | None) -> None:
-    """Draw the chosen head in one variant, or in two beside each other."""
+    """Draw the chosen head in one variant, or in two variants beside each other."""
     highest = max(float(each.matrix.max()) for each in shown) or 1.0
     for column, each in zip(st.columns(len(shown)), shown, strict=True):
         with column:
@@ -72,7 +72,7 @@ def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) 
 
 
 def _controls() -> tuple[str, str]:
-    """Ask for the variant, and for its drawing: the chosen head with or without the raw one beside it, or all heads."""
+    """Let the learner choose the variant, and its drawing: the chosen head, with its raw map or alone, or all heads."""
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
@@ -83,7 +83,7 @@ def _controls() -> tuple[str, str]:
 
 
 def _choose_words(trace: Trace) -> str | None:
-    """A cut of the text by hand that fits the text; None for the tokenizer's own words."""
+    """The text cut into words by hand, if the cut fits the text; None for the tokenizer's own words."""
     sign, own = separator(trace.encoding), default_cut(trace.encoding)
     with st.expander("Cut the words yourself", icon=":material/content_cut:"):
         typed = parameters.WORD_CUT.area(

@@ -73,7 +73,7 @@ def _part(trace: Trace, cut: Cut) -> partial[figures.Figure]:
 
 
 def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
-    """Ask for a tensor by search, group and name; the chosen one stays as long as it is found."""
+    """Let the learner choose a tensor by search, group and name; the choice stays as long as the search finds it."""
     by_name = {entry.name: entry for entry in entries}
     asked = TENSOR.chosen()
     if asked not in by_name:
@@ -94,7 +94,7 @@ def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
         st.session_state["_tensor"] = asked if asked in found else found[0]
         label = f"Tensor: {len(found)} of {len(entries)}" if len(found) < len(entries) else f"Tensor: {len(found)}"
         chosen = st.selectbox(label, found, key="_tensor", on_change=_take)
-    if chosen != asked:  # the search has led to another tensor
+    if chosen != asked:  # the search has found another tensor
         _keep(chosen)
     with st.popover("All tensors", icon=":material/list:", type="tertiary", on_change="rerun", key="_index") as every:
         if every.open:
@@ -108,7 +108,7 @@ def _take() -> None:
 
 
 def _keep(name: str) -> None:
-    """Choose a tensor, and forget the chosen rows and columns of the previous one."""
+    """Choose a tensor, and forget the rows and columns that were chosen for the previous tensor."""
     TENSOR.set(name)
     for field in (TENSOR_ROWS, TENSOR_COLUMNS):
         field.set("")
@@ -123,7 +123,7 @@ def _index(entries: Sequence[TensorEntry]) -> pd.DataFrame:
 
 
 def _choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut:
-    """Ask for state, rows and columns; all of them until a range is typed."""
+    """Let the learner choose state, rows and columns: all rows and columns until a range is typed."""
     lead, fields = head, st.columns(3)
     if leading(entry) == "state":
         with fields[2]:
@@ -160,7 +160,7 @@ def _choose_range(field: TextParameter, axis: str, size: int) -> range:
 
 
 def _describe(trace: Trace, entry: TensorEntry) -> None:
-    """Say names, shape, formula and paper, in two lines."""
+    """Write the tensor's names, shape, formula and paper, in two lines."""
     shape = " × ".join(f"{size:,}" for size in entry.shape)
     theirs = f"**Name in bertscope**, a Python tool, {f'`{entry.alias}`' if entry.alias else 'none'}"
     if entry.alias and entry.of_layer:
@@ -173,7 +173,7 @@ def _describe(trace: Trace, entry: TensorEntry) -> None:
 
 
 def _say_drawn(trace: Trace, cut: Cut, head: int) -> None:
-    """Say which part is drawn, and which columns are the head's own."""
+    """Say which part is drawn, and which columns belong to the head."""
     drawn, said = cut.at_most(figures.MOST_ROWS, figures.MOST_COLUMNS), []
     if drawn.size < cut.size:
         said.append(

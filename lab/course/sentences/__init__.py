@@ -1,1 +1,1 @@
-"""The sentences of the course: examples, blanks, words of two meanings, and where to look in them first."""
+"""The sentences of the course: examples, blanks, words with two meanings, and the row of each to look at first."""

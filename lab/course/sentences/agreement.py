@@ -26,7 +26,7 @@ class Attraction:
 
     @property
     def name(self) -> str:
-        """The two nouns, which tell the sentence from the others."""
+        """The two nouns, which identify the sentence."""
         return f"{self.subject} … {self.nearer}"
 
     def filled(self, form: str) -> str:
@@ -34,7 +34,7 @@ class Attraction:
         return self.text.replace("_", form)
 
 
-# All were written down before any model read them, and none was left out afterwards.
+# All sentences were written down before any model read them, and none was left out afterwards.
 ATTRACTIONS = (
     Attraction("The keys to the cabinet _ on the table.", "keys", "cabinet"),
     Attraction("The dogs that chased the cat _ tired.", "dogs", "cat"),

@@ -1,10 +1,10 @@
-"""Sentences with a blank, words to choose from, and one word in each that decides."""
+"""Sentences with a blank, words to choose from, and one word in each sentence that decides the answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The blank in a text: BERT's own token for a hidden word. It is replaced by the model's token.
+# The blank in a text, written as BERT's token for a hidden word, and replaced by the token of the model.
 BLANK = "[MASK]"
 
 
@@ -17,7 +17,8 @@ class Blank:
     text
         The sentence.
     offered
-        Four words to choose from. One is grammatical and likely, the others are wrong or unlikely, each in its own way.
+        Four words to choose from. One word is grammatical and likely; the others are wrong or unlikely, each in its own
+        way.
     change
         A word of the sentence, and a replacement that changes the answer.
     answers
@@ -35,11 +36,11 @@ class Blank:
         return self.text.replace(*self.change, 1)
 
     def filled(self, changed: bool = False) -> str:
-        """The sentence, or the changed one, with its answer in the blank."""
+        """The sentence, before or after the change, with its answer in the blank."""
         return (self.changed if changed else self.text).replace(BLANK, self.answers[changed])
 
 
-# A model is shown the first blank that it answers in two ways.
+# For each model, the lab takes the first blank to which the model has two answers.
 BLANKS = (
     Blank("The boys [MASK] playing in the garden.", ("is", "was", "were", "seen"), ("boys", "boy")),
     Blank("The dogs [MASK] barking at the children.", ("is", "was", "were", "made"), ("dogs", "dog")),

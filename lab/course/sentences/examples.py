@@ -1,4 +1,4 @@
-"""Sentences worth a look, each with the reason to look at it."""
+"""Sentences that are worth a look, each with a reason."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def example_of(text: str, pair: str) -> Example | None:
     return next((each for each in EXAMPLES if (each.text, each.pair) == (text, pair)), None)
 
 
-# Texts, each with its continuation; in the other order, the second text would make no sense.
+# Texts, each with its continuation; in the opposite order, the two would make no sense.
 FOLLOWING = (
     ("The children went to the park.", "They played there until it was dark."),
     ("He put the kettle on the stove.", "When the water boiled, he made tea."),

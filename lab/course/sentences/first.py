@@ -1,10 +1,10 @@
-"""The sentences of the first page: a blank in each, words to guess from, and one word that is worth cutting off."""
+"""The sentences of the first page, each with a blank, words to guess from, and one word that is worth cutting off."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The blank in a text: a line, as a learner types it.
+# The blank in a text, written as a line, as a learner would type it.
 BLANK = "_"
 
 
@@ -17,7 +17,7 @@ class First:
     text
         The sentence.
     offered
-        Four words to guess from: the likely one, and three that are wrong or unlikely, each in its own way.
+        Four words to guess from: the likely word, and three words that are wrong or unlikely, each in its own way.
     cut
         The word to cut off from the blank.
     """
@@ -28,11 +28,11 @@ class First:
 
     @property
     def short(self) -> str:
-        """The beginning of the sentence, for a button."""
+        """The beginning of the sentence, as the label of a button."""
         return f"{' '.join(self.text.split()[:3])} …"
 
 
-# One sentence has a detour: cutting "dogs" off from the blank changes little, cutting it off from every word a lot.
+# One sentence shows a detour: cutting "dogs" off from the blank changes little, but from every word, much.
 FIRST = (
     First(f"The capital of France is {BLANK}.", ("london", "paris", "french", "big"), "France"),
     First(f"The teacher told the students that {BLANK} had passed the exam.", ("he", "they", "she", "it"), "students"),

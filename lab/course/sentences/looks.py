@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def look(trace: Trace) -> Look:
-    """The head and the row that a page begins with; layer, head and query from 0."""
+    """The head and the row with which a page begins; layer, head and query count from 0."""
     return first_look(trace, _about(trace))
 
 
 def look_in(trace: Trace, layer: int, head: int) -> Look:
-    """The row that a page begins with in one head. Raises IndexError for a layer or a head that does not exist."""
+    """The row with which a page begins in one head. Raises IndexError for a layer or a head that does not exist."""
     found, about = first_look_in(trace, layer, head), _about(trace)
     return found if about is None else Look(layer, head, about)
 
 
 def look_head(trace: Trace) -> tuple[int, int]:
-    """The layer and head that a page begins with, from 0."""
+    """The layer and head with which a page begins, from 0."""
     found = look(trace)
     return found.layer, found.head
 

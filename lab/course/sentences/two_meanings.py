@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TwoMeanings:
-    """A word in two sentences that tell its meanings apart; ``alike`` has the word once more in its first meaning.
+    """A word in two sentences, one for each meaning; the sentence ``alike`` has the word in its first meaning again.
 
-    ``alike`` is the yardstick: it shows how far a change of sentence alone moves the word. Empty if it is not used.
+    ``alike`` is for comparison: it shows how far a change of sentence alone moves the word. It may be empty.
     """
 
     word: str
@@ -18,7 +18,7 @@ class TwoMeanings:
     alike: str = ""
 
 
-# A model is shown the first word that is one token in its vocabulary, and the same token in both sentences.
+# For each model, the lab takes the first word that is one token, and the same token in both sentences.
 TWO_MEANINGS = (
     TwoMeanings("March", "They met in March.", "They march to the town.", "The war ended in March."),
     TwoMeanings("fall", "They fall down.", "It was in the fall of that year.", "The stones fall into the sea."),

@@ -1,4 +1,7 @@
-"""The figures of the experiment about copying. They need nothing but the model, so a notebook can draw them again."""
+"""The figures of the experiment about copying.
+
+The figures need nothing but the model, so a notebook can draw them again.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from lab.models.loading import LoadedModel
 
 
 def loss_chart(model: LoadedModel) -> Figure:
-    """The loss of each token of the second copy with all heads and without some, as a mean over the texts of B.
-
-    Heads that are away write their mean. Runs the experiment if its result neither ships nor is known yet. Raises
+    """Draw the loss of each token of the second copy with all heads and without some, as a mean over the texts of B. A
+    head that is away writes its mean. Runs the experiment if its result neither ships nor is known yet. Raises
     ValueError for a model that the experiment cannot test.
     """
     found = result(model)
@@ -36,7 +38,7 @@ def loss_chart(model: LoadedModel) -> Figure:
 
 
 def distance_frame(found: CopyingTest) -> pd.DataFrame:
-    """The control for position: the best head's score at repeated tokens, and at the same distance elsewhere."""
+    """The control for position: the best head's score at repeated tokens, and at other tokens at the same distance."""
     return pd.DataFrame(
         [
             {"tokens back": each.period - 1, "repeated": each.repeated.mean(), "not repeated": each.fresh.mean()}
@@ -51,7 +53,7 @@ def head_table(model: LoadedModel) -> pd.DataFrame:
 
 
 def as_frame(found: CopyingTest) -> pd.DataFrame:
-    """One line for each absence: the heads of the claim, then random heads, each taken away in both ways."""
+    """One line for each removal: the heads of the claim, then random heads, each taken away in both ways."""
     chosen = [_line(found, AWAY[row.kind], (row.zero, row.mean)) | _judged(row) for row in found.rows]
     random = [
         _line(found, "random head" if count == 1 else "random couple", both)
@@ -95,7 +97,7 @@ def _judged(row: CopyingRow) -> dict[str, object]:
 
 
 def score_frame(found: CopyingTest) -> pd.DataFrame:
-    """One line for each head of the model: its scores, on A where the best was chosen and on B, the best first."""
+    """One line for each head of the model, the best first: its scores on A, where the best was chosen, and on B."""
     places = list(np.ndindex(found.induction.shape))
     frame = pd.DataFrame(
         {

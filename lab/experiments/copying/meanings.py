@@ -16,8 +16,8 @@ from lab.models.interventions import Head
 from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 
-_STAYS = 0.1  # nats: up to this change, we say that a loss stays
-# Shares of the way from the loss with all tokens equally likely (0) to a loss of 0 nats (1).
+_STAYS = 0.1  # nats; up to this change, we say that a loss stays the same
+# Shares of the way from the loss of a model with all tokens equally likely (0) to a loss of 0 nats (1).
 _WEAK, _WELL = 0.25, 0.75
 ASKS = (
     open_question(
@@ -35,7 +35,7 @@ ASKS = (
 
 
 def answers(found: CopyingTest) -> dict[str, Right]:
-    """Answer by the result; a question that the result leaves open has no answer."""
+    """Answer the questions from the result; a question that the result leaves open has no answer."""
     alike, drawn = _alike(found), len(found.random(1, MEAN))
     given = {
         "random": (
@@ -57,7 +57,7 @@ def position(found: CopyingTest) -> Distance | None:
 
 
 def _alike(found: CopyingTest) -> int:
-    """Count the random heads that raise the loss as much as the best induction head, each at its mean."""
+    """Count the random heads that raise the loss as much as the best induction head does, each replaced by its mean."""
     return sum(control.rise >= found.rows[0].mean.rise for control in found.controls(1, MEAN))
 
 
@@ -79,7 +79,7 @@ def _random_rise(found: CopyingTest, ablation: str) -> float:
 
 
 def in_full(found: CopyingTest) -> str:
-    """Tell the rise with a 0, the largest possible rise, where both heads look, the rise without both, and caveats."""
+    """State the rise if heads write 0, the largest possible rise, both heads' looks, the rise without both, caveats."""
     best = found.rows[0]
     at_0 = (
         f"When head {best.name} writes 0, not its mean, the loss rises by {signed(best.zero.rise)}; for a random head "
@@ -90,7 +90,7 @@ def in_full(found: CopyingTest) -> str:
 
 
 def _bounded(found: CopyingTest) -> str:
-    """State the largest rise that lost copying can explain; with a 0 in a head's place the rise may be larger."""
+    """State the largest rise that lost copying can explain; if the head writes 0, the rise may be larger."""
     beyond = [row for row in found.rows if row.zero.rise > found.most_lost]
     said = (
         f"A model that copies nothing and gives every token the same probability has a loss of {found.alike:.2f}. So "
@@ -144,7 +144,7 @@ def _name(head: Head) -> str:
 
 
 def _together(found: CopyingTest) -> list[str]:
-    """Say how the loss rises further, or stays, when the second head goes after the first, at their means.
+    """Say whether the loss rises further when the second head, after the first, is replaced by its mean.
 
     If the model already copies nothing without the first head, a further rise says nothing about copying.
     """
@@ -214,7 +214,7 @@ def _second(found: CopyingTest) -> float:
 
 
 def verdict_of(found: CopyingTest) -> str:
-    """Name the verdict on each absence, in a line; absences with the same verdict are together."""
+    """Name the verdict on each removal, in a line; removals with the same verdict are together."""
     alike: dict[str, list[str]] = {}
     for row in found.rows:
         alike.setdefault(row.judged.verdict.value, []).append(AWAY[row.kind])

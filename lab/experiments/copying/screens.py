@@ -26,7 +26,7 @@ from lab.ui.frame.script import meaning
 from lab.ui.long_work import offer
 from lab.ui.tables import DECIMAL, Column, show_table
 
-TESTED = "lab-gpt2"  # ships with the lab, and can be tested
+TESTED = "lab-gpt2"  # a model that ships with the lab, and that the experiment can test
 _AWAY = Column("away", 140), Column("head", 80)
 _RISES = (
     Column("loss rises by", 70, DECIMAL, "at 0", "The rise of the loss when the head writes 0."),
@@ -144,7 +144,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
 
 
 def _tables(frame: pd.DataFrame) -> None:
-    """Draw the heads of the claim, and the random ones below."""
+    """Draw the heads of the claim, and the random heads below."""
     judged = frame["verdict"].notna()
     means = [each for each in _RISES if each.heading in ("at 0", "at mean")]
     show_table(frame[judged], [*_AWAY, Column("verdict", 100), *means, *_BEYOND], long_texts=True)

@@ -1,4 +1,4 @@
-"""One sequence that can be read: tokens in random order, given twice, and where the best head looks in it."""
+"""One readable sequence: tokens in random order, given twice, with the places at which the best head looks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WHOLE = re.compile("Ġ[a-z]{3,9}")
 
 @dataclass(frozen=True)
 class SequencePlace:
-    """A token of the second copy: the place after its first occurrence, the place the head looks at most, and losses.
+    """A token of the second copy: the place after its first occurrence, the head's favourite place, and losses.
 
     ``query``, ``sought`` and ``most`` count from 0. ``weight`` is the attention that the head gives to ``sought``;
     ``plain`` and ``without`` are the loss of the next token, in nats, with all heads and without this one.
@@ -47,7 +47,7 @@ class SequencePlace:
 
 
 def readable(model: LoadedModel, seed: int) -> str:
-    """Words, or their beginnings, in random order, given twice, each one token; "" if the vocabulary has no such words.
+    """Words (or beginnings of words) of one token each, in random order, given twice; "" if the vocabulary has none.
 
     A text has no space before its first word, so that word is a different token in the second copy.
     """
@@ -65,7 +65,7 @@ def readable(model: LoadedModel, seed: int) -> str:
 
 
 def places(trace: Trace, head: Head) -> list[SequencePlace]:
-    """Every token of the second copy without the first, which differs there, and the last, which ends the text."""
+    """Every token of the second copy, except the first, which is another token there, and the last of the text."""
     layer, number = head
     weights = trace.layer(layer).attention[number].numpy()
     away = Interventions(zero_heads=frozenset({head}))
@@ -87,7 +87,7 @@ def places(trace: Trace, head: Head) -> list[SequencePlace]:
 
 
 def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
-    """Draw a sequence, the head's looks in it and the ways on; returns its run, None if :func:`readable` finds none."""
+    """Draw a sequence, the head's looks in it, and ways on; returns its run; None if :func:`readable` finds none."""
     turn = st.session_state.get(_TURN, 0)
     text = readable(model, turn)
     if not text:

@@ -1,4 +1,7 @@
-"""The figures of the experiment about explanations. They need nothing but the model, so a notebook can redraw them."""
+"""The figures of the experiment about explanations.
+
+The figures need nothing but the model, so a notebook can redraw them.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,9 @@ NAMES = {
     NEAR: "nearness alone",
     RARE: "rarity alone",
 }
-# The methods with a line of their own, no more than can be told apart.
+# The methods that get a line, no more than a reader can tell apart.
 _DRAWN = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, NEAR)
-# Short names: beside the cells of a map there is room for a dozen letters.
+# Short names of the methods, because a map has room for only a dozen letters beside its cells.
 _SHORT = {NORMS: "length", AVERAGE: "all layers", GRADIENT: "grad × input", INTEGRATED: "integrated"}
 WHOSE = {
     WEAK: "Jain & Wallace 2019",

@@ -18,7 +18,7 @@ from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 
 _EDGES = (0.2, 0.4, 0.6)
-# The orders that a question asks about, with their names on screen.
+# The orders of tokens that a question asks about, with their names on screen.
 _ORDERS = {
     ATTENTION: "attention of the last layer",
     AVERAGE: "attention of all layers",
@@ -46,7 +46,7 @@ ASKS = (
 
 
 def answers(found: ExplanationTest) -> dict[str, Right]:
-    """Answer by the result; a question whose interval reaches into two options has no answer."""
+    """Answer the questions from the result; a question whose interval reaches into two options has no answer."""
     given = {}
     attention = _last(found, ATTENTION)
     low, high = mean_interval(attention).tolist()
@@ -65,12 +65,12 @@ def answers(found: ExplanationTest) -> dict[str, Right]:
 
 
 def _last(found: ExplanationTest, name: str) -> Values:
-    """ρ with leave-one-out in the last layer, (texts,)."""
+    """The ρ with leave-one-out in the last layer, (texts,)."""
     return np.asarray(found.own.rho[name][:, -1])
 
 
 def meaning_of(found: ExplanationTest, model_id: str) -> str:
-    """Say how well attention and the plainest baselines agree with leave-one-out; a better baseline is a surprise."""
+    """Say how well attention and the plainest baselines agree with leave-one-out, and whether nearness does better."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
         f"In {escaped(model_id)}, the order by attention of the last layer agrees with the order by blanking at "
@@ -86,7 +86,7 @@ def verdict_of(found: ExplanationTest) -> str:
 
 
 def in_full(found: ExplanationTest) -> str:
-    """Tell the interval, attention beside nearness and beyond it, and the untrained twin's values."""
+    """State the interval, compare attention with nearness, with nearness removed, and with the untrained twin."""
     low, high = mean_interval(_last(found, ATTENTION)).tolist()
     ends = f"The 95 % interval of the last layer’s ρ is {signed(low)} to {signed(high)}."
     return " ".join([ends, _beside_nearness(found), _beside_twin(found)])
@@ -112,7 +112,7 @@ def _beside_nearness(found: ExplanationTest) -> str:
 
 
 def yardstick_of(found: ExplanationTest) -> str:
-    """Say which methods agree most and least, and which one agrees best with leave-one-out."""
+    """Say which methods agree most and least, and which method agrees best with leave-one-out."""
     names = [*(NAMES[name] for name in METHODS), LEFT_OUT]
     pairs = {(one, two): float(found.between[one, two]) for one, two in combinations(range(len(names)), 2)}
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
@@ -144,14 +144,14 @@ def _beside_twin(found: ExplanationTest) -> str:
 
 
 def compared(row: TestedOrderClaim) -> str:
-    """Say whose claim it is, and the two means."""
+    """Name the authors of the claim, and its two means."""
     claim = CLAIMS[row.claim]
     second = f", against {claim.second} {signed(row.second)}" if row.claim != TELLS else ""
     return f"{WHOSE[row.claim]}: {claim.first} {signed(row.first)}{second}."
 
 
 def gap_of(found: ExplanationTest) -> str:
-    """Say how far integrated gradients miss the sum that they should have."""
+    """Say how far the sum of the integrated gradients is from its exact value."""
     gaps = np.abs([text.importance.gap for text in found.texts])
     changes = np.abs([text.importance.change for text in found.texts])
     return (

@@ -1,4 +1,4 @@
-"""The learner's own order of one text's tokens, and its score beside the methods' scores."""
+"""The learner's own order of one text's tokens, and its score compared with the scores of the methods."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.tables import show_table
 
-# The number of tokens of a text that is quick to read, and the fewest that make an order.
+# The lengths, in tokens, of a text that is quick to read, and the fewest tokens that make an order.
 _SHORT, FEWEST = range(8, 14), 3
-# The first text, if it suits the model: everybody understands it.
+# The beginning of the preferred text, if it suits the model, because everybody understands it.
 _FIRST = "This is one of my favorite places to"
-# Characters of addresses and numbers.
+# Characters that occur in addresses and numbers.
 NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
 
 def example(model: LoadedModel) -> int:
-    """Choose the text to be put in order: the one everybody understands, else a short and plain one, else the shortest.
+    """Choose the text whose tokens are put in order: the easiest text, else a short and plain text, else the shortest.
 
-    Among the short texts, take the first in which the model expects a word: nobody wonders on which tokens a full stop
-    depends.
+    Among the short texts, take the first in which the model expects a word: nobody wants to know on which tokens a full
+    stop depends.
     """
     asked = [each for _, _, each in asked_texts(model)]
     if (first := next((at for at, one in enumerate(asked) if one.text.startswith(_FIRST)), None)) is not None:
@@ -88,7 +88,7 @@ def _keep(key: str) -> None:
 
 
 def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> Trace:
-    """Say how many of the learner's picks the model depends on most; folded, every order of the one text.
+    """Say how many of the learner's picks are the tokens that matter most; draw, folded, every order of the text.
 
     Returns the run of the text.
     """

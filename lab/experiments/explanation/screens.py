@@ -94,7 +94,7 @@ def show(page: ExperimentPage) -> Trace | None:
 
 
 def _untestable(model: LoadedModel) -> str:
-    """The reason why a model cannot be tested, in a sentence; "" if it can."""
+    """The reason why a model cannot be tested, in a sentence; "" if the model can."""
     if not (reason := replication.untestable(model)) and not asked_texts(model):
         return f"The vocabulary of {model.id} has too few whole words for these sentences."
     return reason

@@ -1,4 +1,4 @@
-"""The texts behind the means: where attention agrees with leave-one-out and where it does not."""
+"""The texts behind the means: texts in which attention agrees with leave-one-out, and texts in which it does not."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def _case(model: LoadedModel, asked: AskedWord, one: Importance, rho: float, key
 
 
 def marked(model: LoadedModel, asked: AskedWord, one: Importance) -> str:
-    """The text as Markdown: asked place blue, token with most attention orange, token that matters most green.
+    """The text as Markdown: blue is the asked place, orange the token with most attention, green the one that matters.
 
-    Words are spelled as in the text: a token that is part of a word is coloured inside it.
+    Words are spelled as in the text: a token that is a part of a word is coloured inside the word.
     """
     heaviest, most = one.scores[ATTENTION][-1].argmax(), np.abs(one.left_out).argmax()
     colours = {asked.context[int(heaviest)]: "orange", asked.context[int(most)]: "green"}

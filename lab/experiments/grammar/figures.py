@@ -1,4 +1,7 @@
-"""The figures of the experiment about grammar. They need nothing but the model, so a notebook can draw them again."""
+"""The figures of the experiment about grammar.
+
+The figures need nothing but the model, so a notebook can draw them again.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ DIRECTIONS = ("dependent → head", "head → dependent")
 
 
 def relation_chart(model: LoadedModel) -> Figure:
-    """Each relation's best head on half B and on GUM, beside the best fixed distance, the twin and the paper.
+    """Draw each relation's best head on half B and on GUM, beside the best fixed distance, the twin and the paper.
 
     Runs the experiment if its result neither ships nor is known yet. The figure's table has every number of the result.
-    Raises ValueError if the model reads none of the sentences.
+    Raises ValueError if the model can read no sentence.
     """
     found = result(model)
     low, high = ([getattr(row, name) for row in found.rows] for name in ("share_low", "share_high"))
@@ -45,7 +48,7 @@ def relation_chart(model: LoadedModel) -> Figure:
 def as_frame(found: GrammarTest, gum: bool = False) -> pd.DataFrame:
     """One line for each relation: published, ours, baselines, number of cases, intervals, the verdict and its reason.
 
-    On half B of EWT; with ``gum`` on GUM. The verdict on the other treebank is in a column of its own.
+    The numbers are for half B of EWT, or, with ``gum``, for GUM. The verdict on the other treebank has its own column.
     """
     rows, others = (found.elsewhere, found.rows) if gum else (found.rows, found.elsewhere)
     return pd.DataFrame([

@@ -31,7 +31,7 @@ WORDS = {
     "aux:pass": "the auxiliary of a passive and its verb",
     "compound:prt": "a particle and its verb, as in *give up*",
 }
-# The dependent of each relation in a word or two, for an axis.
+# The dependent of each relation, in one or two words that fit on an axis.
 SHORT = {
     "case": "preposition",
     "det": "determiner",
@@ -49,8 +49,8 @@ SHORT = {
     "compound:prt": "particle",
 }
 _ASKED = ("det", "nsubj", "obj", "case")
-_THIRDS = (1 / 3, 2 / 3)  # shares of the relations, between the options of a question
-_NEAR = 0.005  # two differences closer than this may read the same
+_THIRDS = (1 / 3, 2 / 3)  # shares of the relations that separate the options of a question
+_NEAR = 0.005  # two differences that are closer than this may look the same when rounded
 
 
 def asks() -> tuple[Question, ...]:
@@ -71,7 +71,7 @@ def asks() -> tuple[Question, ...]:
 
 
 def _rule(offset: int) -> str:
-    """Name the place that a fixed offset (head − dependent) picks, from the first of the words in :data:`WORDS`."""
+    """Name the place that an offset (head − dependent) picks, seen from the first word of the pair in :data:`WORDS`."""
     words = "next word" if abs(offset) == 1 else f"word {abs(offset)} places"
     if offset == -1:
         return "the word before"
@@ -79,7 +79,7 @@ def _rule(offset: int) -> str:
 
 
 def answers(found: GrammarTest) -> dict[str, Right]:
-    """Answer by the result; a question that the result does not decide has no answer."""
+    """Answer the questions from the result; a question that the result does not decide has no answer."""
     given = {}
     testable, held = _testable(found), _held(found)
     unsure = sum(row.judged.verdict is Verdict.INCONCLUSIVE for row in testable)
@@ -117,14 +117,14 @@ def _points(row: RelationRow) -> str:
 
 
 def _may_turn(found: GrammarTest, first: RelationRow, second: RelationRow) -> bool:
-    """Return whether the difference's 95 % interval holds 0, by a bootstrap over the documents of half B."""
+    """Return whether 0 is in the 95 % interval of the difference, by a bootstrap over the documents of half B."""
     documents = halves()[1].documents
     one, other = (drawn_gains(found.cases[row.relation], row, documents) for row in (first, second))
     return bool(spread(one - other)[0] <= 0)
 
 
 def meaning_of(found: GrammarTest, model_id: str) -> str:
-    """Say in how many relations a head is found, where its lead is largest, and whether other texts agree."""
+    """Say for how many relations a head is found, in which relation it gains most, and whether other texts agree."""
     testable, held = _testable(found), _held(found)
     name = escaped(model_id)
     if not testable:
@@ -159,7 +159,7 @@ def verdict_of(found: GrammarTest) -> str:
 
 
 def in_full(found: GrammarTest, model_id: str) -> str:
-    """Tell the sizes, the relations not reproduced, the relations left open, and the selection bias."""
+    """State the sizes of the data, the relations not reproduced, the relations left open, and the selection bias."""
     testable = _testable(found)
     return " ".join([*_sizes(_held(found)), *_without(testable, model_id), *_open(testable), _bias(found.rows)])
 
@@ -183,7 +183,7 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
 
 
 def _without(testable: Sequence[RelationRow], model_id: str) -> list[str]:
-    """Count the relations in which the claim does not hold, and say whose finding that is."""
+    """Count the relations in which the claim does not hold, and name the authors who found the same."""
     count = sum(row.judged.verdict in (Verdict.NOT_REPRODUCED, Verdict.OPPOSITE) for row in testable)
     untrained = sum(row.judged.verdict is Verdict.ALSO_UNTRAINED for row in testable)
     said = []

@@ -1,4 +1,4 @@
-"""The sentences behind a number: some where the chosen head is right, some where it is wrong."""
+"""The sentences behind a number: some in which the chosen head is right, and some in which it is wrong."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN, UNITS
 from lab.ui.parameters import WORDS as BETWEEN_WORDS
 
 _RELATION = "_experiment_relation"
-# Number of words of a sentence that is quick to read; and the characters of addresses and numbers.
+# Number of words of a sentence that is quick to read, and characters that occur in addresses and numbers.
 _SHORT = range(6, 19)
 _NOT_PLAIN = re.compile(r"[0-9@/\\_<>#]|\.\w")
 
 
 @dataclass(frozen=True)
 class ShownCase:
-    """One case: the sentence, the word that the head starts from, the one it should name, the one it names (or −1)."""
+    """One case: the sentence, the word from which the head looks, the word to name, the word it names (or −1)."""
 
     sentence: Sentence
     asked: int
@@ -99,7 +99,7 @@ def _case(model: LoadedModel, row: RelationRow, case: ShownCase, key: str) -> No
 
 
 def marked(case: ShownCase) -> str:
-    """The sentence as Markdown: the head's starting word blue, the word to name green, a wrongly named word orange."""
+    """The sentence as Markdown: the word that looks is blue, the word to name green, a wrong word orange."""
     colours = {case.named: "orange", case.sought: "green", case.asked: "blue"}
     return " ".join(
         f":{colours[at]}-background[{escaped(word)}]" if at in colours else escaped(word)
@@ -108,7 +108,7 @@ def marked(case: ShownCase) -> str:
 
 
 def tokens_of(model: LoadedModel, case: ShownCase) -> dict[Parameter[Any], int]:
-    """Query and key for a link, from 1: the first token of the head's starting word, and of the word that it names."""
+    """Query and key for a link, from 1: the first token of the word that looks, and of the word that it names."""
     found = encode_words(model, case.sentence.words)
     if found is None:
         return {}

@@ -1,4 +1,7 @@
-"""The figures of the experiment on needed heads. They need nothing but the model, so a notebook can redraw them."""
+"""The figures of the experiment on needed heads.
+
+The figures need nothing but the model, so a notebook can redraw them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from lab.evidence.published import AGREEMENT
 from lab.figures.axes import layers_and_heads
 from lab.models.loading import LoadedModel
 
-# The replacements for the output of a head that is away.
+# The replacements for the output of a head that is taken away.
 WAYS = {
     "zero": "0",
     "sentence": "its mean over the sentence",
@@ -34,7 +37,7 @@ WAYS = {
 
 
 def effect_map(model: LoadedModel, template: str = "") -> Heatmap:
-    """The change of the logit difference without each head, as a mean over all pairs, or over one template's pairs.
+    """Draw the change of the logit difference without each head, as a mean over all pairs, or over one template's.
 
     Runs the experiment if its result neither ships nor is known yet. The figure's table has intervals and p-values.
     Raises ValueError for a model that the experiment cannot test.
@@ -53,7 +56,7 @@ def name_in(template: str) -> str:
 
 
 def pruning_chart(model: LoadedModel) -> Figure:
-    """The accuracy on half B with more and more heads away; runs the experiment if its result is not known yet."""
+    """Draw the accuracy on half B with more and more heads away; runs the experiment if its result is not known yet."""
     found = result(model)
     series = {
         "lowest I_h first": (found.curves[IMPORTANCE] > 0).mean(axis=1),
@@ -71,7 +74,7 @@ def pruning_chart(model: LoadedModel) -> Figure:
 
 
 def ablation_map(model: LoadedModel) -> Heatmap:
-    """Correlations between the orders of heads by five ablations; runs the experiment if it has no result yet."""
+    """Draw how the orders of heads under five ablations correlate; runs the experiment if it has no result yet."""
     found = result(model)
     scale = Scale("Rank correlation", (-1.0, 1.0), "+.2f", signed=True)
     axes = Axis("Ablation", ABLATIONS), Axis("Ablation", ABLATIONS)

@@ -90,14 +90,14 @@ def answers(found: NeededTest) -> dict[str, Right]:
 
 
 def least_alike(found: NeededTest) -> tuple[float, tuple[str, str]]:
-    """Find the lowest rank correlation between two ablations, and the two."""
+    """Find the lowest rank correlation between two ablations, and their names."""
     table = agreement(found)
     one, two = (int(at) for at in np.unravel_index(int(table.argmin()), table.shape))
     return float(table[one, two]), (ABLATIONS[one], ABLATIONS[two])
 
 
 def last_for_nothing(found: NeededTest) -> int:
-    """Count the heads of least I_h that are away at the last measured step before the accuracy on B clearly falls."""
+    """Count how many heads, least I_h first, can go, in measured steps, before the accuracy on B clearly falls."""
     lost = gains(found.curves[IMPORTANCE], found.plain[found.b]).T
     _, high = spread(drawn_means(lost, *found.sample.shared_in(found.b)))
     lower = np.flatnonzero(high < 0)
@@ -105,7 +105,7 @@ def last_for_nothing(found: NeededTest) -> int:
 
 
 def meaning_of(found: NeededTest, model_id: str) -> str:
-    """Say how many heads change the choice, which one is missed most, and how many can go together."""
+    """Say how many heads change the model's choice, which head it misses most, and how many can go together."""
     each, needed, clear = found.row(EACH), found.row(NEEDED), found.effect.clear
     if each.untestable:
         return each.untestable
@@ -134,7 +134,7 @@ def verdict_of(found: NeededTest) -> str:
 
 
 def in_full(found: NeededTest, model_id: str) -> str:
-    """Tell how often the model is right, how single heads change that, and what a fifth of the heads do together."""
+    """Say how often the model is right, how single heads change this, and how a fifth of the heads do together."""
     right, wrong = int((found.plain > 0).sum()), float((found.twin > 0).mean())
     clear, mean = found.effect.clear, found.effect.mean
     falls, rises = (int((clear & side).sum()) for side in (mean < 0, mean > 0))
@@ -152,7 +152,7 @@ def in_full(found: NeededTest, model_id: str) -> str:
 
 
 def _below(found: NeededTest) -> str:
-    """Name the templates in which the model is clearly worse than guessing: there, it improves by knowing less."""
+    """Name the templates in which the model is clearly worse than guessing, so that it improves by knowing less."""
     table = template_frame(found)
     below = table[table["high"] < 0.5]
     if below.empty:
@@ -175,7 +175,7 @@ def _strongest(found: NeededTest) -> str:
 
 
 def _by_template(found: NeededTest, head: Head) -> str:
-    """Name the templates with the least and the most change without a head: the mean may hide that they disagree."""
+    """Name the templates that change least and most without a head, because the mean may hide that they disagree."""
     gained = gains(found.changed[head], found.plain)
     names = {each.id: each.name for each in TEMPLATES if found.of(each.id).any()}
     changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
@@ -185,7 +185,7 @@ def _by_template(found: NeededTest, head: Head) -> str:
 
 
 def needed_where(found: NeededTest) -> str:
-    """Name the head that each template needs most, if the difference clearly falls without it."""
+    """Name the head that each template needs most, if the logit difference clearly falls without this head."""
     templates: dict[Head, list[str]] = {}
     for each in TEMPLATES:
         if not found.of(each.id).any():
@@ -211,7 +211,7 @@ def _fifth(row: TestedClaim) -> str:
 
 
 def by_template(found: NeededTest) -> str:
-    """Count the heads that some template needs although the mean over all templates hides it."""
+    """Count the heads that some template needs although the mean over all templates does not show it."""
     costly = {head for template in found.rows_in for head in found.costly_in(template)}
     pooled = -gains(found.changed, found.plain).mean(axis=-1)
     hidden = [head for head in sorted(costly) if pooled[head] < MARGIN]

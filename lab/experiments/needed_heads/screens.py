@@ -98,7 +98,7 @@ def show(page: ExperimentPage) -> Trace | None:
         )
         _run(model, "Run the experiment")
         return None
-    with st.spinner("Computing the intervals …"):  # once for all visits; it takes seconds
+    with st.spinner("Computing the intervals …"):  # computed once for all visits, because it takes seconds
         _ = found.rows
     show_score(name, asked, meanings.answers(found))
     _result(model, found)
@@ -176,7 +176,7 @@ def _templates(found: NeededTest) -> dict[str, str]:
 
 
 def _more(model: LoadedModel, found: NeededTest) -> None:
-    """Offer each template, heads that go together, other ways to take them away, and how often the model is right."""
+    """Draw, folded, each template, heads taken away together, other ablations, and how often the model is right."""
     with st.expander("Template by template", icon=_TABLE, on_change="rerun", key="_needed_templates") as templates:
         if templates.open:
             _by_template(found)

@@ -1,4 +1,4 @@
-"""The pairs behind a number: pairs in which the good form wins or loses, with a head and without it."""
+"""The pairs behind a number: pairs in which the good form wins or loses, with a head and without this head."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADS = 6  # heads to choose from
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A pair and its logit difference, with all heads and without one."""
+    """A pair and its logit difference, with all heads and without one head."""
 
     pair: MinimalPair
     plain: float
@@ -41,12 +41,12 @@ class ShownPair:
 
     @property
     def turns(self) -> bool:
-        """True if another form wins without the head."""
+        """True if the winner changes without the head."""
         return (self.without > 0) != self.right
 
 
 def heads_of(found: NeededTest) -> list[Head]:
-    """The two heads that the claims are about, then the heads without which the difference changes most."""
+    """The two heads that the claims are about, then the heads without which the logit difference changes most."""
     order = np.argsort(-np.abs(found.effect.mean), axis=None, kind="stable")
     most = [(int(at) // found.shape[1], int(at) % found.shape[1]) for at in order]
     chosen = [found.row(claim).heads[0] for claim in (NEEDED, HURTS)]
@@ -54,7 +54,7 @@ def heads_of(found: NeededTest) -> list[Head]:
 
 
 def pairs_of(found: NeededTest, template: str, head: Head) -> list[ShownPair]:
-    """A template's pairs of half B, first the pairs that turn, then by how much the difference changes."""
+    """A template's pairs of half B: first those whose winner changes, then by the change of the logit difference."""
     at = np.flatnonzero(found.of(template) & found.b)
     shown = [ShownPair(found.pairs[p], float(found.plain[p]), float(found.changed[(*head, p)])) for p in at]
     return sorted(shown, key=lambda each: (not each.turns, -abs(each.without - each.plain)))
@@ -109,7 +109,7 @@ def _pair(model: LoadedModel, each: ShownPair, head: Head, key: str) -> None:
 
 
 def marked(pair: MinimalPair) -> str:
-    """The sentence as Markdown: the good form green, the bad one orange."""
+    """The sentence as Markdown, with the good form green and the bad form orange."""
     before, after = (escaped(part.strip()) for part in pair.text.split(BLANK))
     good, bad = escaped(pair.good), escaped(pair.bad)
     return f"{before} :green-background[{good}] :orange-background[{bad}] {after}"

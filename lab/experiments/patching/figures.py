@@ -1,4 +1,7 @@
-"""The figures of the experiment about patching. They need a model and plain values, so a notebook can redraw them."""
+"""The figures of the experiment about patching.
+
+The figures need only a model and plain values, so a notebook can redraw them.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,10 @@ _CARRIED = "Carried"
 
 
 def template_map(model: LoadedModel, part: str, way: str) -> Heatmap:
-    """The share that a part of each layer carries at each token, as a mean over half B; 1 is the whole difference.
+    """Draw the share that a part of each layer carries at each token, as a mean over half B; 1 is the whole difference.
 
-    ``part`` and ``way`` are from :mod:`lab.figures.choices`. For heads, the map is at one token. Runs the experiment if
-    its result neither ships nor is known yet. The table has every cell of the part with its interval.
+    ``part`` and ``way`` are from :mod:`lab.figures.choices`. For heads, the map is for one token. Runs the experiment
+    if its result neither ships nor is known yet. The table has every cell of the part with its interval.
     """
     found = result(model)
     drawn = _map(found.carried[DIRECTION[way]].on_b, part, way, found.tokens, (found.subject, found.asked))
@@ -44,7 +47,7 @@ def template_map(model: LoadedModel, part: str, way: str) -> Heatmap:
 
 
 def own_map(model: LoadedModel, own: OwnPair, part: str, way: str) -> Heatmap:
-    """The share that patching recovers for two sentences with a blank, written _, and two words that compete in it.
+    """Draw the share that patching recovers for two sentences with a blank (_) in which two words compete.
 
     Raises NotPatchable for a pair that cannot be patched.
     """
@@ -54,22 +57,22 @@ def own_map(model: LoadedModel, own: OwnPair, part: str, way: str) -> Heatmap:
 
 
 def template_estimates(model: LoadedModel, part: str) -> Figure:
-    """A gradient's estimate for each part and token, beside the share that patching recovers: means over half B."""
+    """Draw a gradient's estimate for each part and token beside the share that patching recovers: means over half B."""
     found = result(model)
     return _estimates(found.carried[SUFFICES].on_b, found.estimated, part, found.tokens)
 
 
 def own_estimates(model: LoadedModel, own: OwnPair, part: str) -> Figure:
-    """A gradient's estimates for the learner's own pair, beside the shares that patching recovers."""
+    """Draw a gradient's estimates for the learner's own pair beside the shares that patching recovers."""
     two = own_contrast(model, own)
     found = own_patching(model, two)
     return _estimates(found.clean_into_corrupt, found.estimated_into_corrupt, part, labels(model, two))
 
 
 def own_contributions(model: LoadedModel, own: OwnPair) -> Heatmap:
-    """The logits that each head and feed-forward network adds directly to the good word minus the bad one.
+    """Draw the logits that each head and feed-forward network adds directly to the good word minus the bad word.
 
-    Measured in the clean sentence, at the asked token.
+    They are measured in the clean sentence, at the asked token.
     """
     heads, ffn = parts_of(model, own_contrast(model, own))[:2]
     values = np.concatenate([heads, ffn[:, None]], axis=1)
@@ -95,7 +98,7 @@ def parts_of(model: LoadedModel, two: Contrast) -> tuple[Values, Values, float, 
 
 
 def labels(model: LoadedModel, two: Contrast) -> tuple[str, ...]:
-    """The tokens of the clean sentence; where the corrupt one differs, both tokens."""
+    """The tokens of the clean sentence; where the corrupt sentence differs, both tokens."""
     both = zip(two.clean.token_ids, two.corrupt.token_ids, strict=True)
     words = ((word_of(model.tokenizer, one), word_of(model.tokenizer, other)) for one, other in both)
     return tuple(one if one == other else f"{one}/{other}" for one, other in words)
@@ -132,14 +135,14 @@ def _estimates(exact: Maps, estimated: Maps, part: str, tokens: Sequence[str]) -
 
 
 def _name(site: str, at: tuple[int, ...], tokens: Sequence[str]) -> str:
-    """A cell in words: its layer, head and token."""
+    """Name a cell by its layer, head and token."""
     layer = "embeddings" if site == "residual" and at[0] == 0 else f"layer {at[0] + (site != 'residual')}"
     head = f" head {at[1] + 1}" if site == "heads" else ""
     return f"{layer}{head}, {tokens[at[-1]]}"
 
 
 def cell_table(found: PatchingTest, part: str, way: str) -> pd.DataFrame:
-    """Every cell of a part: on B with its interval, on A, and, for what suffices, the gradient's estimate."""
+    """Every cell of a part: its share on B with interval, on A, and, for sufficiency, the gradient's estimate."""
     site, means = _site(part), found.carried[DIRECTION[way]]
     values = {
         "carried": means.on_b,
@@ -188,7 +191,7 @@ def claim_table(model: LoadedModel) -> pd.DataFrame:
 
 
 def relay_frame(found: PatchingTest) -> pd.DataFrame:
-    """The share that attention brings to the asked token with no later network held, with each held, and all; on B."""
+    """The share that attention brings to the asked token on B if no later network is held, if each is, if all are."""
     rows = []
     for way, direction in DIRECTION.items():
         relay = found.relays[direction]
@@ -210,7 +213,7 @@ def relay_frame(found: PatchingTest) -> pd.DataFrame:
 def best_frame(found: PatchingTest) -> pd.DataFrame:
     """The single site of each part that carries most on half A, and its share on half B.
 
-    The residual stream counts without embeddings and last layer, in which one token has everything by construction.
+    Embeddings and last layer are left out of the residual stream: there, one token has everything by construction.
     """
     rows = []
     for way, direction in DIRECTION.items():
@@ -237,7 +240,7 @@ def best_frame(found: PatchingTest) -> pd.DataFrame:
 
 
 def estimate_frame(found: PatchingTest) -> pd.DataFrame:
-    """The accuracy of the gradients' estimates of each part's means over half B: rank correlation and error."""
+    """How well gradients estimate the means of each part over half B: rank correlation and error."""
     exact, estimated = found.carried[SUFFICES].on_b, found.estimated
     parts = {name: (getattr(exact, site), getattr(estimated, site)) for name, site in _SITE.items()}
     parts["Feed-forward output of layer 1"] = (exact.ffn[:1], estimated.ffn[:1])

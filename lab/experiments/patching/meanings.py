@@ -21,13 +21,13 @@ from lab.questions.guesses import between
 from lab.questions.question import Question, Right, open_question
 
 _WAYS = {SUFFICES: "what suffices", NEEDED: "what is needed"}
-_PARTS = 4  # options among which the layers are divided
+_PARTS = 4  # number of options among which the layers are divided
 _EDGES = (0.1, 0.3, 0.6)
 
 
 @dataclass(frozen=True)
 class PatchedHead:
-    """The head and token that recover most on half A, and the share they recover on half B, with its interval."""
+    """The head and token that recover most on half A, with the share that they recover on half B, and its interval."""
 
     head: Head
     token: int
@@ -37,7 +37,7 @@ class PatchedHead:
 
 
 def asks(layers: int) -> tuple[Question, ...]:
-    """Ask where the number is kept, and how much one head carries, in a model with this number of layers."""
+    """Ask where grammatical number is kept, and how much one head carries, in a model with this number of layers."""
     spans = [f"layer {span[0]}" if len(span) == 1 else f"layers {span[0]} to {span[-1]}" for span in _spans(layers)]
     return (
         open_question(
@@ -55,12 +55,12 @@ def asks(layers: int) -> tuple[Question, ...]:
 
 
 def _spans(layers: int) -> list[list[int]]:
-    """The layers, from 1, in at most four spans."""
+    """The layers, from 1, divided into at most four spans."""
     return [each.tolist() for each in np.array_split(np.arange(1, layers + 1), min(layers, _PARTS))]
 
 
 def answers(found: PatchingTest) -> dict[str, Right]:
-    """Answer by half B; a question that an interval leaves open has no answer."""
+    """Answer the questions from half B; a question that an interval leaves open has no answer."""
     crossing = found.crosses(SUFFICES)
     at = next(number for number, span in enumerate(_spans(found.layers)) if crossing in span)
     residual = found.carried[SUFFICES].on_b.residual[crossing]
@@ -77,7 +77,7 @@ def answers(found: PatchingTest) -> dict[str, Right]:
 
 
 def best_head(found: PatchingTest) -> PatchedHead:
-    """Find the head and token that recover most on half A, and the share they recover on half B."""
+    """Find the head and token that recover most on half A, and the share that they recover on half B."""
     means = found.carried[SUFFICES]
     layer, head, token = (int(at) for at in np.unravel_index(int(means.on_a.heads.argmax()), means.on_a.heads.shape))
     mean, low, high = (float(each.heads[layer, head, token]) for each in (means.on_b, means.low, means.high))
@@ -91,7 +91,7 @@ def _token(found: PatchingTest, token: int) -> str:
 
 
 def meaning_of(found: PatchingTest, model_id: str) -> str:
-    """Say up to which layer the subject has the number, which part moves it on, and how much one head carries."""
+    """Say up to which layer the subject has the grammatical number, which part moves it on, and one head's share."""
     crossing = found.crosses(SUFFICES)
     asked, subject = (found.carried[SUFFICES].on_b.residual[crossing, token] for token in (found.asked, found.subject))
     name, best, relay = escaped(model_id), best_head(found), found.relays[SUFFICES]
@@ -123,14 +123,14 @@ def verdict_of(found: PatchingTest) -> str:
 
 
 def _both(ways: Mapping[str, str]) -> str:
-    """One verdict if both directions agree, else each with its direction."""
+    """Name one verdict if both directions agree, otherwise each verdict with its direction."""
     if len({*ways.values()}) == 1:
         return f"**{next(iter(ways.values()))}**"
     return ", ".join(f"**{verdict}** ({_WAYS[way]})" for way, verdict in ways.items())
 
 
 def relay_of(found: PatchingTest) -> str:
-    """Say how much attention brings to the asked token, and which network uses it there."""
+    """Say how much attention brings to the asked token, and which feed-forward network uses it there."""
     relay = found.relays[SUFFICES]
     most, held = relay.most + 1, relay.held(relay.most)
     said = f"Attention in layer {relay.layer + 1} alone recovers {relay.alone:.0%}"
@@ -143,7 +143,7 @@ def relay_of(found: PatchingTest) -> str:
 
 
 def in_full(found: PatchingTest) -> str:
-    """Tell how far the runs are apart, what happens beyond the claims, the network’s part, and the verdicts."""
+    """State how far the runs are apart, findings beyond the claims, the role of the network, and the verdicts."""
     gap = float(np.mean([row.clean - row.corrupt for row in found.half(1)]))
     stream = found.carried[SUFFICES].on_b.residual
     said = [
@@ -158,7 +158,7 @@ def in_full(found: PatchingTest) -> str:
 
 
 def _elsewhere(found: PatchingTest, layer: int) -> str:
-    """Name the token with the most after this layer, if the claim is not about that token."""
+    """Name the token that recovers most after this layer, if the claim does not name that token."""
     state = found.carried[SUFFICES].on_b.residual[layer]
     most = int(state.argmax())
     if most in (found.subject, found.asked):
@@ -209,7 +209,7 @@ def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) 
 
 
 def _taken_over(there: NDArray[np.bool_]) -> str:
-    """Say from which layer on the asked token has most; ``there`` is True for each layer after which it has."""
+    """Say from which layer on the asked token recovers most; ``there`` is True for each layer after which it does."""
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
         return "The asked token recovers the most only after the last layer, where it must."

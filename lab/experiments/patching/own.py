@@ -1,4 +1,4 @@
-"""A pair of the learner's own: two sentences, two words that compete, and the patches of this pair alone."""
+"""The learner's own pair: two sentences, two words that compete, and the patches of this pair alone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def offer_own(model: LoadedModel) -> None:
 
 
 def take(*values: str) -> None:
-    """Put a pair into the fields (clean and corrupt sentence, first and second word), and open them."""
+    """Put a pair into the fields (clean and corrupt sentence, first and second word), and open the fields."""
     for field, value in zip(_FIELDS, values, strict=True):
         field.set(value)
     st.session_state[_OPEN] = True

@@ -34,12 +34,12 @@ from lab.ui.parameters import (
 )
 from lab.ui.tables import show_table
 
-# The claims that a single pair is checked for: those about the residual stream.
+# The claims that are checked for a single pair, which are the claims about the residual stream.
 _LOOKED_AT = [at for at, claim in enumerate(CLAIMS) if claim.direction == SUFFICES and claim.id in (EARLY, LATE)]
 
 
 def as_claimed(row: PairRow) -> bool:
-    """Return whether, patched into the corrupt run, a pair follows both claims: subject early, asked token late."""
+    """Return whether a pair, patched into the corrupt run, follows both claims: subject early, asked token late."""
     return bool((row.numbers[_LOOKED_AT, 0] > row.numbers[_LOOKED_AT, 1]).all())
 
 
@@ -85,7 +85,7 @@ def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
 
 
 def _ways(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> None:
-    """Offer lesson 9 at the blank, the best head's look from the asked token, and both sentences side by side."""
+    """Offer lesson 9 at the blank, the best head at the asked token, and both sentences side by side."""
     text, other = (_asked_text(model, each) for each in (row.pair.text, row.pair.other))
     heads = found.carried[SUFFICES].on_a.heads[..., found.asked]
     layer, head = (int(at) for at in np.unravel_index(int(heads.argmax()), heads.shape))

@@ -1,4 +1,4 @@
-"""The page of the experiment about patching, from the prediction to a pair of the learner's own."""
+"""The page of the experiment about patching, from the prediction to the learner's own pair."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _THRESHOLD = 0.01  # no question here depends on it
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask what a maximum does not say, and how widely a row is spread."""
+    """Ask what a maximum leaves open, and over how many tokens a row is spread."""
     weights, causal = attention_map(spot.traced, spot.head), is_causal(spot.trace)
     parts = metric_parts(weights, causal=causal, threshold=_THRESHOLD)
     yield checks.maximum_is_one_row((spot.layer, spot.head), parts)
@@ -28,6 +28,6 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """Ask a class to pick from all heads of the layer, on another sentence."""
+    """Ask a class to pick a head out of all heads of the layer, on another sentence."""
     heads = range(spot.trace.model.config.heads)
     yield checks.most_confident(spot.layer, np.array([attention_map(spot.traced, h).max(axis=1).mean() for h in heads]))

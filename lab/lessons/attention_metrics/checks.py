@@ -14,16 +14,16 @@ from lab.models.interventions import Head
 from lab.questions.kinds import Quantity, numeric, ranked, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-_BLUR = 0.1  # nearer to a border than this share of it, nobody could see the side
+_BLUR = 0.1  # share of a border: a value that is nearer to the border is on neither side visibly
 
 
 def head_name(head: Head) -> str:
-    """A head by layer and place in it, counted from 1."""
+    """The name of a head: its layer, and its number in the layer, both from 1."""
     return f"Layer {head[0] + 1}, head {head[1] + 1}"
 
 
 def at_how_many(token: str, keys: float, seen: int) -> Question | None:
-    """At how many of the tokens that it sees does a token look, in effect? Asked where the answer is clear."""
+    """Ask at how many of the tokens that it sees a token looks, in effect; None if the answer is not clear."""
     few, half = 2.5, seen / 2
     if seen < 6 or min(abs(keys - border) / border for border in (few, half)) < _BLUR:
         return None
@@ -37,7 +37,7 @@ def at_how_many(token: str, keys: float, seen: int) -> Question | None:
 
 
 def looks_at_more(heads: Sequence[Head], keys: Sequence[float]) -> Question | None:
-    """Which of two heads looks at more words? ``keys``: means over the rows."""
+    """Ask which of two heads looks at more words; ``keys`` are the means over their rows."""
     if abs(keys[0] - keys[1]) < _BLUR * max(keys):
         return None
     why = " and ".join(f"{name[0].lower()}{name[1:]} at {value:.1f}" for name, value in _named(heads, keys))
@@ -51,7 +51,7 @@ def _named(heads: Sequence[Head], values: Sequence[float]) -> list[tuple[str, fl
 
 
 def one_word_more(keys: float, largest: float) -> Question | None:
-    """What becomes of the width of a row if its largest weight grows? It shrinks."""
+    """Ask how the width of a row changes if its largest weight grows: the row gets narrower."""
     if largest > 0.9 or keys < 1.5:
         return None
     why = "If one weight grows, the others must shrink. If one word got everything, the row would look at 1 word."
@@ -64,7 +64,7 @@ def one_word_more(keys: float, largest: float) -> Question | None:
 
 
 def goes_together(rho: float, band: float) -> Question | None:
-    """Do heads that park more matter less? ``rho``: rank correlation; ``band``: what shuffled numbers stay below."""
+    """Ask if heads that park more matter less; ``rho``: rank correlation; ``band``: its limit for shuffled numbers."""
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
         return None
     told = (
@@ -87,7 +87,7 @@ def uniform_entropy(n: int, causal: bool) -> float:
 
 
 def doubled(n: int, causal: bool) -> Question | None:
-    """Raw spread of a head that prefers nothing: what does a text twice as long do to it?"""
+    """Ask how the raw spread of a head without preference changes on a text that is twice as long."""
     if n < 2:
         return None
     now, then = uniform_entropy(n, causal), uniform_entropy(2 * n, causal)
@@ -107,7 +107,7 @@ def doubled(n: int, causal: bool) -> Question | None:
 
 
 def most_confident(layer: int, averages: Values) -> Question | None:
-    """Which head of a layer has the clearest favourites? ``averages`` (H,)."""
+    """Ask which head of a layer has the clearest favourites. ``averages`` (H,)."""
 
     def why(head: int, best: int) -> str:
         tail = ", the highest." if head == best else f"; head {best + 1} has {averages[best]:.3f}."
@@ -121,7 +121,7 @@ def most_confident(layer: int, averages: Values) -> Question | None:
 
 
 def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
-    """A maximum says something about one row only; how many rows have a weight near it?"""
+    """Ask how many rows have a weight near the maximum, which says something about one row only."""
     largest, n = float(parts.largest.max()), len(parts.largest)
     mean = float(parts.largest.mean())
     near = int(np.count_nonzero(parts.largest > largest / 2))

@@ -1,4 +1,4 @@
-"""The screen about what moves a metric besides the head: special tokens, the threshold, the text's length."""
+"""The screen about things besides the head that change a metric: special tokens, the threshold, the text's length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.ui.shared.one_head import OneHead
 
 
 def show_limits(view: OneHead) -> None:
-    """A head without preference scores otherwise on a longer text."""
+    """Show that a head without preference gets other scores on a longer text."""
     n, causal = len(view.trace), is_causal(view.trace)
     question = checks.doubled(n, causal)
     if not predict(LESSON, question):

@@ -29,7 +29,7 @@ def ends(values: Values) -> tuple[Head, Head]:
 
 
 def sorted_heads(values: Values, metric: Metric, even: float) -> str:
-    """The heads at the two ends, and how many are above a uniform head, which has ``even``."""
+    """Name the heads with the highest and lowest value; count the heads above a uniform one, which has ``even``."""
     high, low = ends(values)
     if values[high] == values[low]:
         return f"All {values.size} heads have the same value here, {values[high]:.3g}, so this metric sorts nothing."
@@ -48,7 +48,7 @@ def _capital(text: str) -> str:
 
 
 def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
-    """At how many tokens the query looks in effect, and the mean over all tokens of the head."""
+    """Say at how many tokens the query looks, in effect, and the mean of this number over all tokens."""
     keys = effective_keys(trace.layer(layer).attention[head : head + 1])[0]
     seen = query + 1 if trace.model.config.causal else len(trace)
     return (
@@ -58,7 +58,7 @@ def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def least_alike(trace: Trace, layer: int, head: int) -> int | None:
-    """The head of the layer whose rows differ most in width from the rows of ``head``."""
+    """The head of the layer whose rows differ most in width from the rows of ``head``; None if there is no other."""
     means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
     if len(means) < 2:
         return None
@@ -81,10 +81,10 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
 
 
 def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Say which of two heads has the clearer favourites among words, if one has: a narrow head may just park."""
+    """Say which of two heads has the clearer favourites among words, if one has: a narrow head may merely park."""
     among_words = trace_metrics(trace, only_words=True).corrected["confidence_avg"][layer]
     first, second = sorted((head, other), key=lambda at: -float(among_words[at]))
-    if not among_words[first] - among_words[second] >= MARGIN:  # nan, where a text has one word
+    if not among_words[first] - among_words[second] >= MARGIN:  # nan if the text has only one word
         return ""
     return (
         f" But without {resting_place(trace)}, head {first + 1} is the one with clear favourites: a word gives its "
@@ -93,7 +93,10 @@ def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
 
 
 def stands_out(every: Metrics, head: Head) -> str:
-    """Say by which of the six numbers a head is nearest to an end of all heads. Ranks do not need one unit."""
+    """Say in which of the six metrics a head is nearest to an end of all heads.
+
+    Heads are ranked, as the units differ.
+    """
     ranked = []
     for metric in METRICS:
         values = every.raw[metric.id]
@@ -117,7 +120,7 @@ def stands_out(every: Metrics, head: Head) -> str:
 
 
 def row(trace: Trace, query: int, found: RowEntropy) -> str:
-    """At how many keys the row looks, in effect."""
+    """Say at how many keys the row looks, in effect."""
     count = len(found.weights)
     share = found.total / found.largest if found.largest else 0.0
     return (
@@ -148,7 +151,7 @@ def _one_text(word: int | None) -> str:
 
 
 def _layers_of_one_kind(trace: Trace) -> str:
-    """Layers in which no head parks, or all do; "" where each has both kinds."""
+    """Name the layers in which no head parks, or all heads do; "" if each layer has both kinds."""
     parks = parked_share(trace) > PARKED
     if len(parks) < 2 or parks.all() or not parks.any():
         return ""
@@ -195,9 +198,9 @@ def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: b
 
 
 def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
-    """The mean over layers of Spearman's ρ inside each, and the limit that shuffled numbers keep 19 times of 20.
+    """The mean over layers of Spearman's ρ inside a layer, and its limit for shuffled numbers in 19 of 20 cases.
 
-    Layers of fewer than three heads, or in which a number is the same everywhere, do not count; nan without another.
+    Layers with fewer than three heads, or with the same number everywhere, do not count; nan if no other is left.
     """
     shares, effects = parked_share(trace), effect_sizes(trace, place, word, to_mean)
     each = [rank_correlation(*pair) for pair in zip(shares, effects, strict=True) if len(pair[0]) > 2]
@@ -208,9 +211,9 @@ def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bo
 
 
 def correlation(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:
-    """Spearman's ρ of parked share and effect over all heads, and the limit that shuffled numbers keep 19 times of 20.
+    """Spearman's ρ of parked share and effect over all heads, and its limit for shuffled numbers in 19 of 20 cases.
 
-    Unrelated numbers of n things have a ρ with the standard deviation 1/√(n − 1).
+    For n things with unrelated numbers, ρ has the standard deviation 1/√(n − 1).
     """
     shares = parked_share(trace)
     rho = rank_correlation(shares, effect_sizes(trace, place, word, to_mean))

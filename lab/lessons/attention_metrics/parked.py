@@ -1,4 +1,4 @@
-"""The screen about heads that park: the number that finds them, beside the model's loss without them."""
+"""The screen about heads that park: the share that they park, and how much the model changes without each head."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARES = "parked-heads"
 
 
 def show_parked(view: OneHead) -> Trace:
-    """Show how much each head parks, beside how much changes without it."""
+    """Show how much attention each head parks, beside how much changes without the head."""
     st.markdown(
         "The **parked share** of a head is the share of their attention that words give to "
         f"{resting_place(view.trace)}. Compare this share with how much changes without the head, as in lesson 4."
@@ -63,7 +63,7 @@ def _show(now: Scene) -> None:
 
 
 def _try_a_head(now: Scene) -> None:
-    """The head that parks most; from there, the one that parks least."""
+    """Offer the head that parks most; from there, the head that parks least."""
     shares = parked_share(now.trace)
     most, least = meanings.ends(shares)
     at, which = (least, "smallest") if (now.layer, now.head) == most else (most, "largest")

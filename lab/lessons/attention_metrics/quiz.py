@@ -43,7 +43,7 @@ def _confidence(trace: Trace, head: Head) -> tuple[float, float]:
 
 
 def _really_run(view: OneHead) -> tuple[Question | None, ...]:
-    """Questions that the model answers by reading another text: none about a toy, which reads no other."""
+    """Questions that the model answers by reading another text; none about a toy, which reads no other text."""
     trace, head = view.trace, (view.layer.index, view.head)
     if view.page.selection[MODE] == TOY:
         return ()

@@ -1,4 +1,4 @@
-"""The screens of the attention-metrics lesson about one head and about all of them."""
+"""The screens of the attention-metrics lesson about one head and about all heads."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 
 ALL_HEADS = "all-heads"
-_ROWS = 24  # terms of a row that are listed
+_ROWS = 24  # number of terms of a row in the list
 
 
 def show_effective(view: OneHead) -> None:
-    """At how many tokens the words of a head look, in effect."""
+    """Show at how many tokens the words look in a head, in effect."""
     keys = effective_keys(view.layer.attention[view.head : view.head + 1])[0]
     st.markdown(
         f"In this head, {view.token(view.query)} gives some attention to every token that it sees. But most of these "
@@ -74,7 +74,7 @@ def _try_another_word(view: OneHead, keys: Values) -> None:
 
 
 def show_two(view: OneHead) -> None:
-    """Two maps, a prediction, then their numbers."""
+    """Show the maps of two heads, ask for a prediction, then show their numbers."""
     layer, trace = view.layer.index, view.trace
     other = meanings.least_alike(trace, layer, view.head)
     if other is None:
@@ -84,7 +84,7 @@ def show_two(view: OneHead) -> None:
         "Here is the chosen head, and the head of this layer that differs most from it. A row with one dark cell looks "
         "at one word. A pale row looks at many."
     )
-    asked = st.container()  # above the maps, so that a class sees both
+    asked = st.container()  # above the maps, so that a class sees question and maps
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
     block = block_size(len(trace), CELLS)
     if block > 1:
@@ -132,7 +132,7 @@ def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) 
 
 
 def show_six(view: OneHead) -> None:
-    """One of six metrics, of every head; behind clicks its formula with this head's numbers, and all six."""
+    """Show one of six metrics for every head; behind clicks, its formula for this head, and all six metrics."""
     config = view.trace.model.config
     metric, corrected = choose_metric(), choose_version()
     values = found(view.trace).values(metric.id, corrected)
@@ -157,7 +157,7 @@ def show_six(view: OneHead) -> None:
 
 
 def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
-    """The metric's formula for the chosen head."""
+    """Write the metric's formula with the numbers of the chosen head."""
     n, causal = len(view.trace), is_causal(view.trace)
     st.markdown(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key"
@@ -168,7 +168,7 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
 
 
 def _keys_seen(n: int, causal: bool) -> str:
-    """Explain ℓ, which only corrected formulas have."""
+    """Explain ℓ, which occurs only in corrected formulas."""
     seen = f"1 to {n}: the model is causal" if causal else f"here always {n}"
     return rf", $\ell_i$ how many keys query i may see ({seen})."
 
@@ -191,7 +191,7 @@ def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.Me
 
 
 def show_by_hand(view: OneHead) -> None:
-    """The entropy of one row, term by term."""
+    """Write out the entropy of one row, term by term."""
     weights = attention_map(view.layer, view.head)
     row = metric_parts.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
     count = len(row.weights)
@@ -212,7 +212,7 @@ def show_by_hand(view: OneHead) -> None:
 
 
 def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
-    """The terms of the sum, and the sum."""
+    """List the terms of the sum, and the sum."""
     count = len(row.weights)
     shown = heaviest(row.weights.astype(np.float32), int(row.weights.argmax()), _ROWS)
     table = pd.DataFrame(
@@ -245,7 +245,7 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
 
 
 def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
-    """Ask for the row's share of its largest possible entropy; return whether it is answered."""
+    """Ask for the row's share of its largest possible entropy; return whether the answer is right."""
     count = len(row.weights)
     st.markdown(f"Your turn: which share of the largest entropy, ln {count}, does this row have?")
     known = blanks(
@@ -263,7 +263,7 @@ def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
 
 
 def _try_an_end(view: OneHead, metric: Metric, values: Values) -> None:
-    """The head with the highest value; from there, the one with the lowest."""
+    """Offer the head with the highest value; from there, the head with the lowest."""
     high, low = meanings.ends(values)
     at, which = (low, "lowest") if (view.layer.index, view.head) == high else (high, "highest")
     if high != low:

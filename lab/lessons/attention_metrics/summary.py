@@ -1,4 +1,4 @@
-"""All metrics over all heads: their mean and spread beside the chosen head and a uniform one."""
+"""All metrics over all heads: their mean and standard deviation, beside the chosen head and a uniform head."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.ui.tables import show_table
 
 
 def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:
-    """A row a metric: mean and standard deviation over all heads, ``head`` (from 0), a uniform head."""
+    """Draw one row per metric: mean and standard deviation over all heads, ``head`` (from 0), a uniform head."""
     every, even = found(trace), uniform(trace)
     values = {metric.name: every.values(metric.id, corrected) for metric in METRICS}
     return pd.DataFrame(

@@ -20,7 +20,7 @@ _FEWEST = 6  # heads that can be cut into thirds
 
 
 def why_divided(n: int) -> Question | None:
-    """Why is the entropy of a row divided by the logarithm of its length?"""
+    """Ask why the entropy of a row is divided by the logarithm of its length."""
     if n < 2:
         return None
     now, then = math.log(n), math.log(2 * n)
@@ -47,7 +47,7 @@ def why_divided(n: int) -> Question | None:
 
 
 def third(values: Values, head: Head) -> int | None:
-    """The third of the heads in which one is by ``values`` (L, H), the largest first; None with too few heads."""
+    """The third of all heads, by ``values`` (L, H), in which ``head`` is; 0 is the highest; None for too few heads."""
     if not np.isfinite(values).all() or values.size < _FEWEST:
         return None
     before = int((values > values[head]).sum())
@@ -55,7 +55,7 @@ def third(values: Values, head: Head) -> int | None:
 
 
 def another_sentence(head: Head, here: Values, there: Values, text: str) -> Question | None:
-    """What do two texts say of a head's place among all by spread? ``here`` and ``there`` (L, H), ``text`` is there."""
+    """Ask what two texts say about a head's rank by spread; ``here``, ``there`` (L, H), the latter from ``text``."""
     now, then = third(here, head), third(there, head)
     if now is None or then is None:
         return None
@@ -91,9 +91,9 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
 
 
 def said_twice(head: Head, once: tuple[float, float], twice: tuple[float, float]) -> Question | None:
-    """Does confidence (average) grow beside a uniform head when the text is doubled?
+    """Ask if confidence (average), divided by a uniform head's, grows when the text is doubled.
 
-    ``once`` and ``twice``: the value of the head and of a uniform one, for the text and for the doubled text.
+    ``once`` and ``twice``: the value of the head and of a uniform head, on the text and on the doubled text.
     """
     before, after = (own / even for own, even in (once, twice))
     if not (math.isfinite(before) and math.isfinite(after)) or abs(after - before) < _CLEAR * before:

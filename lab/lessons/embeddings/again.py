@@ -10,7 +10,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask which rows of the table are similar, and on what a first vector depends."""
+    """Ask which rows of the token table are similar, and on what a token's first vector depends."""
     yield word_checks.nearest_word(spot.trace, spot.query)
     yield checks.what_changes(spot.trace, spot.query)
     yield checks.no_row_left(spot.trace)

@@ -19,7 +19,7 @@ WITHOUT, WITH, NO_MASK = "without positions", "with positions", "without both"
 
 
 def segment_means(traced: Trace, movement: Movement) -> dict[str, Values]:
-    """The movement of the vectors of each segment, (L+1,), as a mean over its tokens."""
+    """How far the vectors of each segment move, (L+1,), averaged over its tokens."""
     ids = np.array(traced.segment_ids)
     present = sorted(set(traced.segment_ids))
     return {f"segment {'AB'[each % 2]}": movement.distance[:, ids == each].mean(axis=1) for each in present}
@@ -36,7 +36,7 @@ def segment_movement_by_layer(traced: Trace, change: SegmentChange) -> Figure:
 
 
 def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int = 0) -> Figure:
-    """Draw how far each token's last vector moves; of a long text ``token`` and the tokens that move farthest."""
+    """Draw how far each token's last vector moves; in a long text, for ``token`` and the tokens that move farthest."""
     moved, n = segment_movement(traced, change).distance[-1], len(traced)
     shown = heaviest(moved.astype(np.float32), token, min(n, BARS))
     part = "" if n <= BARS else f", the {len(shown)} of {n} that move farthest"
@@ -45,7 +45,7 @@ def segment_movement_by_token(traced: Trace, change: SegmentChange, token: int =
 
 
 def ways_to_run(traced: Trace) -> dict[str, Interventions]:
-    """With what a text is run in two orders: without positions, with them, and, if a mask hides words, without both."""
+    """The changes for runs in each order: without positions, with them, and, if a mask hides words, without both."""
     runs = {WITHOUT: Interventions(no_positions=True), WITH: Interventions()}
     config = traced.model.config
     if config.causal or (config.window is not None and config.window < len(traced) - 1):
@@ -54,7 +54,7 @@ def ways_to_run(traced: Trace) -> dict[str, Interventions]:
 
 
 def reordering(traced: Trace, order: Order) -> Figure:
-    """Draw how far the outputs are from having moved with their tokens, hidden state by hidden state."""
+    """Draw, for each hidden state, how far the outputs are from what moving along with their tokens would give."""
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
     series, places = (
         {name: gap.layers for name, gap in gaps.items()},

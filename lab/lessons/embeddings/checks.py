@@ -44,7 +44,7 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
 
 
 def _twice(encoding: Encoding) -> tuple[int, int] | None:
-    """The first two places of a token that occurs again; special tokens only where nothing else does."""
+    """The first two places of a token that occurs twice; special tokens only if no other token does."""
     for special in (False, True):
         seen: dict[int, int] = {}
         for place, token_id in enumerate(encoding.token_ids):
@@ -59,7 +59,7 @@ def _twice(encoding: Encoding) -> tuple[int, int] | None:
 def moved_together(pairs: Values, query: str, key: str) -> Question | None:
     """Ask what happens to the cosine of two words when both move on by the same number of places.
 
-    ``pairs`` (P, P) are those turned.
+    ``pairs`` (P, P) has the cosines of the turned vectors.
     """
     if len(pairs) < 8:
         return None
@@ -81,10 +81,10 @@ def moved_together(pairs: Values, query: str, key: str) -> Question | None:
 
 
 def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
-    """Positions are gone and the tokens are in another order: what happens to the outputs?
+    """Ask what happens to the outputs without positions if the tokens are in another order.
 
-    ``added`` says that positions are vectors that are added; else they turn queries and keys. Only for an order in
-    which some places have other tokens: otherwise outputs that move and outputs that stay look alike.
+    ``added`` says that positions are added vectors; otherwise they turn queries and keys. The order must put other
+    tokens at some places: otherwise nobody could tell whether the outputs move or stay.
     """
     apart = f"{float(gap.layers[-1]):.2g}"
     rounding = ", which is rounding" if gap.follows else ""
@@ -100,7 +100,7 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
 
 
 def what_changes(trace: Trace, token: int) -> Question:
-    """Ask what changes the first vector of a token: its place, if the model adds positions; never its neighbours."""
+    """Ask what changes the first vector of a token: its place, if the model adds positions, never its neighbours."""
     added = trace.model.weights.embeddings.position is not None
     whose = quoted(trace.labels[token])
     why = (
@@ -121,7 +121,7 @@ def what_changes(trace: Trace, token: int) -> Question:
 
 
 def no_row_left(trace: Trace) -> Question | None:
-    """What can a model do with a place for which it has learned no vector? None if it adds no positions."""
+    """Ask what a model can do with a place for which it has learned no vector. None if it adds no positions."""
     table, most = trace.model.weights.embeddings.position, trace.model.config.max_tokens
     if table is None:
         return None
@@ -136,7 +136,7 @@ def no_row_left(trace: Trace) -> Question | None:
 
 
 def cosine_of_one() -> Question:
-    """What does the cosine 1 say of two vectors? That they point the same way, not that they are equal."""
+    """Ask what the cosine 1 says about two vectors: they point the same way, but need not be equal."""
     why = "The cosine compares directions only. One of the vectors can be longer than the other."
     outcomes = {
         "They point the same way; their lengths can differ": True,

@@ -1,7 +1,7 @@
-"""Positions as vectors: the learned table beside sinusoids, and how alike positions are.
+"""Positions as vectors: the learned table beside sinusoids, and how similar the vectors of two positions are.
 
-Positions count from 0, as in Vaswani et al. 2017, §3.5. ``length`` is how many are looked at, ``width`` and
-``base`` are those of the sinusoids; of more than a drawing holds, every k-th is drawn.
+Positions count from 0, as in Vaswani et al. 2017, §3.5. ``length`` is the number of positions, ``width`` and ``base``
+belong to the sinusoids; if a drawing cannot hold all positions, every k-th is drawn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def learned_table(traced: Trace, length: int, first: int = 0) -> Heatmap:
 
 
 def sinusoid_table(length: int, width: int, base: float = BASE) -> Heatmap:
-    """The sinusoids of the first positions; of a wide table pairs of dimensions at even steps."""
+    """The sinusoids of the first positions; of a wide table, only pairs of dimensions at equal distances."""
     pairs = spaced(width // 2, DIMENSIONS // 2)
     kept = np.stack([2 * pairs, 2 * pairs + 1], axis=1).ravel()
     part = "" if len(kept) == width else f", {len(pairs)} pairs at even steps"
@@ -56,7 +56,7 @@ def _numbered(places: NDArray[np.int64]) -> list[str]:
 
 
 def similarity_by_distance(traced: Trace, length: int, width: int, base: float = BASE) -> Figure:
-    """Draw the mean cosine of two places' vectors by their distance: learned ones, if any, and computed ones."""
+    """Draw the mean cosine of the vectors of two places by their distance: learned vectors, if any, and sinusoids."""
     drawn = {}
     if traced.model.weights.embeddings.position is not None:
         drawn = {"learned": learned_by_distance(traced, length)[1]}

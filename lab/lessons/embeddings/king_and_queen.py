@@ -18,7 +18,7 @@ from lab.ui.parameters import WORD_SUM
 
 
 def show_word_sums(view: EmbeddingView) -> None:
-    """The words nearest to a − b + c, and whether the sum finds the expected one better than one word alone."""
+    """Show the words nearest to a − b + c, and say whether one word alone would find the expected word as well."""
     st.markdown(
         "Vectors can be added and subtracted. Take the row of *king*, subtract the row of *man*, add the row of "
         "*woman*. If directions had meanings, *queen* would be near. Is it?"
@@ -56,7 +56,7 @@ def _say_why_not(model: LoadedModel, unknown: list[str]) -> None:
 
 
 def _name_others(model: LoadedModel, words: tuple[str, ...]) -> None:
-    """Three other sums whose words the model has, of different kinds."""
+    """Three other sums of different kinds, whose words are in the model's vocabulary."""
     known = [each for each in word_sums.QUESTIONS if not word_sums.missing(model, each) and each != words]
     if known[1::4]:
         st.markdown(f"Other sums to type: {'; '.join('*' + ' '.join(each) + '*' for each in known[1::4])}.")

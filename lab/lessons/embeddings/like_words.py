@@ -1,4 +1,4 @@
-"""Like words, like vectors: the screens of the embeddings lesson about neighbours in the table and after the layers."""
+"""Similar words have similar vectors: the screens about neighbours in the token table and after the layers."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def show_like_words(view: EmbeddingView) -> None:
 
 
 def _draw_in_table(view: EmbeddingView) -> None:
-    """The bars of the nearest words; none for a vocabulary of one word."""
+    """Draw the bars of the nearest words; draw nothing for a vocabulary of one word."""
     if word_figures.in_table(view.trace, view.token).nearest:
         draw(partial(word_figures.near_in_table, view.trace, view.token), "near-in-table")
 
 
 def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
-    """The nearest vectors after the layers, in texts where there is another word in them."""
+    """Draw the nearest vectors after the layers, or say that the texts have no other word."""
     if word_figures.after_layers(use.trace, use.token, texts).nearest:
         draw(partial(word_figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
     else:
@@ -62,7 +62,7 @@ def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
 
 
 def _offer_word(view: EmbeddingView) -> None:
-    """A day of the week, and after it a number."""
+    """Offer a day of the week, and from there a number."""
     model = view.trace.model
     encoding = encode(model.tokenizer, model.config, _DAYS)
     here = TEXT.chosen() == _DAYS
@@ -80,13 +80,13 @@ def _of_text(view: EmbeddingView) -> bool:
 
 
 def place_of(encoding: Encoding, word: str) -> int | None:
-    """The place, from 0, at which ``word`` is one token, in capitals or not; None if it is cut or missing."""
+    """The place, from 0, at which ``word`` is one token, whatever its capitals; None if the word is cut or missing."""
     spelled = [encoding.text[start:end].strip().lower() for start, end in encoding.offsets]
     return spelled.index(word.lower()) if word.lower() in spelled else None
 
 
 def offered(model: LoadedModel) -> Mapping[str, TwoMeanings]:
-    """The words that are one token for this model, the same in both sentences, by their names."""
+    """The words, by name, that are one token for this model, and the same token in both sentences."""
     found = {}
     for each in TWO_MEANINGS:
         encodings = [encode(model.tokenizer, model.config, text) for text in (each.first, each.second)]
@@ -98,7 +98,7 @@ def offered(model: LoadedModel) -> Mapping[str, TwoMeanings]:
 
 
 def show_two_meanings(view: EmbeddingView) -> None:
-    """One token in two sentences: its neighbours after the last layer, and how far the layers take it apart."""
+    """Show one token in two sentences: its neighbours after the last layer, and how far the layers separate the two."""
     known = offered(view.trace.model) if _of_text(view) else {}
     chosen = SENSE.buttons("Word", [*known, _OWN], next(iter(known), _OWN))
     uses = _own_uses(view) if chosen == _OWN else uses_of(view.trace.model, known[chosen])
@@ -128,7 +128,7 @@ def show_two_meanings(view: EmbeddingView) -> None:
 
 
 def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -> None:
-    """Show how far the layers move two uses apart, beside another sentence with the first meaning."""
+    """Show how far the layers move two uses apart, compared with a third sentence that has the first meaning."""
     first, second = uses
     shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:
@@ -139,7 +139,7 @@ def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -
 
 
 def _offer(chosen: str, known: list[str]) -> None:
-    """Another word of the list."""
+    """Offer another word of the list."""
     other = next((word for word in ("bank", *known) if word in known and word != chosen), None)
     if other is not None:
         why = f"*{other}* has two meanings, too. Does the model tell them apart as well?"
@@ -147,19 +147,19 @@ def _offer(chosen: str, known: list[str]) -> None:
 
 
 def _texts(view: EmbeddingView) -> tuple[str, ...]:
-    """A toy's own sentences; empty for the lab's."""
+    """The sentences of the toy; empty if the lab's own sentences are used."""
     return () if _of_text(view) else toy_runs.texts(view.page.selection)
 
 
 def uses_of(model: LoadedModel, word: TwoMeanings, changes: Interventions = _PLAIN) -> tuple[Use, ...]:
-    """The word in both of its sentences, without a sentence in which it is not one token."""
+    """The uses of the word in its two sentences, except where the word is not one token."""
     traces = [runs.run(model.id, text, "", changes) for text in (word.first, word.second)]
     places = [place_of(trace.encoding, word.word) for trace in traces]
     return tuple(Use(trace, place) for trace, place in zip(traces, places, strict=True) if place is not None)
 
 
 def same_meaning(first: Use, word: TwoMeanings) -> Use | None:
-    """The word of ``first`` in the other sentence with its meaning; None where the model has another token there."""
+    """The word of ``first`` in the other sentence with the same meaning; None if the model has another token there."""
     traced = runs.run(first.trace.model.id, word.alike, "", _PLAIN)
     place = place_of(traced.encoding, word.word)
     if place is None or traced.token_ids[place] != first.trace.token_ids[first.token]:
@@ -168,7 +168,7 @@ def same_meaning(first: Use, word: TwoMeanings) -> Use | None:
 
 
 def _own_uses(view: EmbeddingView) -> tuple[Use, ...]:
-    """The chosen token of the learner's own text, and its second place, if it has one."""
+    """Show the learner's text, and return the chosen token's use, with its second use if it occurs twice."""
     show_sentence(view.trace, view.token)
     other = token_twice(view.trace.token_ids, view.token)
     own = Use(view.trace, view.token)

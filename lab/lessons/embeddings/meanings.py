@@ -30,11 +30,11 @@ from lab.lessons.embeddings.word_figures import after_layers, in_table
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN
 
-# The number of neighbours in a sentence; the figure has more.
+# The number of neighbours that a sentence names; the figure shows more.
 _NAMED = 3
 # Two vectors whose cosine is at least that point nearly the same way.
 _ALIKE = 0.9
-# The source of each vector of a sum, inside a sentence.
+# The source of each vector of a sum, as worded inside a sentence.
 _SOURCES = {"token": "the word", "position": "the place", "segment": "the segment"}
 
 
@@ -51,7 +51,7 @@ class Use:
 
 
 def rows(trace: Trace, token: int) -> str:
-    """Say whether a token that occurs twice gets one row twice; ``token`` goes before others."""
+    """Say whether a token that occurs twice gets the same row twice; if ``token`` does, it is taken before others."""
     vectors, special = parts(trace)["token"], trace.encoding.special
     for place in (token, *range(len(trace))):
         other = token_twice(trace.token_ids, place)
@@ -64,7 +64,7 @@ def rows(trace: Trace, token: int) -> str:
 
 
 def like_words(trace: Trace, token: int) -> str:
-    """Say which rows of the token table are most like the row of ``token``, and how like they are."""
+    """Say which rows of the token table are most like the row of ``token``, and how similar they are."""
     token_id, word = trace.token_ids[token], quoted(trace.labels[token])
     found = in_table(trace, token)
     if not found.nearest:
@@ -84,9 +84,9 @@ def like_words(trace: Trace, token: int) -> str:
 
 
 def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | None = None) -> str:
-    """The words nearest to each of two uses of a word after the last layer, and how similar the two still are.
+    """Name the words nearest to each of two uses of a word after the last layer; say how similar the uses still are.
 
-    ``alike`` has the word in the meaning of ``first`` once more: the two are measured by it.
+    ``alike`` is a third use, in the meaning of ``first``, with which the other two are compared.
     """
     last = _last_cosine(first, second)
     near = [after_layers(use.trace, use.token, texts).nearest for use in (first, second)]
@@ -102,7 +102,7 @@ def two_uses(first: Use, second: Use, texts: tuple[str, ...] = (), alike: Use | 
 
 
 def _same_word_nearest(first: Use, nearest: str, last: float, alike: Use | None) -> str:
-    """The surprise: in both sentences the same word is nearest, whatever the cosine of the two vectors is."""
+    """State a surprise: in both sentences the same word is nearest, whatever the cosine of the two vectors is."""
     same = "" if alike is None else f", and {signed(_last_cosine(first, alike))} for one meaning in two sentences"
     return (
         f"So the model puts the second {first.word}, too, next to {quoted(nearest)}: the cosine of the two vectors is "
@@ -115,7 +115,7 @@ def _last_cosine(first: Use, second: Use) -> float:
 
 
 def _verdict(first: Use, last: float, alike: Use | None) -> str:
-    """Say whether the cosine of two uses tells them apart, beside another sentence with one of the meanings."""
+    """Say whether the cosine of two uses tells the uses apart, compared with a third use in the first meaning."""
     limit = beside(last, _ALIKE)
     if alike is None:
         told = (
@@ -137,7 +137,7 @@ def _verdict(first: Use, last: float, alike: Use | None) -> str:
 
 
 def one_use(use: Use, texts: tuple[str, ...] = ()) -> str:
-    """A word that occurs in the text once: its neighbours in the table, and after the last layer."""
+    """Compare the neighbours of a word that occurs once in the text: in the token table, and after the last layer."""
     table, after = in_table(use.trace, use.token).nearest, after_layers(use.trace, use.token, texts).nearest
     if not table or not after:
         return f"There is no other word to compare with {use.word}."
@@ -167,7 +167,7 @@ def reordered(trace: Trace, order: Order) -> str:
 
 
 def why_reordered(trace: Trace, order: Order) -> str:
-    """The reason that follows the finding of :func:`reordered`."""
+    """The reason for the finding of :func:`reordered`, which it follows."""
     gaps, config = {n: permutation_gap(trace, order, way) for n, way in ways_to_run(trace).items()}, trace.model.config
     if not gaps[WITHOUT].follows:
         if config.causal:
@@ -187,7 +187,7 @@ def why_reordered(trace: Trace, order: Order) -> str:
 
 
 def positions(trace: Trace, length: int, width: int, base: float) -> str:
-    """Say whether near positions have similar vectors: learned vectors, if there are any, and sinusoids."""
+    """Say whether near positions have similar vectors, among learned vectors (if there are any) and among sinusoids."""
     _, computed, _ = sinusoids_by_distance(length, width, base)
     if trace.model.weights.embeddings.position is None:
         return _by_distance("computed vectors", computed)
@@ -196,7 +196,7 @@ def positions(trace: Trace, length: int, width: int, base: float) -> str:
 
 
 def _by_distance(name: str, cosines: Values) -> str:
-    """The cosine of neighbours beside the highest of all others, by distance."""
+    """Compare the mean cosine of neighbouring positions with the highest one at any other distance."""
     near, rest = float(cosines[1]), cosines[2:]
     if not len(rest):
         return f"For {name}, the cosine of neighbours is {signed(near)} on average."
@@ -207,7 +207,7 @@ def _by_distance(name: str, cosines: Values) -> str:
 
 
 def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> str:
-    """Say how far the cosine of two words differs at one distance: turned, and with vectors added."""
+    """Say how much the cosine of two words at one distance varies, for turned words and with vectors added."""
     apart = {}
     for way in rotary.ways(trace):
         least, largest = rotary.by_offset(rotary.cosines(trace, tokens, way, count, base))
@@ -239,12 +239,12 @@ def summed(worked: WorkedDimension, dimension: int) -> str:
 
 
 def _three(value: float) -> str:
-    """Three decimals, with a minus sign that is one."""
+    """Write a number with three decimals and a true minus sign."""
     return f"{value:.3f}".replace("-", "−")
 
 
 def other_segments(trace: Trace, movement: Movement) -> str:
-    """Say how far the last vectors move on average when the segments change, and which moves farthest."""
+    """Say how far the last vectors move on average when the segments change, and which vector moves farthest."""
     last = movement.distance[-1]
     if not last.any():
         return "Nothing moves: every number stays as it was."

@@ -1,4 +1,4 @@
-"""Positions taken away and tokens put into another order: what a transformer knows about order without them."""
+"""Positions taken away, and tokens put into another order, to show what a transformer knows without positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 12  # tokens of a text that a sentence may list
 
 
 def show_position_lab(view: EmbeddingView) -> None:
-    """The learner's tokens in another order, with positions and without."""
+    """Run the learner's tokens in another order, with positions and without."""
     trace = view.trace
     if len(trace) < 2:
         st.info(

@@ -1,4 +1,4 @@
-"""Learned positions and computed ones: two screens of the embeddings lesson, and the sliders they share."""
+"""Learned and computed positions: two screens of the embeddings lesson, and the sliders that they share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def settings() -> tuple[int, int, float]:
 
 
 def show_tables(view: EmbeddingView) -> None:
-    """How alike the vectors of two places are; behind clicks the vectors, and the formula of the computed ones."""
+    """Show how similar the vectors of two places are; behind clicks, the vectors and the formula of sinusoids."""
     length, width, base = settings()
     own = (
         f"{view.model} has **learned** a vector for each place, as BERT has."
@@ -61,7 +61,7 @@ def show_tables(view: EmbeddingView) -> None:
 
 
 def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
-    """The learned vectors beside the computed ones, a row for each place."""
+    """Show the learned vectors beside the computed vectors, with a row for each place."""
     st.markdown("A row is a place, a column a dimension. Positions count from 0 here: token 1 is at position 0.")
     first = choose_dimensions(view.width) if view.learned else 0
     with _beside(view, partial(figures.learned_table, view.trace, length, first), "learned-positions"):
@@ -81,7 +81,7 @@ def _show_formula() -> None:
 
 
 def _beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGenerator:
-    """Draw what the model has learned, if it has; returns the place beside it."""
+    """Draw the figure of the learned positions, if the model has any; returns the place beside the figure."""
     if not view.learned:
         return st.container()
     left, right = st.columns(2)

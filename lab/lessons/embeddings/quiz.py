@@ -26,7 +26,7 @@ def show_checks(view: EmbeddingView) -> None:
 
 
 def _of_sentences(view: EmbeddingView) -> tuple[Question | None, ...]:
-    """Questions about words in sentences of the lab's."""
+    """Questions about words in sentences that the lab supplies."""
     model = view.trace.model
     known = {name: word for name, word in offered(model).items() if name != SENSE.chosen()}
     apart = next(reversed(known.values()), None)

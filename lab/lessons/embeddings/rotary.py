@@ -1,4 +1,4 @@
-"""Rotary positions on screen: what turns, and why two turned vectors compare by their distance alone."""
+"""Rotary positions on screen: which vectors turn, and why only the distance of two turned vectors counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lab.ui.sentence import show_sentence
 
 
 def show_rotary(view: EmbeddingView) -> None:
-    """One word turned to many places; two words at each pair of places, turned and added to."""
+    """Show one word turned to many places, and two words at each pair of places, turned or with vectors added."""
     st.markdown(
         "An added vector mixes word and place in the same numbers. **Rotary positions** add nothing. They **turn** the "
         "vector (Su et al. 2021). Take two dimensions as the hand of a clock. A token at position p turns this hand by "
@@ -82,7 +82,7 @@ def _who_turns(view: EmbeddingView) -> str:
 
 
 def _compare(view: EmbeddingView, count: int, base: float) -> None:
-    """The cosines of the two words: with vectors added, and turned."""
+    """Draw the cosines of the two words, with vectors added and with the words turned."""
     tokens, (added, *_) = (view.token, view.key), rotary.ways(view.trace)
     places = st.columns(2)
     for place, way in zip(places, (added, "rotary"), strict=True):

@@ -1,4 +1,4 @@
-"""Rotary positions beside added ones: one word at many places, and two words at each pair of places."""
+"""Rotary and added positions compared: one word at many places, and two words at each pair of places."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLES: dict[Way, str] = {"learned": "learned positions added", "sinusoids": "si
 
 
 def turned(traced: Trace, token: int, length: int, base: float = BASE) -> Heatmap:
-    """The vector of ``token`` turned to each of the first positions; the two dimensions of a pair side by side."""
+    """Draw the vector of ``token``, turned to each of the first positions; dimensions of a pair are side by side."""
     rows = rotary.placed(traced, token, "rotary", length, base)
     half = rows.shape[1] // 2
     pairs, places = spaced(half, DIMENSIONS // 2), spaced(length, ROWS)
@@ -35,7 +35,7 @@ def turned(traced: Trace, token: int, length: int, base: float = BASE) -> Heatma
 def cosines(traced: Trace, query: int, key: int, way: Way, length: int, base: float = BASE) -> Heatmap:
     """Draw the cosine of two words' vectors at every pair of positions.
 
-    One scale of colours for all ways, up to the next tenth above the largest cosine of any.
+    All ways share one scale of colours, up to the next tenth above the largest cosine in any of them.
     """
     every = (rotary.cosines(traced, (query, key), each, length, base) for each in rotary.ways(traced))
     most = min(1.0, math.ceil(10 * max(float(np.abs(each).max()) for each in every)) / 10)
@@ -48,7 +48,7 @@ def cosines(traced: Trace, query: int, key: int, way: Way, length: int, base: fl
 
 
 def by_offset(traced: Trace, query: int, key: int, length: int, base: float = BASE) -> Figure:
-    """The least and the largest of these cosines at each offset; turned, the two are one line."""
+    """Draw the least and the largest cosine at each offset; for turned vectors, both are the same line."""
     drawn: dict[str, Values] = {}
     for way in rotary.ways(traced):
         least, largest = rotary.by_offset(rotary.cosines(traced, (query, key), way, length, base))

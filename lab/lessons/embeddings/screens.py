@@ -1,4 +1,4 @@
-"""The screens of the embeddings lesson about the tokens' own vectors; those about positions are next door."""
+"""The screens of the embeddings lesson about the tokens' own vectors; ``positions.py`` has those about positions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TWICE = "The dog barked at the other dog."
 
 @dataclass(frozen=True)
 class EmbeddingView:
-    """The token of a text that the learner looks at, and another to compare it with. Both count from 0."""
+    """The token of a text that the learner looks at, and another token to compare it with. Both count from 0."""
 
     page: LessonPage
     trace: Trace
@@ -39,12 +39,12 @@ class EmbeddingView:
 
     @cached_property
     def parts(self) -> dict[str, Array]:
-        """The vectors on their way into layer 1, (n, width) each; what the model lacks is left out."""
+        """The vectors on their way into layer 1, (n, width) each; vectors that the model does not add are left out."""
         return parts(self.trace)
 
     @property
     def width(self) -> int:
-        """Numbers in each of the vectors that are added."""
+        """The width of the vectors that are added."""
         return int(self.parts["sum"].shape[1])
 
     @property
@@ -62,7 +62,7 @@ class EmbeddingView:
 
 
 def choose_dimensions(width: int) -> int:
-    """The first of the 64 dimensions that are drawn, from 0; all of a narrow model are."""
+    """The first of the 64 dimensions that are drawn, from 0; a narrow model is drawn whole, from 0 on."""
     if width <= DIMENSIONS:
         return 0
     last, asked = width - DIMENSIONS + 1, FIRST_DIMENSION.chosen()
@@ -75,12 +75,12 @@ def choose_dimensions(width: int) -> int:
 
 
 def look(page: LessonPage, trace: Trace) -> EmbeddingView:
-    """The selected tokens, brought inside this text."""
+    """The selected tokens, moved to places inside this text."""
     return EmbeddingView(page, trace, *with_tokens(trace))
 
 
 def show_vectors(view: EmbeddingView) -> None:
-    """From ids to rows of numbers: the row of every token."""
+    """Show how ids become rows of numbers, with the row of every token."""
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     token_id = trace.token_ids[view.token]
     st.markdown(
@@ -99,7 +99,7 @@ def show_vectors(view: EmbeddingView) -> None:
 
 
 def _try_a_word_twice(view: EmbeddingView) -> None:
-    """A sentence in which a word occurs twice, unless the text has one."""
+    """Offer a sentence in which a word occurs twice, unless the text has such a word."""
     ids, special = view.trace.token_ids, view.trace.encoding.special
     twice = any(token_twice(ids, place) is not None for place in range(len(ids)) if not special[place])
     if not twice and view.page.selection[MODE] != TOY:
@@ -108,7 +108,7 @@ def _try_a_word_twice(view: EmbeddingView) -> None:
 
 
 def _draw_rows(view: EmbeddingView, first: int) -> None:
-    """One strip a token; of a long text those around the chosen one."""
+    """Draw one strip per token; in a long text, only for the tokens around the chosen one."""
     n = len(view.trace)
     rows = window(view.token, n, TOKENS)
     draw(partial(embeddings.vectors, view.trace, view.token, first), "vectors")
@@ -118,12 +118,12 @@ def _draw_rows(view: EmbeddingView, first: int) -> None:
 
 
 def _beyond(view: EmbeddingView) -> str:
-    """Say where the colours end, if some numbers are beyond."""
+    """Say where the scale of colours ends, if some numbers are beyond its ends."""
     values = view.parts["token"]
     end = embeddings.colours_end(values)
     return f" Beyond ±{end:g} the colours get no stronger." if (np.abs(values) > end).any() else ""
 
 
 def signed(value: float) -> str:
-    """A number as a term of a product or sum: a negative one in parentheses."""
+    """Write a number as a term of a product or sum; a negative number gets parentheses."""
     return f"{value:.4f}" if value >= 0 else f"({value:.4f})"

@@ -23,7 +23,7 @@ _CHANGES: Mapping[SegmentChange, str] = {
 
 
 def show_segments(view: EmbeddingView) -> None:
-    """A pair, run again with other segment ids: how far every vector moves."""
+    """Run a pair again with other segment ids, and show how far every vector moves."""
     change = SEGMENTS.choose("Run the pair again with the segments", SEGMENTS.options)
     _show_movement(view, segment_movement(view.trace, change), change)
     code(segment_movement)

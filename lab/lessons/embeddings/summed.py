@@ -27,7 +27,7 @@ from lab.ui.sentence import show_row, show_sentence
 
 
 def show_sum(view: EmbeddingView) -> Trace:
-    """One token: the vectors that are added, and one dimension of them worked out. Returns the run on screen."""
+    """Show the vectors that are added for one token, with one dimension worked out. Returns the run on screen."""
     view = _with_a_pair(view)
     pair = view.trace.model.config.segments > 1 and bool(view.trace.pair)
     if pair:
@@ -57,9 +57,9 @@ def show_sum(view: EmbeddingView) -> Trace:
 
 
 def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
-    """The learner's token, or, where there is no pair to tell segments by, one of the lab's own pair.
+    """The learner's token, or a token of the lab's own pair if the learner's text is no pair that shows segments.
 
-    That pair is this step's alone: it is in no link, and the learner's text stays as it is.
+    Only this step uses the lab's pair: it is in no link, and the learner's text stays as it is.
     """
     trace = view.trace
     if trace.pair or trace.model.config.segments < 2 or view.page.selection[MODE] == TOY:
@@ -77,7 +77,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
 
 
 def _say_what_segments_are_for(view: EmbeddingView) -> None:
-    """Two tasks with two texts, and which token of this input is in which."""
+    """Say why BERT reads two texts, and which token of this input is in which of them."""
     own = "" if view.page.selection[PAIR] else " (You have only one text, so this pair is the lab’s own.)"
     st.markdown(
         "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
@@ -86,7 +86,7 @@ def _say_what_segments_are_for(view: EmbeddingView) -> None:
 
 
 def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
-    """The dimension worked out, from 0: the one clicked, else the largest sum of those drawn."""
+    """The dimension to work out, from 0: the one that was clicked, otherwise the one with the largest sum on screen."""
     asked = DIMENSION.chosen() - 1
     if shown.start <= asked < shown.stop:
         return asked
@@ -107,7 +107,7 @@ def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> 
 
 
 def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
-    """LayerNorm of the sum, or why there is none."""
+    """Show LayerNorm of the sum, or say why there is none."""
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
         st.markdown(

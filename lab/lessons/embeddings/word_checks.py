@@ -1,4 +1,4 @@
-"""Questions about words and their vectors: which are alike, and how one word differs in two sentences."""
+"""Questions about words and their vectors: which words are similar, and how one word differs in two sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# The places of the wrong words in the list of neighbours, from 0.
+# The ranks of the wrong words in the list of neighbours, from 0.
 _RANKS = (60, 400, 1500)
 # The least distance of the nearest word's cosine from the mean over all words, for a question.
 _CLEAR = 0.25
@@ -38,7 +38,7 @@ def nearest_word(trace: Trace, token: int) -> Question | None:
 
 
 def where_equal(uses: Sequence[Use]) -> Question | None:
-    """One token in two sentences: in the table its row is one; is its last vector, too?"""
+    """Ask where the vectors of one token in two sentences are equal: in the table, after the last layer, or in both."""
     if len(uses) != 2:
         return None
     first, second = uses
@@ -61,7 +61,10 @@ def where_equal(uses: Sequence[Use]) -> Question | None:
 
 
 def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | None:
-    """Two orders of one set of words: is a word's last vector the same? ``without``: the runs without positions."""
+    """Ask if a word's last vector is the same in two orders of the same words.
+
+    ``without``: the runs without positions.
+    """
     if len(plain) != 2 or len(without) != 2:
         return None
     moved, kept = _moved(plain), _moved(without)
@@ -87,6 +90,6 @@ def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | Non
 
 
 def _moved(uses: Sequence[Use]) -> float:
-    """The distance of the last vectors of two uses, as a share of the first one's length."""
+    """The distance between the last vectors of two uses, as a share of the first vector's length."""
     first, second = (use.trace.output[use.token].double() for use in uses)
     return float((first - second).norm() / first.norm())

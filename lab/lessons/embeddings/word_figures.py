@@ -1,4 +1,4 @@
-"""Words with vectors like a word's: in the token table, and after the last layer."""
+"""Words whose vectors are like the vector of a given word, in the token table and after the last layer."""
 
 from __future__ import annotations
 
@@ -15,22 +15,28 @@ NEAREST = 8
 
 
 def in_table(traced: Trace, token: int) -> Neighbours:
-    """Draw the words whose rows of the token table are most like the row of ``token``."""
+    """The words whose rows of the token table are most like the row of ``token``."""
     return nearest_in_table(traced.model, traced.token_ids[token], NEAREST)
 
 
 def after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Neighbours:
-    """Draw the words whose last vectors in ``texts``, or in the lab's sentences, are most like ``token``'s."""
+    """The words whose last vectors in ``texts``, or in the lab's sentences, are most like the last one of ``token``."""
     return nearest_in_texts(traced, token, texts or bundled_sentences(), NEAREST)
 
 
 def near_in_table(traced: Trace, token: int) -> Figure:
-    """Bars of :func:`in_table`; the dashed line is the mean of all. Raises ValueError where there is no other word."""
+    """Draw the bars of :func:`in_table`; the dashed line is the mean of all.
+
+    Raises ValueError if no other word exists.
+    """
     return _bars(in_table(traced, token), f"Words most like {traced.labels[token]}, in the token table")
 
 
 def near_after_layers(traced: Trace, token: int, texts: tuple[str, ...] = ()) -> Figure:
-    """Bars of :func:`after_layers`; dashed: the mean of all places. Raises ValueError where there is no other word."""
+    """Draw the bars of :func:`after_layers`; dashed: the mean of all places.
+
+    Raises ValueError if no other word exists.
+    """
     found = after_layers(traced, token, texts)
     return _bars(found, f"Words most like {traced.labels[token]} ({token + 1}), after the last layer")
 
@@ -44,9 +50,9 @@ def _bars(found: Neighbours, title: str) -> Figure:
 def apart_by_state(
     first: Trace, token: int, second: Trace, other: int, alike: Trace | None = None, place: int = 0
 ) -> Figure:
-    """Draw how like one word is to itself in another sentence, or at another place, from the input on.
+    """Draw how similar a word is to itself in another sentence, or at another place, from the input to the last layer.
 
-    ``alike`` has it at ``place`` in the meaning of ``first``: a second line, to measure the first by.
+    ``alike`` has the word at ``place`` in the meaning of ``first``; it gives a second line for comparison.
     """
     drawn = {"cosine" if alike is None else "two meanings": cosine_by_state(first, token, second, other)}
     if alike is not None:

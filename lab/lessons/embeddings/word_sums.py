@@ -35,15 +35,15 @@ QUESTIONS = (
 
 
 def missing(model: LoadedModel, words: tuple[str, ...]) -> list[str]:
-    """The ``words`` that are not one whole word of the vocabulary."""
+    """The ``words`` that are not a whole word of the vocabulary."""
     return [word for word, found in zip(words, ids_of(model, words), strict=True) if found is None]
 
 
 def near_sum(traced: Trace, first: str, second: str, third: str, expected: str = "") -> Figure:
-    """The words nearest to first − second + third; the words of the sum are marked. Dashed: the mean of all words.
+    """Draw the words nearest to first − second + third; the words of the sum are marked. Dashed: the mean of all words.
 
-    The word ``expected``, if it is not among them, is a last bar after "…".
-    Raises ValueError for a word that the vocabulary does not have.
+    If the word ``expected`` is not among the nearest words, it is the last bar, after "…".
+    Raises ValueError if a word is not in the vocabulary.
     """
     found = word_sum(traced.model, *_ids(traced.model, (first, second, third)))
     shown = found.nearest(NEAREST)
@@ -84,7 +84,7 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
 
 
 def in_general(model: LoadedModel) -> str | None:
-    """The results of a model over :data:`QUESTIONS`; None if it knows the words of none."""
+    """The results of a model over :data:`QUESTIONS`; None if the model knows all words of no question."""
     found = score(model, QUESTIONS)
     if not found.asked:
         return None

@@ -21,6 +21,6 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """Ask what a class can pick from all tokens of another sentence."""
+    """Ask a class to pick a token out of all tokens of another sentence."""
     yield checks.most_changed(spot.trace, sublayer_changes(spot.trace), spot.layer)
     yield checks.most_exciting_token(spot.trace, spot.traced, most_active(spot.traced, spot.query, 1)[0])

@@ -49,7 +49,7 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     st.markdown(f"The model says {word} ({meanings.probability(found[0].before)}). Which neuron does it need for that?")
     if not predict(LESSON, blank_checks.how_many_turn(found, best, word)):
         return
-    # A neuron that is held back says little about what it responds to.
+    # A neuron whose sum is below 0 says little about the tokens that it responds to.
     active = (each for each in found if each.activation > 0)
     neuron = view.neuron if NEURON.chosen() else next(active, found[0]).neuron
     shown = (trace, place, view.layer.index, neuron)
@@ -72,14 +72,14 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
 
 
 def _say_head(view: FeedForwardView, trace: Trace, place: int) -> None:
-    """Compare with the head that the course has followed, in the sentence in which lesson 4 took it away."""
+    """Compare the neuron with the head that the course has followed, in the sentence in which lesson 4 took it away."""
     if is_keys(trace):
         head = look_head(view.page.run(trace.model.id, DEFAULT_TEXT, ""))
         st.caption(meanings.beside_the_head(trace, place, head))
 
 
 def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> None:
-    """List the tokens that excite the neurons that change the word most, and the chosen one."""
+    """List the neurons that change the word most, and the chosen neuron, with the tokens that excite them."""
     shown = list(found[:_ROWS])
     shown += [each for each in found[_ROWS:] if each.neuron == neuron]
     survey = survey_of(view)
@@ -95,7 +95,7 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
 
 
 def _offer(found: Sequence[NeuronOff], neuron: int) -> None:
-    """Offer the neuron that changes the word most; from there the strongest that changes it the other way."""
+    """Offer the neuron that changes the word most; from there, the neuron that changes it most the other way."""
     against = next((each for each in found if each.change * found[0].change < 0), None)
     if found[0].neuron != neuron:
         other, why = found[0], "the neuron that changes this word most. What excites it?"

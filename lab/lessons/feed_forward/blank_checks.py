@@ -1,4 +1,4 @@
-"""Questions that are answered by doing it: neurons taken away, another vector put in."""
+"""Questions that the lab answers by trying: neurons taken away, another vector put in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def how_many_turn(found: Sequence[NeuronOff], best: int, word: str) -> Question:
 def another_word(trace: Trace, layer: int, token: int) -> Question | None:
     """Ask at which tokens activations change when the network reads another vector at one token.
 
-    None for a text of fewer than three tokens, and where no activation changes, as in a silent layer.
+    None for a text of fewer than three tokens, or if no activation changes, as in a silent layer.
     """
     reached, n = reached_tokens(trace, layer, token), len(trace)
     if n < 3 or not reached:

@@ -15,7 +15,7 @@ _NEURONS, WORDS = 10, 5
 def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
     """Draw how the best word’s probability changes without each of the neurons that change it most.
 
-    ``neuron`` keeps its full colour; if it is not one of them, it comes last.
+    ``neuron`` keeps its full colour; if it is not among these neurons, it comes last.
     """
     found = list(neurons_off.neurons_off(traced, place, layer)[:_NEURONS])
     if neuron not in [each.neuron for each in found]:
@@ -28,7 +28,7 @@ def changes(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
 
 
 def words(traced: Trace, place: int, layer: int, neuron: int) -> Figure:
-    """Draw the most probable words, each with the neuron, in full colour, and without it."""
+    """Draw the most probable words, each with the neuron (in full colour) and without it."""
     found = neurons_off.words_without(traced, place, layer, neuron, WORDS)
     names = [name for each in found for name in (each.word, f"{each.word}, off")]
     values = [value for each in found for value in (each.before, each.after)]

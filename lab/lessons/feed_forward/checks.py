@@ -20,7 +20,7 @@ from lab.questions.question import Option, Question, shuffled
 
 @dataclass(frozen=True)
 class _Bands:
-    """Three answers to "how many of them?", and the shares at which one ends and the next begins."""
+    """Three answers to "how many of them?", and the shares at which the next answer begins."""
 
     low: float
     high: float
@@ -47,7 +47,7 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
 
 
 def fires_there(found: Commonest, neuron: int, token: str) -> Question | None:
-    """Ask at how many occurrences of its commonest strongest token a neuron fires; None near a border."""
+    """Ask at how many occurrences of its favourite token a neuron fires; None if the share is near a border."""
     thoughts = (
         "You took the strongest texts for rare ones.",
         "You expected the neuron to need more than this token.",
@@ -75,7 +75,7 @@ def how_often(share: float, neuron: int, tokens: int) -> Question | None:
 def _banded(
     id: str, prompt: str, share: float, told: str, bands: _Bands, thoughts: tuple[str, str, str]
 ) -> Question | None:
-    """Ask in which of three bands a share is; ``thoughts`` are behind the three answers."""
+    """Ask in which of three bands a share is; ``thoughts`` are the reasons for choosing each of the three answers."""
     if min(abs(share - bands.low), abs(share - bands.high)) < _BLUR:
         return None
     holds = (share < bands.low, bands.low <= share <= bands.high, share > bands.high)
@@ -99,10 +99,10 @@ def most_exciting_token(trace: Trace, layer: LayerTrace, neuron: int) -> Questio
 
 
 def scaled_input(steps: NormSteps) -> Question | None:
-    """Ask what LayerNorm does to a vector that is ten times as long."""
+    """Ask how the output of LayerNorm changes if its input is ten times as long."""
     moved = float(np.abs(steps.of(10).output - steps.output).max())
     if moved >= 1e-3 or not steps.centred.any():
-        return None  # ε is not small beside this variance, or there is nothing to divide
+        return None  # ε is not small compared with this variance, or all numbers are equal
     why = f"The mean and the spread grow ten times, too, and divide out: no number moves by {_above(moved)}."
     return Question(
         "scaled-input",
@@ -120,7 +120,7 @@ def _above(number: float) -> str:
 
 
 def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question | None:
-    """Ask to which token the feed-forward network of a layer adds the longest vector for its length."""
+    """Ask to which token the feed-forward network of a layer adds the longest vector, relative to the token's own."""
     values = changes.relative[layer, 1].tolist()
 
     def why(place: int, best: int) -> str:
@@ -132,7 +132,7 @@ def most_changed(trace: Trace, changes: SublayerChanges, layer: int) -> Question
 
 
 def without_function(config: ModelConfig) -> Question | None:
-    """Ask what is lost without the function between the two matrices; not asked where neurons have gates."""
+    """Ask what is lost without the function between the two matrices; not asked if the neurons have gates."""
     if config.gated:
         return None
     name = activation_name(config.activation)

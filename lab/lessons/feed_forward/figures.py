@@ -1,4 +1,4 @@
-"""Feed-forward network: the plan of a layer, its neurons over a text, and one neuron from products to words."""
+"""The feed-forward network: the plan of a layer, its neurons over a text, and one neuron from products to words."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lab.charts.marks.curve import curve
 from lab.charts.marks.plan import Box, plan
 from lab.models.trace import Trace
 
-# Rows of a heatmap of activations; more bars than that make a page long.
+# Rows of a heatmap of activations; more rows than that would make a page too long.
 TOKENS = 64
 MOST_ACTIVE = 10
 WORDS = 12
-PROJECTED = 48  # dimensions of a map of the network's output
+PROJECTED = 48  # dimensions drawn in a map of the network's output
 
 
 def shown(traced: Trace, token: int) -> slice:
-    """The tokens of a heatmap that are drawn: all of a short text, those around ``token`` of a long one."""
+    """The tokens drawn in a heatmap: all tokens of a short text, or the tokens around ``token`` in a long text."""
     return window(token, len(traced), TOKENS)
 
 
@@ -39,7 +39,7 @@ def layer_plan(traced: Trace, layer: int, token: int) -> Figure:
 def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neuron: int = 0) -> Heatmap:
     """Draw the activations of the neurons ``first`` to before ``end`` of a layer; rows are tokens.
 
-    The row of ``token`` is outlined, and the cell of ``neuron`` in it where that is among them.
+    The row of ``token`` is outlined, and so is the cell of ``neuron`` in it if that neuron is drawn.
     """
     rows = shown(traced, token)
     values = traced.layer(layer).ffn_activation[rows, first:end].numpy()
@@ -52,8 +52,8 @@ def neurons(traced: Trace, layer: int, first: int, end: int, token: int = 0, neu
 def projection(traced: Trace, layer: int, first: int, end: int, token: int = 0) -> Heatmap:
     """Draw the output of the feed-forward network, dimensions ``first`` to before ``end``; rows are tokens.
 
-    The row of ``token`` is outlined. Colours end where 99 of 100 numbers of the layer do: a few, mostly of special
-    tokens, are so large that nothing else would be seen beside them.
+    The row of ``token`` is outlined. The scale of colours covers 99 of 100 numbers of the layer: a few numbers, mostly
+    of special tokens, are so large that all others would look alike.
     """
     rows, output = shown(traced, token), traced.layer(layer).ffn_output.numpy()
     values, end_of_colours = output[rows, first:end], float(np.quantile(np.abs(output), 0.99)) or 1.0
@@ -76,7 +76,7 @@ def activation(traced: Trace, layer: int, token: int, neuron: int) -> Figure:
 
 
 def most_active(traced: Trace, layer: int, token: int, neuron: int | None = None) -> Figure:
-    """Draw the neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is one of them."""
+    """Draw the neurons of a layer that ``token`` excites most; ``neuron`` is marked if it is among these."""
     of = traced.layer(layer)
     best = feed_forward.most_active(of, token, MOST_ACTIVE)
     names, values = [f"neuron {i + 1}" for i in best], of.ffn_activation[token].numpy()[best]

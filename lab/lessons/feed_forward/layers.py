@@ -1,4 +1,4 @@
-"""One token through all layers: its states as strips, how far each layer turns it, and which word it is like."""
+"""One token through all layers: its states as strips, how far layers turn them, and the words that they are like."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DRAWN = 64
 
 
 def show_layers(view: FeedForwardView) -> None:
-    """Draw a strip for each state of the chosen token, and a table of the words that it is like."""
+    """Draw a strip for each state of the chosen token, and a table of the words that the states are like."""
     draw(partial(strips_of_states, view.trace, view.token), "states")
     drawn = min(_DRAWN, view.config.width)
     st.caption(
@@ -47,7 +47,7 @@ def show_layers(view: FeedForwardView) -> None:
 
 
 def strips_of_states(traced: Trace, token: int) -> Heatmap:
-    """Draw the states of ``token``, a row each, at length 1; of a wide model the first 64 dimensions."""
+    """Draw the states of ``token`` as rows of length 1; of a wide model, only the first 64 dimensions."""
     vectors = states(traced, token).vectors
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.divide(vectors, sizes, out=np.zeros_like(vectors), where=sizes > 0)
@@ -73,7 +73,7 @@ def _table(trace: Trace, found: States) -> None:
 
 
 def what_it_means(trace: Trace, token: int) -> str:
-    """Say which layer turns the token most, and whether it is still most like its own word after the last."""
+    """Say which layer turns the token most, and whether the last state is still most like the token's own word."""
     found, word = states(trace, token), quoted(trace.labels[token])
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]

@@ -18,28 +18,28 @@ from lab.models.encoding import word_of
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
-# A sublayer adds much to a token when Δ is that many times as long as x.
+# A sublayer adds much to a token if Δ is this many times as long as x.
 MUCH = 10.0
 # A cosine this near to 0 is nearly a right angle, this near to 1 nearly the same direction.
 _RIGHT_ANGLE = 0.2
-# From this share of equal tokens among its strongest on, a neuron has a favourite token.
+# If at least this share of a neuron's strongest tokens are equal, the neuron has a favourite token.
 _HALF = 0.5
 # Share of word pairs that must move the way the vector points before we say that it explains them.
 _MOST = 0.8
-# From this share on, we say that a neuron fires at nearly all of them.
+# From this share of its favourite token's occurrences on, we say that a neuron fires at nearly all of them.
 _NEARLY_ALL = 0.8
-# In the order of the analysis.
+# The names of the sublayers, in the order of the analysis.
 _SUBLAYERS = ("attention", "the feed-forward network")
-# A neuron that is above 0 at more of all tokens than that answers to much of the text.
+# If a neuron is above 0 at a larger share of all tokens, it responds to much of any text.
 _OFTEN = 0.4
-# A probability that changes by less has not changed; by that much or more, the neuron matters.
+# Changes of a probability: below the first, nothing has changed; from the second on, the neuron matters.
 _UNCHANGED, _MATTERS = 0.0005, 0.01
 # The smallest difference that is visible in two decimals; the number used for a probability of 0 in a ratio.
 SEEN, _LEAST = 0.01, 1e-30
 
 
 def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
-    """‖Δ‖ / ‖x‖ of the feed-forward networks at a token, (L,), beside the same model with random weights."""
+    """Compare ‖Δ‖ / ‖x‖ of the feed-forward networks at a token, (L,), with the same model with random weights."""
     after = f"from {_at(trained, int(trained.argmin()))} to {_at(trained, int(trained.argmax()))}"
     if len(trained) == 1:
         after = f"{trained[0]:.2f}"
@@ -54,7 +54,7 @@ def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
 
 
 def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | None:
-    """Name the layers that add far more than there was, if training made it so; None if no layer does.
+    """Name the layers whose Δ is far longer than x, if training made it so; None if there are no such layers.
 
     ``cosine`` (L,) compares x with x + Δ, see :class:`SublayerChanges`.
     """
@@ -71,7 +71,7 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
 
 
 def _turned(cosine: Array) -> str:
-    """Say how far the vector is turned where much is added to it."""
+    """Say how far the vector is turned in the layers that add much to it."""
     low, high = (signed(float(value)) for value in (cosine.min(), cosine.max()))
     told = f"The cosine of x + Δ with x is {low}" + ("" if low == high else f" to {high}")
     if np.abs(cosine).max() < _RIGHT_ANGLE:
@@ -95,7 +95,7 @@ def silent_for_words(shares: Array) -> str | None:
 
 
 def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, token: str) -> str:
-    """Say what a neuron's strongest tokens allow to be said; ``share`` is at how many of all tokens it is above 0.
+    """Say what a neuron's strongest tokens tell about it; ``share`` is the share of all tokens at which it is above 0.
 
     ``base`` is the mean of this share over the neurons of its layer.
     """
@@ -114,7 +114,7 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
 
 
 def _about_one(found: Commonest, token: str) -> str:
-    """Say whether a neuron fires at one token only, and at each of them."""
+    """Say whether a neuron fires only at one token, and whether it fires at each occurrence of this token."""
     silent = found.occurs - found.hits
     if found.hits < _NEARLY_ALL * found.excited:
         return (
@@ -132,7 +132,7 @@ def _at(values: Array, layer: int) -> str:
 
 
 def most_added(trace: Trace) -> str:
-    """At which token, in which layer and by which sublayer most is added, measured against what was there."""
+    """Say at which token, in which layer and by which sublayer the longest Δ, relative to x, is added."""
     relative = sublayer_changes(trace).relative
     layer, sublayer, token = np.unravel_index(int(relative.argmax()), relative.shape)
     return (
@@ -164,7 +164,7 @@ def layer_order(trace: Trace, layer: int, token: int) -> str:
 
 
 def active_neurons(trace: Trace, layer: int, token: int) -> str:
-    """Say how many neurons a token excites, and whether other tokens share its most active one."""
+    """Say how many neurons a token excites, and whether other tokens share its most active neuron."""
     active = trace.layer(layer).ffn_activation
     best = active.argmax(dim=1)
     neuron, others = int(best[token]), int((best == best[token]).sum()) - 1
@@ -187,7 +187,7 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
 
 
 def neuron_in_blank(trace: Trace, place: int, layer: int, neuron: int) -> str:
-    """Say which word the model says without a neuron, and how many neurons of its layer change the best word."""
+    """Say which word the model predicts without a neuron, and how many neurons of its layer change the best word."""
     found, every = neuron_off(trace, place, layer, neuron), neurons_off(trace, place, layer)
     best, tokenizer = best_word(trace, place), trace.model.tokenizer
     word = quoted(word_of(tokenizer, best))
@@ -211,7 +211,7 @@ def _moves(found: NeuronOff) -> str:
 
 
 def beside_the_head(trace: Trace, place: int, head: Head) -> str:
-    """Say what the model says without one head: what one head can do where no neuron can."""
+    """Say what the model predicts without one head, as a head can change a word that no single neuron changes."""
     logits = head_off(trace, *head, place).logits
     assert logits is not None
     best, tokenizer = best_word(trace, place), trace.model.tokenizer
@@ -225,7 +225,8 @@ def beside_the_head(trace: Trace, place: int, head: Head) -> str:
 def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[str, str]:
     """Say whether the direction of a neuron's vector explains which of the ``k`` likeliest words it helps.
 
-    The story, and the numbers behind it. Every pair of words counts, so that none is picked because it fits.
+    Returns the story, and the numbers behind it. Every pair of words counts, so that no pair is picked only because it
+    fits.
     """
     words, aims = words_without(trace, place, layer, neuron, k), aimed_at(trace, place, layer, neuron, k)
     names = [quoted(each.word) for each in words]
@@ -243,7 +244,7 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
     )
     if aims[most] - aims[least] < SEEN:
         return f"{told} It does not point at any of the words more than at another.", how
-    # The gain of each word by the neuron, up to a number that all words share.
+    # The gain of each word from the neuron, up to a constant that all words share.
     gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
     pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= SEEN]
     fit = sum(bool(gains[i] > gains[j]) for i, j in pairs)
@@ -262,12 +263,12 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
 
 
 def probability(value: float) -> str:
-    """A probability with two digits, and with more where it is small."""
+    """Write a probability with two decimals, or with more if it is small."""
     return f"{value:.2f}" if value >= _MATTERS else share(value)
 
 
 def added_to(trace: Trace, token: int) -> str:
-    """Name the layer whose network adds the longest vector to a token; say how far it turns the old one."""
+    """Name the layer whose network adds the longest vector to a token; say how far this turns the token's vector."""
     found = sublayer_changes(trace)
     relative, cosines = found.relative[:, 1, token], found.cosine[:, 1, token]
     layer, name = int(relative.argmax()), quoted(trace.labels[token])
@@ -313,7 +314,7 @@ def normalized(where: str, steps: NormSteps) -> str:
 
 
 def held_back(name: str, hidden: Array, active: Array) -> str:
-    """Say how the function changes the sums below 0 of the token called ``name``, and the others; both (d_ff,)."""
+    """Say how the function changes sums below and above 0 of the token called ``name``; both arrays are (d_ff,)."""
     below = hidden < 0
     if not below.any():
         return f"No sum is below 0 at {name}, so the function holds nothing back."

@@ -1,4 +1,4 @@
-"""The tokens that excite a neuron: what it responds to, as far as one can tell."""
+"""The tokens that excite a neuron, and what they tell about it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lab.ui.toys import toy_runs
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_FEW = 5  # tokens that a sentence names
+_FEW = 5  # number of tokens that a sentence names
 _CONTEXT = 60  # characters of a text on either side of a token
 _GEVA = (
     "Geva et al. (2021, §3) showed people the 25 texts that excite a neuron most, for 160 neurons of one language "
@@ -41,7 +41,7 @@ _GEVA = (
 
 
 def show_excited(view: FeedForwardView) -> None:
-    """The tokens of many texts that excite the chosen neuron most."""
+    """Show the tokens of many texts that excite the chosen neuron most."""
     survey = survey_of(view)
     if survey is None:
         return
@@ -71,7 +71,7 @@ def show_excited(view: FeedForwardView) -> None:
 
 
 def _show_more(view: FeedForwardView, survey: NeuronSurvey, found: tuple[Excited, ...]) -> None:
-    """Behind clicks: the activations, the token's most active neurons, and how far the list may be trusted."""
+    """Draw, behind clicks, the activations, the token's most active neurons, and how far the list may be trusted."""
     with st.expander("The activations", icon=":material/table:", on_change="rerun", key="_activations") as activations:
         if activations.open:
             columns = Column("activation", 75, "%.3f"), Column("token", 75), Column("in its text", 400)
@@ -100,12 +100,12 @@ def _marked(survey: NeuronSurvey, found: Excited) -> str:
 
 
 def _spaced(text: str) -> str:
-    """A part of a text, escaped, with the space at its ends."""
+    """A part of a text, escaped; spaces at its ends are kept."""
     return f"{' ' if text[:1].isspace() else ''}{escaped(text)}{' ' if text.strip() and text[-1:].isspace() else ''}"
 
 
 def _around(encoding: Encoding, token: int) -> tuple[str, str, str]:
-    """A token, and the text on either side of it, cut where it is long."""
+    """A token and the text on either side of it, which is cut if it is long."""
     start, end = encoding.offsets[token]
     text = encoding.text
     before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]
@@ -121,13 +121,13 @@ def strongest_tokens(view: FeedForwardView, survey: NeuronSurvey, neuron: int) -
 
 
 def _selective(view: FeedForwardView, survey: NeuronSurvey) -> FeedForwardView:
-    """Choose the most selective neuron as long as nobody chose one: a pattern is easiest seen there."""
+    """Choose the most selective neuron until somebody chooses one, because its pattern is the easiest to see."""
     best = None if view.page.selection[NEURON] else survey.most_selective(view.layer.index)
     return view if best is None else replace(view, neuron=best)
 
 
 def _other_neuron(view: FeedForwardView, survey: NeuronSurvey) -> None:
-    """Offer the token's most active neuron, or from there the most selective one."""
+    """Offer the token's most active neuron; from there, the most selective neuron."""
     active, best = most_active(view.layer, view.token, 1)[0], survey.most_selective(view.layer.index)
     if active == best:
         return
@@ -147,7 +147,7 @@ def _texts(chosen: Selection) -> tuple[str, ...]:
 
 
 def survey_of(view: FeedForwardView) -> NeuronSurvey | None:
-    """Return the survey of the short texts; None while the model reads them, and the page says how far it is."""
+    """Return the survey of the short texts; None while the model reads the texts and the page shows the progress."""
     model, texts = view.trace.model, _texts(view.page.selection)
     survey = neuron_survey(model, texts)
     if survey.finished:

@@ -1,4 +1,4 @@
-"""The map of the projection: the network's output, a vector as wide as the model for each token."""
+"""The map of the projection: the network's output, which has a vector as wide as the model for each token."""
 
 from __future__ import annotations
 

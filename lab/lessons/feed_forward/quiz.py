@@ -8,7 +8,7 @@ from lab.ui.quiz.asking import draw_checks
 
 
 def show_checks(view: FeedForwardView) -> None:
-    """Ask what would happen if: another vector at one token, no function, no sum."""
+    """Ask what would happen with another vector at one token, without the function, or without the sum."""
     candidates = (
         blank_checks.another_word(view.trace, view.layer.index, view.token),
         checks.without_function(view.config),

@@ -1,4 +1,4 @@
-"""The residual stream and LayerNorm on screen: the additions of each sublayer, and one vector normalized."""
+"""The residual stream and LayerNorm on screen: the additions of each sublayer, and how one vector is normalized."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lab.ui.tables import show_table
 
 
 def show_residual(view: FeedForwardView) -> None:
-    """Draw how much each sublayer adds to each token, and ask about LayerNorm, which gets the sum."""
+    """Draw how much each sublayer adds to each token, and ask about LayerNorm, which reads the sum."""
     st.markdown("Each cell gives the length of Δ divided by the length of x.")
     draw(partial(residual_figures.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
@@ -52,7 +52,7 @@ def show_residual(view: FeedForwardView) -> None:
 
 
 def _show_by_layer(view: FeedForwardView) -> None:
-    """The additions to one token, by length or by angle, beside the same model with random weights."""
+    """Draw the additions to one token, by length or by angle, beside those of the same model with random weights."""
     changes, seed = sublayer_changes(view.trace), seed_of(view)
     before = None if seed is None else changes_untrained(view.trace, seed)
     after_network = changes.relative[:, 1, view.token]
@@ -61,7 +61,7 @@ def _show_by_layer(view: FeedForwardView) -> None:
     if measure == CHANGE_COSINE:
         st.markdown("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
         draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes-cosine")
-    if view.config.layers > 1:  # one layer makes no line
+    if view.config.layers > 1:  # a model with one layer has no line to draw
         draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
     said = (
         meanings.beside_untrained(view.name, after_network, before_network),
@@ -80,12 +80,12 @@ def _show_by_layer(view: FeedForwardView) -> None:
 
 
 def seed_of(view: FeedForwardView) -> int | None:
-    """The seed of the random weights to compare with; None for a toy, or where random weights are on screen."""
+    """The seed of the random weights to compare with; None for a toy, or if random weights are on screen."""
     return view.page.selection[TWIN_SEED] if view.trace.model.id in runs.model_ids() else None
 
 
 def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
-    """‖Δ‖ / ‖x‖ of both sublayers, trained beside random, layer by layer."""
+    """List ‖Δ‖ / ‖x‖ of both sublayers in each layer, with trained and with random weights."""
     columns = {
         f"{name}, {weights}": of.relative[:, at, token]
         for at, name in enumerate(SUBLAYERS)
@@ -97,7 +97,7 @@ def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
 
 
 def _show_norm(view: FeedForwardView) -> None:
-    """One LayerNorm at one token: mean 0, variance 1, then γ and β."""
+    """Show one LayerNorm at one token: mean 0, variance 1, then γ and β."""
     norms = view.norms
     where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
@@ -113,7 +113,7 @@ def _show_norm(view: FeedForwardView) -> None:
 
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
-    """The dimension to follow, from 0: the one in the link, else the one furthest from the mean."""
+    """The dimension to follow, from 0: the one in the link, otherwise the one furthest from the mean."""
     asked = DIMENSION.chosen()
     chosen = min(asked, len(steps.x)) or int(np.abs(steps.centred).argmax()) + 1
     DIMENSION.type_in(f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
@@ -161,7 +161,7 @@ def _written_out(steps: NormSteps, dimension: int) -> str:
 
 
 def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: int) -> None:
-    """γ over the dimensions; it belongs to the model, not to the text."""
+    """Draw γ over the dimensions; γ belongs to the model, not to the text."""
     gamma, beta = steps.gamma, steps.beta
     draw(partial(residual_figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
     shifted = view.config.biases

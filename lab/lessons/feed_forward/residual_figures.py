@@ -1,4 +1,4 @@
-"""The residual stream: what each sublayer changes, and one LayerNorm from a vector to its output."""
+"""The residual stream: how much each sublayer changes, and one LayerNorm from a vector to its output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def changes(traced: Trace, measure: str, token: int) -> Heatmap:
 def changes_of_token(traced: Trace, measure: str, token: int, seed: int | None = None) -> Figure:
     """Draw how much both sublayers change one token, from layer to layer.
 
-    With a ``seed``, beside it what they change in :func:`lab.models.twin.random_twin`, the model with random weights.
+    With a ``seed``, also draw the changes in :func:`lab.models.twin.random_twin`, the model with random weights.
     """
     every = {"": sublayer_changes(traced)}
     if seed is not None:
@@ -61,13 +61,13 @@ def norms(traced: Trace, layer: int, token: int) -> dict[str, NormSteps]:
 
 
 def norm_stages(traced: Trace, layer: int, where: str, token: int, dimension: int) -> Heatmap:
-    """One vector through a LayerNorm, stage by stage; ``where`` is a name of :func:`norms`."""
+    """Draw one vector through a LayerNorm, stage by stage; ``where`` is one of the names in :func:`norms`."""
     stages = {name: vector for name, vector in norms(traced, layer, token)[where].stages.items() if name != "x − mean"}
     title = f"LayerNorm {where}, layer {layer + 1}, token {traced.labels[token]}"
     return strips(list(stages.values()), list(stages), title=title, highlight=dimension)
 
 
 def gain(traced: Trace, layer: int, where: str, dimension: int) -> Figure:
-    """γ of a LayerNorm over the dimensions; it belongs to the model, not to the text."""
+    """Draw γ of a LayerNorm over the dimensions; γ belongs to the model, not to the text."""
     gamma = norms(traced, layer, 0)[where].gamma
     return columns(gamma, Scale("γ"), title=f"γ of the LayerNorm {where}, layer {layer + 1}", highlight=dimension)

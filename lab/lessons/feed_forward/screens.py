@@ -28,11 +28,11 @@ from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.quiz.predictions import predict
 
-_BENT = -0.5  # where GELU and ReLU both change the number: the neuron nearest to it shows what they do
+_BENT = -0.5  # a sum that both GELU and ReLU change; the neuron with the nearest sum shows what the function does
 
 
 def show_order(view: FeedForwardView) -> None:
-    """The order of the parts of this layer, and how long the token's vector is after each."""
+    """Show the order of the parts of this layer, and how long the token's vector is after each part."""
     draw(partial(figures.layer_plan, view.trace, view.layer.index, view.token), "plan")
     st.caption(
         f"The numbers are the lengths of the vector of {view.name} after each part. Two vectors that point in "
@@ -51,7 +51,7 @@ def show_order(view: FeedForwardView) -> None:
 
 
 def _other_layer(view: FeedForwardView) -> None:
-    """Offer the last layer, or from there the first."""
+    """Offer the last layer; from there, the first layer."""
     layers = view.config.layers
     if layers > 1:
         other = 1 if view.layer.index + 1 == layers else layers
@@ -69,7 +69,7 @@ def _no_first_norm(view: FeedForwardView) -> str:
 
 
 def show_neurons(view: FeedForwardView) -> None:
-    """The sums of a token's neurons, and how the function turns them into activations."""
+    """Show the sums of a token's neurons, and how the function turns the sums into activations."""
     sums = view.layer.ffn_hidden[view.token].numpy()
     if not parameters.NEURON.chosen():
         view = replace(view, neuron=int(np.abs(sums - _BENT).argmin()))
@@ -99,7 +99,7 @@ def show_neurons(view: FeedForwardView) -> None:
 
 
 def _show_more(view: FeedForwardView, name: str, hidden: float, active: float) -> None:
-    """Behind clicks: the function ``name`` with the neuron's numbers, the neurons of all tokens, the way back."""
+    """Draw, behind clicks, the function ``name`` with the neuron's numbers, the neurons of all tokens, the way back."""
     with st.expander(f"{name}, written out", on_change="rerun", key="_written_out") as written:
         if written.open:
             _write_out(view, hidden, active)
@@ -112,7 +112,7 @@ def _show_more(view: FeedForwardView, name: str, hidden: float, active: float) -
 
 
 def _write_out(view: FeedForwardView, hidden: float, active: float) -> None:
-    """The function as a formula, and with the numbers of the neuron."""
+    """Write the function as a formula, also with the numbers of the neuron."""
     st.latex(_formula(view.config.activation))
     if view.config.activation == "gelu":
         share = view.steps_of(view.neuron).share
@@ -154,7 +154,7 @@ def _in_words(name: str) -> str:
 
 
 def _say_silence(view: FeedForwardView) -> None:
-    """Name a layer that responds to nothing, or hardly to words."""
+    """Say if the layer responds to nothing, or hardly responds to words."""
     shares = active_on_words(view.trace)
     said = meanings.silent_for_words(shares)
     if said is not None and view.layer.index in nearly_silent(shares):
@@ -168,10 +168,10 @@ def _say_silence(view: FeedForwardView) -> None:
 
 
 def _show_every_token(view: FeedForwardView) -> None:
-    """A map of activations, tokens × some of the neurons; a click chooses both."""
-    if not parameters.NEURON.chosen():  # the curve has chosen one that shows what the function does
+    """Draw a map of activations, tokens × some of the neurons; a click chooses a token and a neuron."""
+    if not parameters.NEURON.chosen():  # until here, it was a neuron that shows what the function does
         view = replace(view, neuron=most_active(view.layer, view.token, 1)[0])
-    map_of_neurons = st.container()  # above the controls that choose its columns
+    map_of_neurons = st.container()  # drawn above the controls that choose its columns
     left, right = st.columns(2)
     with right:
         drawn = int(parameters.NEURONS_DRAWN.choose("Neurons drawn"))
@@ -192,14 +192,14 @@ def _show_every_token(view: FeedForwardView) -> None:
 
 
 def _largest(view: FeedForwardView) -> str:
-    """Name the largest activation of the layer, which is often far from the words and from the neurons drawn."""
+    """Name the largest activation of the layer, which is often not at a word, and not among the neurons drawn."""
     values = view.layer.ffn_activation
     token, neuron = divmod(int(values.argmax()), values.shape[1])
     return f"The largest is {float(values.max()):.2f}: neuron {neuron + 1:,} at {named(view.trace, token)}."
 
 
 def _try_others(view: FeedForwardView, columns: slice) -> None:
-    """Offer a neuron that the token excites far more than every other token does; else the next neurons."""
+    """Offer a neuron that the token excites far more than any other token does; otherwise, the next neurons."""
     own, drawn = most_its_own(view.layer, view.token), columns.stop - columns.start
     if own is not None and own not in range(columns.start, columns.stop):
         why = f"a neuron that {view.name} excites at least twice as much as any other token. Look down its column."

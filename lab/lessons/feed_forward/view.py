@@ -1,4 +1,4 @@
-"""One layer, one token, one neuron: the view of the feed-forward lesson, and how they are chosen."""
+"""The view of the feed-forward lesson (one layer, one token, one neuron), and how its parts are chosen."""
 
 from __future__ import annotations
 
@@ -51,28 +51,25 @@ class FeedForwardView(OneLayer):
         return residual_figures.norms(self.trace, self.layer.index, self.token)
 
     def figure(self, of: Callable[[Trace, int, int, int], F]) -> partial[F]:
-        """The figure ``of`` what the learner looks at."""
+        """The call that makes a figure: ``of`` with the layer, token and neuron on screen."""
         return partial(of, self.trace, self.layer.index, self.token, self.neuron)
 
     def steps_of(self, neuron: int) -> NeuronSteps:
-        """A neuron at the chosen token, written out."""
+        """The computation of a neuron at the chosen token, written out."""
         return neuron_steps(self.layer, self.config, self.token, neuron)
 
 
 def middle_layer(trace: Trace) -> tuple[int, int]:
-    """Return the first layer past the middle that responds to words, and head 1, both from 0: the lesson begins there.
+    """Return where the lesson begins: the first layer past the middle that responds to words, and head 0 (both from 0).
 
-    Vectors have collected from their neighbours there, so its neurons can respond to more than the token itself.
+    There, vectors have collected from their neighbours, so neurons can respond to more than the token itself.
     """
     layers, quiet = trace.model.config.layers, nearly_silent(active_on_words(trace))
     return next((layer for layer in range(layers // 2, layers) if layer not in quiet), 0), 0
 
 
 def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
-    """Bring the selection inside this text and this model.
-
-    As long as nobody chose a neuron, it is the token's most active one.
-    """
+    """Move the selection inside this text and model. Until somebody chooses a neuron, it is the token's most active."""
     token, _ = with_tokens(trace)
     traced = trace.layer(layer)
     chosen = _within(NEURON, trace)
@@ -80,7 +77,7 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
 
 
 def first_neuron(view: FeedForwardView, drawn: int) -> int:
-    """Return the first of ``drawn`` neurons, from 0; before anybody chose it, the block that has the chosen neuron."""
+    """Return the first of ``drawn`` neurons, from 0; by default, the first neuron of the chosen neuron's block."""
     chosen = _within(FIRST_NEURON, view.trace)
     return chosen - 1 if chosen else view.neuron - view.neuron % drawn
 
@@ -96,10 +93,10 @@ def _within(place: PlaceParameter, trace: Trace) -> int:
 
 
 def choose_neuron(view: FeedForwardView) -> None:
-    """A field for the neuron."""
+    """Draw a field for the number of the neuron."""
     NEURON.type_in(f"Neuron, 1 to {view.config.ffn_width:,}", view.neuron + 1, view.config.ffn_width)
 
 
 def draw_sentence(view: FeedForwardView, arcs: bool) -> None:
-    """The sentence; the lesson looks at no head, so it never has arcs."""
+    """Draw the sentence, never with arcs, as the lesson looks at no head."""
     show_sentence(view.trace, view.token)

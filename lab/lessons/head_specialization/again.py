@@ -34,7 +34,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:
-    """Ask a class to pick from all heads on another sentence; about parts of speech only if there is a tagger."""
+    """Ask a class to pick a head out of all, on another sentence; ask about parts of speech only with a tagger."""
     scores = scores_of(trace_patterns(spot.trace))
     few = same_word_cases(spot.trace) < checks.FEW_CASES
     for pattern in DECIDED:

@@ -1,4 +1,4 @@
-"""The verb that a model prefers when a noun of the other number is nearer than the subject, without each head."""
+"""The verb that a model prefers without each head, when a noun of the other number is nearer than the subject."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class AskedVerb:
 
 
 def asked_verb(model: LoadedModel, sentence: Attraction) -> AskedVerb | None:
-    """The sentence with its verb hidden, or for a causal model what is before it.
+    """The sentence with its verb hidden, or, for a causal model, the words before its verb.
 
-    None where a form of the verb is not one token, or a word is unknown to the model.
+    None if a form of the verb is not one token, or a word is unknown to the model.
     """
     good, bad = (encode(model.tokenizer, model.config, sentence.filled(form)) for form in FORMS)
     both = list(zip(good.token_ids, bad.token_ids, strict=False))
@@ -41,9 +41,9 @@ def asked_verb(model: LoadedModel, sentence: Attraction) -> AskedVerb | None:
 
 @once
 def attractions(model: LoadedModel) -> tuple[Preferred, ...] | None:
-    """The share of “were” beside “was” in each of :data:`ATTRACTIONS`, with all heads and without each of them.
+    """The share of “were” against “was” in each of :data:`ATTRACTIONS`, with all heads and without each single head.
 
-    None where the model does not read one of the sentences. Raises ValueError for one without a vocabulary head.
+    None if the model cannot read one of the sentences. Raises ValueError for a model without a vocabulary head.
     """
     asked = [asked_verb(model, sentence) for sentence in ATTRACTIONS]
     read = [each for each in asked if each is not None]
@@ -54,5 +54,5 @@ def attractions(model: LoadedModel) -> tuple[Preferred, ...] | None:
 
 @once
 def first_verb(model: LoadedModel) -> AskedVerb | None:
-    """The first of the sentences, as the model reads it; None where it does not."""
+    """The first of the sentences, as the model reads it; None if the model cannot read it."""
     return asked_verb(model, ATTRACTIONS[0])

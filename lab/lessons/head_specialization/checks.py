@@ -38,9 +38,9 @@ ABOUT = {
     "long_range": "tokens five or more places away",
     "self": "each token itself",
 }
-_OFTEN = 0.8  # from this share of right cases on, a head is right nearly always
-_APART = 0.3  # between two ratios that nobody confuses
-FEW_CASES = 3  # tokens; with fewer, a score for the same word means nothing
+_OFTEN = 0.8  # from this share of right cases on, we say that a head is nearly always right
+_APART = 0.3  # smallest difference between two ratios that nobody confuses
+FEW_CASES = 3  # tokens; with fewer tokens, a score for the same word means nothing
 
 
 def kind_of(tag: str | None, special: bool) -> str:
@@ -54,12 +54,12 @@ def kind_of(tag: str | None, special: bool) -> str:
 
 
 def pattern_name(id: str) -> str:
-    """A pattern's name by its id; "Mixed" for a head that has none."""
+    """The name of the pattern with this id; "Mixed" for a head without a named pattern."""
     return next((pattern.name for pattern in PATTERNS if pattern.id == id), MIXED.capitalize())
 
 
 def looks_most(layer: int, dimension: Dimension, raw: Values) -> Question | None:
-    """Which head of a layer looks most at what a dimension is about? ``raw`` (H,), of that layer."""
+    """Ask which head of a layer looks most at the tokens of a dimension; ``raw`` (H,) has the layer's values."""
     if not np.isfinite(raw).all():
         return None
     values = raw.tolist()
@@ -73,7 +73,7 @@ def looks_most(layer: int, dimension: Dimension, raw: Values) -> Question | None
 
 
 def best_head(pattern: Pattern, scores: Values) -> Question | None:
-    """Which head of the model fits a pattern best? ``scores`` (L, H)."""
+    """Ask which head of the model fits a pattern best. ``scores`` (L, H)."""
     if not np.isfinite(scores).all():
         return None
     heads, values = scores.shape[1], scores.ravel().tolist()
@@ -90,7 +90,7 @@ def best_head(pattern: Pattern, scores: Values) -> Question | None:
 
 
 def told_score(score: float, chance: Chance, place: int) -> str:
-    """Put a score of ``PATTERNS[place]`` into a sentence, beside chance."""
+    """Write a sentence with a score of ``PATTERNS[place]`` and the score of chance."""
     if math.isnan(score):
         return "It has no score here."
     needed, untrained = float(chance.needed[place]), float(chance.untrained[place])
@@ -101,9 +101,9 @@ def told_score(score: float, chance: Chance, place: int) -> str:
 
 
 def prefers(head: Head, shares: Values, even: Values) -> Question | None:
-    """Which kind of word does a head prefer, beside a uniform head? ``shares`` and ``even`` (7,).
+    """Ask which kind of word a head prefers, compared with a uniform head. ``shares`` and ``even`` (7,).
 
-    Asked where two kinds at least occur and one is clearly preferred.
+    None unless at least two kinds occur and one of them is clearly preferred.
     """
     here = [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS and np.isfinite(shares[at])]
     times = [float(shares[at] / even[at]) for at in here]
@@ -131,10 +131,10 @@ def prefers(head: Head, shares: Values, even: Values) -> Question | None:
 
 
 def share_or_preference(layer: int, raw: Values, even: Values) -> Question | None:
-    """Of two kinds, which does a head prefer: the one with the large share or the one with the large ratio?
+    """Ask which of two kinds a head prefers: the kind with the larger share, or the kind with the larger ratio.
 
-    ``raw`` (H, 7), ``even`` (7,). Asked of the first head of the layer in which the two are different kinds; None
-    where there is no such head.
+    ``raw`` (H, 7), ``even`` (7,). The question is about the layer's first head in which these are different kinds; None
+    if there is no such head.
     """
     here = [at for at, each in enumerate(SPECIALIZATIONS) if each.id in WORD_KINDS and np.isfinite(raw[:, at]).all()]
     for head, shares in enumerate(raw):
@@ -166,7 +166,7 @@ def _two_kinds(layer: int, head: int, kinds: Sequence[tuple[int, float, float]])
 
 
 def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]) -> Question | None:
-    """What does it mean that a head reaches the rim? ``values``: raw and corrected, (H,) of a layer."""
+    """Ask what it means that a head reaches the rim. ``values``: raw and corrected, (H,) of a layer."""
     raw, corrected = values
     if not np.isfinite(raw).all() or len(raw) < 2 or np.ptp(raw) < MARGIN or raw.max() > 1 - MARGIN:
         return None
@@ -193,7 +193,7 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
 
 
 def beats_the_rule(each: Notable) -> Question:
-    """How often is the best head of a relation right? The prompt names the rule that the head has to beat."""
+    """Ask how often the best head of a relation is right. The prompt names the rule that the head has to beat."""
     score, rule = each.heads[0].score, each.chance or 0.0
     why = f"It is right in {100 * score:.0f} of 100 cases, and the rule in {100 * rule:.0f}."
     outcomes = {
@@ -205,9 +205,10 @@ def beats_the_rule(each: Notable) -> Question:
 
 
 def heads_that_decide(before: Sequence[float], off: Values) -> Question | None:
-    """Without how many heads, taken away one at a time, does the wrong form win in most sentences?
+    """Ask for how many heads, taken away one at a time, the wrong form wins in most sentences.
 
-    ``before`` (S,) and ``off`` (S, L, H) are shares of the right form. None where it loses already with all heads.
+    ``before`` (S,) and ``off`` (S, L, H) are shares of the right form. None if the wrong form wins already with all
+    heads.
     """
     half = len(before) / 2
     if sum(share < 0.5 for share in before) >= half:
@@ -230,7 +231,7 @@ def heads_that_decide(before: Sequence[float], off: Values) -> Question | None:
 
 
 def same_as_distance() -> Question:
-    """What does a score show that a rule without any grammar reaches, too? The numbers are published."""
+    """Ask what a score shows if a rule without any grammar reaches this score, too. The numbers are published."""
     found = next(each for each in CLARK if each.name == "nn")
     head, rule = (f"{100 * share:.1f}" for share in (found.accuracy, found.offset))
     return shuffled(
@@ -261,7 +262,7 @@ Job = tuple[Head, str, float]
 
 
 def what_shows_need(job: Job | None) -> Question:
-    """Which of four observations shows that the model needs a head?"""
+    """Ask which of four observations shows that the model needs a head."""
     who = "A head" if job is None else f"In {100 * job[2]:.0f} of 100 cases, {head_name(job[0])}"
     does = "finds the right word of a relation in most sentences" if job is None else job[1]
     return shuffled(
@@ -290,7 +291,7 @@ def what_shows_need(job: Job | None) -> Question:
 
 
 def same_names(kept: int, total: int) -> Question | None:
-    """How many heads keep their name from one text to many?"""
+    """Ask how many heads keep their name from one text to many texts."""
     share = kept / total
     if any(abs(share - third) < MARGIN for third in (1 / 3, 2 / 3)):
         return None

@@ -1,4 +1,4 @@
-"""Figures of the grammar that heads find, and of the verb without each head; layers, heads, places count from 0."""
+"""Figures of the grammar that heads find, and of the preferred verb without each head; numbers count from 0."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lab.lessons.head_specialization.attraction import attractions
 from lab.models.trace import Trace
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed
 
-# Each relation as the way of a head that finds it, short enough for an axis.
+# The words from and to which a head looks that finds each relation, short enough for an axis.
 _SHORT = {
     "obj:head": "object → verb",
     "obj:dependent": "verb → object",
@@ -45,9 +45,9 @@ _SHORT = {
 class ToOthers:
     """The attention of a head between the m words of a text, as the experiment on grammar reads it.
 
-    given       (m, m), from the mean over a word's tokens to the sum over another's; 0 to the word itself
-    of_token    n, the word of each token; -1 for one that is in no word, such as a special token
-    words       m, as they are spelt; a word of which the model reads no token is not among them
+    given       (m, m), mean over the tokens of the word that looks, sum over those of the other word; diagonal 0
+    of_token    (n,), the word of each token; -1 for a token outside words, such as a special token
+    words       (m,), as they are spelt, without words of which the model reads no token
     """
 
     given: Values
@@ -56,13 +56,13 @@ class ToOthers:
 
     @property
     def shares(self) -> Values:
-        """The rows divided by their sums, (m, m); a row of zeros stays zero."""
+        """The rows of ``given`` divided by their sums, (m, m); a row of zeros stays zero."""
         sums = self.given.sum(axis=1, keepdims=True)
         return np.divide(self.given, sums, out=np.zeros_like(self.given), where=sums > 0)
 
     @property
     def of_tokens(self) -> NDArray[np.float32]:
-        """The shares between the tokens of the text, (n, n): those to a word are at its first token, all others 0."""
+        """The shares between tokens, (n, n): the share that goes to a word is at its first token; all others are 0."""
         firsts = np.array([at >= 0 and at not in self.of_token[:i] for i, at in enumerate(self.of_token)])
         inside = np.outer(self.of_token >= 0, firsts)
         return np.where(inside, self.shares[np.ix_(self.of_token, self.of_token)], 0).astype(np.float32)
@@ -85,7 +85,7 @@ def to_others(traced: Trace, layer: int, head: int) -> ToOthers:
 
 
 def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> Heatmap:
-    """The shares of :func:`to_others`; the cell between the words of the tokens ``query`` and ``key`` is outlined."""
+    """Draw the shares of :func:`to_others`; the cell of the words with the tokens ``query`` and ``key`` is outlined."""
     found = to_others(traced, layer, head)
     cell = [int(found.of_token[token]) for token in (query, key)]
     rows, columns = (window(word, len(found.words), MAP_TOKENS) for word in cell)
@@ -100,9 +100,9 @@ def others_map(traced: Trace, layer: int, head: int, query: int, key: int) -> He
 
 
 def jobs(found: Sequence[Notable], chosen: int) -> Figure:
-    """Draw how often the best head finds each relation, and below it, pale, the best fixed distance.
+    """Draw how often the best head finds each relation, and below it, in a pale colour, the best fixed distance.
 
-    ``chosen`` is one of the relations, from 0, and comes first.
+    ``chosen`` is the index of a relation, from 0, which comes first.
     """
     order = [found[chosen], *(each for at, each in enumerate(found) if at != chosen)]
     labels = [label for each in order for label in (_SHORT[each.job.id], "same distance")]
@@ -124,7 +124,7 @@ def jobs(found: Sequence[Notable], chosen: int) -> Figure:
 
 
 def verb_forms(traced: Trace, layer: int, head: int) -> Figure:
-    """The share of “were” beside “was” with each head off, a line a sentence; ``head`` of ``layer`` is marked.
+    """Draw the share of “were” against “was” with each head off, one line per sentence; the given head is marked.
 
     The sentences are :data:`lab.course.sentences.agreement.ATTRACTIONS`, read by the model of the trace. Raises
     ValueError for a model that cannot be asked.

@@ -1,4 +1,4 @@
-"""The screen about grammar: how often a head finds a relation over many sentences, and whether it does here."""
+"""The screen about grammar: how often a head finds a relation in many sentences, and whether it does in this one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _IN_WORDS = {
 
 
 def show_grammar(view: OneHead) -> None:
-    """Show how often a head finds a relation, beside a rule that only counts places, and one case in this sentence."""
+    """Show how often a head, and a rule that only counts places, find a relation, and one case in this sentence."""
     found = _measured(view)
     if not found:
         show_with_grammar(view, view.query, (view.layer.index, view.head))
@@ -80,7 +80,7 @@ def show_grammar(view: OneHead) -> None:
 
 
 def _flattered(model: LoadedModel, head: Head) -> str:
-    """The caveat of a best head; for the head that lesson 3 follows in the course's model, also what it saw there."""
+    """Warn that picking the best head flatters it; for the head of lesson 3, recall what it did there."""
     said = "The lab picked the head as the best of all on the same sentences, which flatters it."
     if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
         return said
@@ -89,7 +89,7 @@ def _flattered(model: LoadedModel, head: Head) -> str:
 
 
 def _measured(view: OneHead) -> tuple[Notable, ...]:
-    """The relations that heads of this model find; none, with the reason on screen, where that is not known."""
+    """The relations that heads of this model find; if there are none, the reason is on screen."""
     model = view.trace.model
     if twin_of(model.id) is not None:
         st.info(
@@ -115,7 +115,7 @@ def _measured(view: OneHead) -> tuple[Notable, ...]:
 
 
 def _relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, ...]]) -> int:
-    """Return the chosen relation, else the relation of the learner's head, else the first that is right here."""
+    """Return the chosen relation, else the relation of the learner's head, else the first that its head finds here."""
     names = [each.job.does for each in found]
     if (chosen := st.session_state.get(_RELATION)) in names:
         return names.index(chosen)
@@ -127,14 +127,14 @@ def _relation(view: OneHead, found: tuple[Notable, ...], here: list[tuple[Case, 
 
 
 def _clearest(view: OneHead, each: Notable, here: tuple[Case, ...]) -> Case | None:
-    """The pair that is drawn: one that the head finds, if it finds any, and of these the one with most weight."""
+    """The pair that is drawn: of the pairs that the head finds, or of all pairs if it finds none, the heaviest."""
     doing = each.heads[0]
     weights = attention_map(view.trace.layer(doing.layer), doing.head)
     return max(here, key=lambda case: (case.right, float(weights[case.query, case.key])), default=None)
 
 
 def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
-    """Say what the head should find, with a pair of this sentence if it has one."""
+    """Say which word the head should find, with a pair from this sentence if there is one."""
     relation, end = each.job.id.split(":")
     told = "The green arcs are grammar. "
     if case is not None:
@@ -155,7 +155,7 @@ def _infinitive(does: str) -> str:
 
 
 def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
-    """Say which share of the attention of a pair's first word does not count."""
+    """Say which share of the first word's attention the arcs leave out."""
     doing = each.heads[0]
     found = figures.to_others(view.trace, doing.layer, doing.head)
     left = 1 - float(found.given[found.of_token[case.query]].sum())
@@ -164,7 +164,7 @@ def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
 
 
 def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
-    """A sentence in which the head is right, where it is not in the learner's; else the head itself."""
+    """Offer a sentence in which the head is right, if it is not right in the learner's; otherwise offer the head."""
     doing = each.heads[0]
     if not here:
         why, text = "a sentence with objects, subjects and prepositions.", EXAMPLE
@@ -181,7 +181,7 @@ def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
 
 
 def _sentence_for(view: OneHead, each: Notable) -> str | None:
-    """The first of a few sentences in which the best head of a job is right; None where it is in none."""
+    """The first of a few sentences in which the best head of a job is right; None if it is right in none."""
     for text in (*_SHORT, EXAMPLE):
         traced = runs.run(view.trace.model.id, text, "", Interventions())
         if any(case.right for case in cases(traced, parsed(traced), each.job, each.heads[0])):
@@ -190,7 +190,7 @@ def _sentence_for(view: OneHead, each: Notable) -> str | None:
 
 
 def _folds(view: OneHead, found: tuple[Notable, ...], each: Notable, here: tuple[Case, ...]) -> None:
-    """Every pair of this sentence with the head's map, and every relation of the model."""
+    """Draw, folded, every pair of this sentence with the head's map, and every relation of the model."""
     if here:
         with st.expander("Every pair in your sentence", icon=":material/table:", on_change="rerun", key="_pairs") as x:
             if x.open:
@@ -201,7 +201,7 @@ def _folds(view: OneHead, found: tuple[Notable, ...], each: Notable, here: tuple
 
 
 def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
-    """The pairs of a relation in the text, what the head names for each, and its map among words."""
+    """Show the pairs of a relation in the text, the word that the head names for each, and its map among words."""
     table = pd.DataFrame(
         {
             "from": [case.asked for case in here],
@@ -221,7 +221,7 @@ def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
 
 
 def _show_table(found: tuple[Notable, ...]) -> None:
-    """A row a relation: the best head, the rule, and other heads that find it."""
+    """Draw one row per relation: the best head, the rule, and other heads that find the relation."""
     show_head_jobs(found, score="right", chance="best fixed distance")
     st.caption(
         "Measured on UD English EWT, on sentences that the lab’s own models were not trained on. Head 3-1 is head 1 "

@@ -31,13 +31,13 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
 
 _EFFECTS = "verb-forms"
-# Multiplications that nobody has to ask for: the models that ship need a third of them.
+# Multiplications up to which the lab does not ask first: the models that ship need a third of this number.
 _UNASKED = 1e11
 _HINT = "A sentence of this step. The arcs show where the head looks from the place of the verb."
 
 
 def show_matters(view: OneHead) -> None:
-    """The form of the verb in six sentences, with each head of the model taken away in turn."""
+    """Show the form of the verb in six sentences, with each head of the model taken away in turn."""
     model = view.trace.model
     if (reason := cannot_predict(model)) is not None:
         st.info(reason, icon=":material/info:")
@@ -79,13 +79,13 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
 
 
 def _show_blank(trace: Trace, place: int, head: tuple[int, int]) -> None:
-    """The first sentence with the arcs of the head from the blank; nothing is chosen in it."""
+    """Draw the first sentence with the arcs of the head from the blank; clicks choose nothing in it."""
     hidden = () if trace.model.config.causal else (place,)
     show_row(replace(sentence(trace, place, of=head), hidden=hidden, hint=_HINT), lambda query, key: None)
 
 
 def _question(trace: Trace, place: int, head: tuple[int, int], before: list[float]) -> str:
-    """Say where the head looks, what grammar demands, and what the model says with all its heads."""
+    """Say where the head looks, which verb grammar demands, and which verb the model predicts with all its heads."""
     row = attention_map(trace.layer(head[0]), head[1])[place]
     sees = f"From the place of the verb, {head_name(head)} looks most at {named(trace, int(row.argmax()))}."
     first = ATTRACTIONS[0]
@@ -97,7 +97,7 @@ def _question(trace: Trace, place: int, head: tuple[int, int], before: list[floa
 
 
 def _try_the_strongest(off: Values, head: tuple[int, int]) -> None:
-    """The head without which the right form loses most. ``off`` (S, L, H)."""
+    """Offer the head without which the right form loses most. ``off`` (S, L, H)."""
     means = off.mean(axis=0)
     layer, other = (int(at) for at in np.unravel_index(int(means.argmin()), means.shape))
     if (layer, other) != head:

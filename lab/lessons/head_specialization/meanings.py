@@ -22,8 +22,8 @@ from lab.evidence.notable import Doing, Notable
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
 from lab.models.interventions import Head
 
-_NAMED = 3  # words that a sentence lists
-_CLEAR = 0.1  # of a preference: nearer to 1 than this is next to none
+_NAMED = 3  # number of words that a sentence lists
+_CLEAR = 0.1  # a preference that is nearer to 1 than this is next to none
 # The verb phrase of each pattern, after “4 heads …” and after “1 head …”.
 DOES = {
     "next_token": ("look at the next token", "looks at the next token"),
@@ -35,7 +35,7 @@ DOES = {
 
 
 def begun(sentence: str) -> str:
-    """A sentence with its first letter in capitals."""
+    """Return the sentence with a capital first letter."""
     return sentence[0].upper() + sentence[1:]
 
 
@@ -79,9 +79,9 @@ def kinds(head: Head, shares: Values, even: Values) -> str:
 
 
 def radar(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> str:
-    """Say on which axis the shape is nearest to the rim, and that the rim is another head, not chance.
+    """Say on which axis the shape is nearest to the rim, and that the rim is the best head of the layer, not chance.
 
-    ``own`` has the head's values at the ``axes``: relative to the layer, raw, corrected.
+    ``own`` has the head's values on the ``axes``: relative to the layer, raw, corrected.
     """
     relative, _, corrected = own
     if len(set(relative)) == 1 < len(relative):
@@ -100,7 +100,7 @@ def radar(head: Head, own: Sequence[Sequence[float]], axes: Sequence[str]) -> st
 
 
 def patterns(names: NDArray[np.str_], head: Head) -> str:
-    """Say how many heads get which name on this text, and whether the chosen head gets one. ``names`` (L, H)."""
+    """Say how many heads get each name on this text, and which name the chosen head gets, if any. ``names`` (L, H)."""
     counts = Counter(str(name) for name in names.ravel())
     counts.pop(MIXED, None)
     own = str(names[head])
@@ -117,7 +117,10 @@ def patterns(names: NDArray[np.str_], head: Head) -> str:
 
 
 def delimiter(needed: float, parked: float) -> str:
-    """Tell the name from parking. ``needed``: the score that gives the name; ``parked``: the share."""
+    """Say how the name “Delimiter” differs from parking.
+
+    ``needed`` is the score that gives the name; ``parked``, the share that the head parks.
+    """
     said = (
         f"**Delimiter** is a wider name than **parked**: the name begins at {needed:.2f} in this text, parking at "
         f"{PARKED:.0%}."
@@ -133,14 +136,14 @@ def grammatical(found: tuple[Notable, ...] | None) -> tuple[Notable, ...]:
 
 
 def in_100(share: float) -> str:
-    """A share as a count: “68 of 100”."""
+    """Write a share as a count: “68 of 100”."""
     return f"{100 * share:.0f} of 100"
 
 
 def grammar(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | None = None) -> str:
-    """Say how often a head finds a relation over many sentences, beside a rule, and how it does on this one.
+    """Say how often a head and a rule find a relation over many sentences, and how often the head does in this one.
 
-    ``shown`` is the pair of this text that is drawn; without it, the first that is right.
+    ``shown`` is the pair of this text that is drawn; if it is None, the first pair that is right is named.
     """
     name = begun(head_name((doing.layer, doing.head)))
     many = (
@@ -157,7 +160,7 @@ def grammar(each: Notable, doing: Doing, here: tuple[Case, ...], shown: Case | N
 
 
 def too(case: Case) -> str:
-    """The words that look at the right one, too, though the job is not about them; "" where there are none."""
+    """Name the words that also look at the right word, though the job is not about them; "" if there are none."""
     if not case.right or not case.too:
         return ""
     rest = len(case.too) - _NAMED
@@ -170,7 +173,7 @@ def too(case: Case) -> str:
 
 
 def matters(before: Sequence[float], off: Values, head: Head) -> str:
-    """In how many sentences the other form wins without the chosen head, and without any other head.
+    """Say in how many sentences the wrong form wins without the chosen head, and without other single heads.
 
     ``before`` (S,) and ``off`` (S, L, H) are the shares of the right form of the verb.
     """

@@ -45,7 +45,7 @@ _SCORE = "%.3f"
 
 
 def show_patterns(view: OneHead) -> None:
-    """The names that heads get on this text, among its words; behind clicks the scores and their formulas."""
+    """Show the names that heads get on this text, counting words only; behind clicks, the scores and their formulas."""
     at, only_words = (view.layer.index, view.head), left_out(view)
     scores = scores_of(trace_patterns(view.trace, only_words=only_words))
     chance = trace_chance(view.trace, only_words=only_words)
@@ -72,7 +72,7 @@ def show_patterns(view: OneHead) -> None:
 
 
 def _try_named(view: OneHead, names: NDArray[np.str_], scores: Values) -> None:
-    """The clearest head that has a name, the token before first: its arcs show what the name says."""
+    """Offer the clearest head that has a name (a head for the token before comes first), whose arcs show the name."""
     for pattern in sorted(PATTERNS, key=lambda each: each.id != "previous_token"):
         places = np.argwhere(names == pattern.id)
         if not len(places):
@@ -85,7 +85,7 @@ def _try_named(view: OneHead, names: NDArray[np.str_], scores: Values) -> None:
 
 
 def _show_formulas() -> None:
-    """The rule for a name, and the formula of each score."""
+    """Write the rule for a name, and the formula of each score."""
     st.markdown(_RULE)
     for pattern in PATTERNS:
         st.markdown(f"**{pattern.name}.** {pattern.reading}")
@@ -108,14 +108,14 @@ def _say_few(view: OneHead) -> None:
 
 
 def show_best_heads(scores: Values, chance: Chance) -> None:
-    """For each pattern the head that shows it best, beside chance. ``scores`` (P, L, H)."""
+    """Show, for each pattern, the head that shows it best, beside chance. ``scores`` (P, L, H)."""
     numbers = dict.fromkeys(("its score", "uniform head", "best untrained head"), _SCORE)
     show_table(_best_heads(scores, chance), formats=numbers)
     st.caption(_notes(scores, chance))
 
 
 def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
-    """A row a pattern, those with named heads first. ``scores`` (P, L, H)."""
+    """Draw one row per pattern; patterns with named heads come first. ``scores`` (P, L, H)."""
     above, passing = above_chance(scores, chance.uniform), clearly_above(scores, chance)
     names = name_scores(scores, chance)
     best = [None if np.isnan(each).all() else int(np.nanargmax(each)) for each in scores]
@@ -137,7 +137,7 @@ def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
 
 
 def _above(value: float) -> str:
-    """Write how far a score is above chance, never rounded to the limit of a name or across it."""
+    """Write how far a score is above chance; rounding never moves it to the limit of a name, or across it."""
     if np.isnan(value):
         return ""
     if np.isinf(value):
@@ -180,7 +180,7 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
 
 
 def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
-    """Say that a head may work for a few words and rest for the others."""
+    """Say that a head may work for a few words and rest for all others."""
     tokens = escaped(aside(view.trace))
     st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
     st.markdown(
@@ -190,7 +190,7 @@ def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
 
 
 def _scores_table(view: OneHead, scores: Values, chance: Chance) -> pd.DataFrame:
-    """A row a pattern: the chosen head's score beside chance. ``scores`` (P,)."""
+    """Draw one row per pattern: the chosen head's score beside chance. ``scores`` (P,)."""
     table = pd.DataFrame(
         {
             "pattern": [pattern.name for pattern in PATTERNS],

@@ -15,7 +15,7 @@ from lab.ui.shared.one_head import OneHead
 
 
 def show_checks(view: OneHead) -> None:
-    """Ask three questions; about a toy, which has no words, only the questions that need none."""
+    """Ask three questions; about a toy, which has no words, only questions that need no words."""
     layer = view.layer.index
     if is_toy(view.trace.model):
         draw_checks(LESSON, (checks.same_as_distance(), checks.what_shows_need(None)))
@@ -28,7 +28,7 @@ def show_checks(view: OneHead) -> None:
 
 
 def _job(view: OneHead) -> checks.Job | None:
-    """The relation that the chosen head finds, else the first that any head of the model finds; None if unknown."""
+    """The relation that the chosen head finds, else the first one that any head of the model finds; None if unknown."""
     found = grammatical(runs.head_jobs(view.trace.model))
     here = (view.layer.index, view.head)
     own = job_of(found, *here)

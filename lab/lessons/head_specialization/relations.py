@@ -34,7 +34,7 @@ _NAMES: Mapping[str, str] = {
 
 
 def relations(trace: Trace) -> list[Relation]:
-    """The relations of the text, of a pair the first, between the first tokens of two words.
+    """The relations in the text (of a pair, the first text), each between the first tokens of two words.
 
     Raises PipelineUnavailable.
     """
@@ -53,7 +53,7 @@ def relations(trace: Trace) -> list[Relation]:
 
 
 def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
-    """Draw the sentence: above it how head ``of`` shares its attention among the words, from ``query``; below, grammar.
+    """Draw the sentence: above it, how the head ``of`` spreads its attention from ``query`` over words; below, grammar.
 
     Without a parser, the arcs above are the weights between all tokens. Layer, head and query count from 0.
     """
@@ -65,5 +65,5 @@ def show_with_grammar(view: OneHead, query: int, of: Head) -> None:
         seen = slice(row.first, row.first + len(row.labels))
         row = replace(inside, other=row.other, weights=to_others(view.trace, *of).of_tokens[seen, seen], hint=_HINT)
     except PipelineUnavailable:
-        pass  # the step below says why
+        pass  # the step says below why there is no grammar
     show_row(row)

@@ -1,4 +1,4 @@
-"""The screen about seven metrics of a head: the radar of its layer, and behind a click each metric's formula."""
+"""The screen about seven metrics of a head: the radar of its layer and, behind a click, each metric's formula."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from lab.ui.shared.metric_choice import choose_version
 from lab.ui.shared.one_head import OneHead
 
 _ONE, _ALL = "This head", "All heads of the layer"
-_ASKED = ("content_words", "self", "punctuation", "cls", "long_range")  # about the rim, the first that is clear
+_ASKED = ("content_words", "self", "punctuation", "cls", "long_range")  # the first clear question about the rim
 
 
 def show_profile(view: OneHead) -> None:
-    """The radar of the head, what its rim means, and behind a click the seven formulas."""
+    """Show the radar of the head, say what its rim means, and draw, behind a click, the seven formulas."""
     tags = tags_of(view)
     if tags is None:
         return
@@ -98,7 +98,7 @@ def _say_radar(view: OneHead, raw: Values, corrected: Values) -> None:
 
 
 def _say_untagged(view: OneHead) -> None:
-    """Say which of the seven are left for a toy, and why."""
+    """Say which of the seven metrics exist for a toy, and why the others do not."""
     if is_toy(view.trace.model):
         st.markdown(
             "Letters have no parts of speech. Three of the seven metrics need none: the first token, long range, and "
@@ -107,7 +107,7 @@ def _say_untagged(view: OneHead) -> None:
 
 
 def _show_cards(view: OneHead, tags: Tags) -> None:
-    """A card for each metric, with this head's numbers in its formula."""
+    """Draw a card for each metric, with this head's numbers in its formula."""
     keep = kept_tokens(view)
     every = specialization(view.trace, only_words=left_out(view))
     corrected = choose_version()
@@ -144,7 +144,7 @@ def _which(view: OneHead, corrected: bool) -> str:
 
 
 def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, corrected: bool) -> None:
-    """The formula, this head's numbers in it, and its rank among all heads. ``values`` (L, H)."""
+    """Write the formula with this head's numbers, and the head's rank among all heads. ``values`` (L, H)."""
     st.markdown(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
     if not part.members:
@@ -162,7 +162,7 @@ def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, cor
 
 
 def _otherwise(view: OneHead, shown: Dimension, corrected: bool) -> str:
-    """Return this value under the other setting: with special tokens, or without them."""
+    """Return the value under the other setting of the switch: with special tokens, or without them."""
     if kept_others(view) is None:
         return ""
     other = specialization(view.trace, only_words=not left_out(view))
@@ -180,7 +180,7 @@ def _corrected_formula(id: str) -> str:
 
 
 def _what(part: MetricPart) -> str:
-    """Name the cells that are added up."""
+    """Name the cells of the map that are added up."""
     if part.id == "long_range":
         return f"{part.members:,} cells are that far apart."
     if part.id == "self":

@@ -1,4 +1,4 @@
-"""The screen about many sentences: the mean of every head's names and numbers."""
+"""The screen about many sentences: the names and numbers of every head, averaged over them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Surveyed:
     readings: tuple[SurveyedText, ...]
 
     def features(self, left_out: bool) -> tuple[Values, ...]:
-        """The features of each sentence, (L, H, F): of all tokens, or without special tokens or the first token."""
+        """The features of each sentence, (L, H, F): over all tokens, or without special tokens (or the first token)."""
         return tuple(each.others if left_out else each.features for each in self.readings)
 
     def mean(self, left_out: bool = False) -> Values:
@@ -69,7 +69,7 @@ class Surveyed:
 
 
 def show_many(view: OneHead) -> None:
-    """Names and specialization, averaged over sentences."""
+    """Show names and specialization, averaged over sentences."""
     found = survey_of(view)
     if found is None:
         return
@@ -132,7 +132,7 @@ def _among(view: OneHead) -> str:
 
 
 def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
-    """Say how the values would change if the special tokens took part; ``kept`` are the values with them."""
+    """Say how the values would change if special tokens took part; ``kept`` has the values with special tokens."""
     if not left_out(view):
         tokens = escaped(aside(view.trace)).capitalize()
         return f"{tokens} take part, so a head that looks there much has little left for words."
@@ -146,7 +146,7 @@ def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
 
 
 def survey_of(view: OneHead) -> Surveyed | None:
-    """The survey of the chosen sentences as far as it has come; the button that goes on with it."""
+    """Return the survey of the chosen sentences as far as it has come, and draw the button that continues it."""
     texts = _texts(view)
     if not texts:
         st.info("Paste sentences above, one a line, then press Ctrl+Enter.", icon=":material/edit:")
@@ -166,14 +166,14 @@ def survey_of(view: OneHead) -> Surveyed | None:
 
 
 def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: Progress) -> None:
-    """Read what is missing; between two sentences it says how far it is."""
+    """Read the sentences that are missing, and report the progress after each."""
     while not survey.finished:
         survey.step(model, tagged_tokens if tagged else no_tags, untrained_twin(model))
         tell(survey.done / survey.total)
 
 
 def _tagger_there(view: OneHead) -> bool:
-    """Return whether the sentences can be tagged; if not, the reason is on screen."""
+    """Return whether the sentences can be tagged; if not, say why."""
     if view.page.selection[MODE] == TOY:
         return False
     try:
@@ -186,14 +186,14 @@ def _tagger_there(view: OneHead) -> bool:
 
 
 def _texts(view: OneHead) -> tuple[str, ...]:
-    """The bundled sentences or the learner's own; in toy mode the toy's."""
+    """The bundled sentences or the learner's own; in toy mode, the sentences of the toy."""
     chosen = view.page.selection
     if chosen[MODE] == TOY:
         return tuple(as_text(each) for each in toy_runs.sentences(chosen).sentences)
     source = SOURCE.choose("Sentences", help="Bundled: 200 short English sentences that come with the lab.")
     if source == BUNDLED:
         return bundled_sentences()
-    # Kept beside the widget, which forgets what is in it when another step is drawn.
+    # The lines are kept beside the widget, which forgets its text when another step is drawn.
     label, before = f"One sentence a line, at most {MOST_LINES}", st.session_state.get(_LINES, "")
     pasted = st.text_area(label, before, height=160, max_chars=10 * MAX_CHARACTERS, key="_lines")
     st.session_state[_LINES] = pasted

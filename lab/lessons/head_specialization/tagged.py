@@ -1,4 +1,4 @@
-"""The screen about kinds of words: what each token is, and whether the head prefers one of the kinds."""
+"""The screen about kinds of words: the kind of each token, and whether the head prefers one of the kinds."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 
-_MANY = 120  # chips, before they scroll in a box
+_MANY = 120  # more chips than this scroll in a box
 _BOX = 420  # pixels
 _HUES = {checks.FUNCTION: 0, checks.CONTENT: 1, checks.MARKS: 2, checks.OTHER: 3, checks.SPECIAL: 4}
 
 
 def show_kinds(view: OneHead) -> None:
-    """Show the kind of every token, and the share that the head gives to each kind, beside a uniform head."""
+    """Show the kind of every token, and the shares that the head and a uniform head give to each kind."""
     tags = tags_of(view)
     if tags is None:
         return
@@ -57,7 +57,7 @@ def show_kinds(view: OneHead) -> None:
 
 
 def _show_chips(view: OneHead, tags: Tags, kinds: Sequence[str]) -> None:
-    """The tokens in the colours of their kinds, the part of speech below each."""
+    """Draw the tokens in the colours of their kinds, with the part of speech below each token."""
     labels = [_label(tags, i) for i in range(len(view.trace))]
     chips = [
         (run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(view.trace.encoding)

@@ -19,14 +19,14 @@ from lab.ui.shared.one_head import OneHead
 
 
 def tags_of(view: OneHead) -> Tags | None:
-    """Part of speech and entity of each token, of letters none; None, with the reason on screen, without a tagger."""
+    """Part of speech and entity of each token (letters have neither); without a tagger, say why and return None."""
     if is_toy(view.trace.model):
         return ((None,) * len(view.trace),) * 2
     return tags_or_reason(view.trace)
 
 
 def tags_or_reason(trace: Trace) -> Tags | None:
-    """Part of speech and entity of each token of any text; None, with the reason on screen, without a tagger."""
+    """Part of speech and entity of each token of any text; without a tagger, say why and return None."""
     try:
         runs.load_tagger()
         tags = trace_tags(trace)
@@ -41,7 +41,7 @@ def tags_or_reason(trace: Trace) -> Tags | None:
 
 
 def say_language(trace: Trace) -> None:
-    """Warn of a text that does not look English: the tagger is an English one."""
+    """Warn if a text does not look English, because the tagger is for English."""
     if not looks_english(f"{trace.text} {trace.pair or ''}"):
         st.warning(
             "This text does not look English. The tagger knows only English, so its parts of speech, names and "
@@ -56,17 +56,17 @@ def left_out(view: OneHead) -> bool:
 
 
 def kept_others(view: OneHead) -> Mask | None:
-    """The tokens that take part where those are left out, (n,); None where nothing is left out, as of letters."""
+    """The tokens that take part if special (or first) ones are left out, (n,); None if none can be, as with letters."""
     return None if is_toy(view.trace.model) else keep_others(view.trace)
 
 
 def kept_tokens(view: OneHead) -> Mask | None:
-    """The tokens that take part, (n,); None for all."""
+    """The tokens that take part, (n,); None if all do."""
     return kept_others(view) if left_out(view) else None
 
 
 def choose_part(view: OneHead) -> None:
-    """Draw the switch for those tokens; of a toy, whose tokens all are letters, there is none."""
+    """Draw the switch for special (or first) tokens; a toy has none, because all its tokens are letters."""
     if is_toy(view.trace.model):
         return
     alone = kept_others(view) is None
@@ -74,10 +74,10 @@ def choose_part(view: OneHead) -> None:
 
 
 def name_of(dimension: Dimension, trace: Trace) -> str:
-    """A dimension's name, for Markdown."""
+    """The name of a dimension, for Markdown."""
     return escaped(axis_name(trace, dimension))
 
 
 def dimension(id: str) -> Dimension:
-    """A dimension by its id."""
+    """Return the dimension with this id."""
     return next(known for known in SPECIALIZATIONS if known.id == id)

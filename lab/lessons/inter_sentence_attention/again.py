@@ -15,7 +15,7 @@ from lab.text.sentences.unavailable import SentencesUnavailable
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask where a sentence's attention goes, and how its length matters; nothing of a single sentence."""
+    """Ask where a sentence's attention goes, and how length matters; nothing about a single sentence."""
     trace = spot.trace
     try:
         sentences = split(trace)

@@ -1,4 +1,4 @@
-"""The words behind a number of the map, in all heads together or in one."""
+"""The words behind a number of the map, in all heads together or in one head."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lab.ui.tables import show_table
 
 def show_behind(view: SentencesView) -> None:
     """Draw the weights from the tokens of a sentence to the tokens of another, over all heads or in one head."""
-    row = st.container()  # its arcs would give the answer away
+    row = st.container()  # the arcs of the sentence would give the answer away
     words = meanings.strongest(view.trace, view.a, view.b, AVERAGE, view.left_out)
     known = predict(LESSON, _asked(view, words))
     drawing = st.container()
@@ -78,7 +78,7 @@ def _say_part(view: SentencesView) -> None:
 
 
 def _say_largest(view: SentencesView) -> str:
-    """Name the largest weight of any head, and say when it tells nothing about the two sentences."""
+    """Name the largest weight of any head, and say if it tells nothing about the two sentences."""
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     labels = view.trace.labels
     told = (
@@ -105,7 +105,7 @@ def _show_its_head(view: SentencesView, link: Link, heads: str | Head) -> None:
 
 
 def show_every_maximum(view: SentencesView) -> None:
-    """Draw a table of the largest weight between each two sentences, and the head that has it."""
+    """Draw a table of the largest weight between each two sentences, with the head in which it occurs."""
     found, tokens = view.found, view.trace.labels
     pairs = [pair for pair in np.ndindex(*found.maximum.shape) if found.where[pair][0] >= 0]
     where = [found.where[pair].tolist() for pair in pairs]

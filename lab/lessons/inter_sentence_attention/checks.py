@@ -15,13 +15,13 @@ from lab.models.trace import Trace
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# The heads that a learner has met before the map: in earlier lessons, and in the toy.
+# The heads that a learner has met before the map, in earlier lessons and in the toy, as the prompt recalls them.
 NEARBY = "You have seen heads that look at the word before or after."
 BOTH_HEADS = "You have seen one head that looks across and one that stays in its sentence."
 
 
 def sentence_name(sentence: int) -> str:
-    """Return a sentence by its number on screen."""
+    """Name a sentence by its number on screen."""
     return f"sentence {sentence + 1}"
 
 
@@ -37,7 +37,10 @@ def counting(question: Question | None, what: str, left_out: bool) -> Question |
 
 
 def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Question | None:
-    """Ask which sentence gets the largest share of a sentence's attention. ``seen_before`` says what to go by."""
+    """Ask which sentence gets the largest share of a sentence's attention.
+
+    ``seen_before`` recalls what the learner has seen, to guess from.
+    """
     seen = [b for b in range(len(found.members)) if not math.isnan(found.maximum[a, b])]
     values = [float(found.mass[a, b]) for b in seen]
 
@@ -58,7 +61,7 @@ def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence:
     if link is None:
         return None
     row = found.weights[found.queries.tolist().index(link.query)].tolist()
-    # Of equal words the strongest counts: an option is known by its word.
+    # If a word occurs twice, its largest weight counts, because options differ by their words.
     best: dict[str, float] = {}
     for place, value in zip(found.keys.tolist(), row, strict=True):
         if is_word(trace, place) and place != link.query:
@@ -73,12 +76,12 @@ def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence:
         return f"{labels[most]} gets {weights[most]:.2f}{more}."
 
     prompt = f"For all heads together: which word of {sentence} gets most from {quoted(trace.labels[link.query])}?"
-    shares = [value / sum(weights) for value in weights]  # the weights are small, as means over all heads
+    shares = [value / sum(weights) for value in weights]  # the weights are small, because they are means over all heads
     return ranked("word-behind", prompt, shares, lambda at: labels[at], why)
 
 
 def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
-    """Ask what gets the largest share of a sentence's attention: a sentence, or the tokens that are in none."""
+    """Ask which gets the largest share of a sentence's attention: a sentence, or the tokens that are in no sentence."""
     seen = [b for b in range(len(apart.members)) if not math.isnan(apart.maximum[a, b])]
     values = [*(float(apart.mass[a, b]) for b in seen), float(apart.removed[a])]
     names = [f"{sentence_name(b)}{' itself' if b == a else ''}" for b in seen] + [what]
@@ -120,7 +123,7 @@ def into_the_future(found: InterSentence, causal: bool) -> Question | None:
 
 
 def one_weight(found: InterSentence) -> Question | None:
-    """Ask why one weight can be large and the share of the sentence small, where the two differ most."""
+    """Ask why a weight can be large and the share of its sentence small, for the sentence in which both differ most."""
     gaps = np.where(np.isfinite(found.maximum), found.maximum - found.mass, -1.0)
     np.fill_diagonal(gaps, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(gaps.argmax()), gaps.shape))
@@ -153,7 +156,7 @@ def one_weight(found: InterSentence) -> Question | None:
 
 
 def why_less(found: InterSentence) -> Question | None:
-    """Ask why a sentence can get more attention than another, and yet less for its length."""
+    """Ask why a sentence can get more attention than another, and yet less relative to its length."""
     count, relative = len(found.members), found.relative
     for a, b, c in np.ndindex(count, count, count):
         if a in (b, c) or not math.isfinite(relative[a, b] + relative[a, c]):
@@ -189,7 +192,7 @@ def why_less(found: InterSentence) -> Question | None:
 
 
 def other_order(before: InterSentence, after: InterSentence | None, texts: Sequence[str]) -> Question | None:
-    """Ask what happens to the share from sentence 1 to 2 when they change places; ``after`` is that run."""
+    """Ask what happens to the share from sentence 1 to 2 when the two change places; ``after`` is the changed run."""
     if after is None:
         return None
     there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
@@ -224,7 +227,7 @@ def _who_sees(prompt: str, first: bool, second: bool) -> Question:
 
 
 def without_positions(before: InterSentence, after: InterSentence) -> Question | None:
-    """Ask whether sentences keep their share for themselves when the model does not know the places."""
+    """Ask whether sentences keep their share for themselves when the model does not know the places of tokens."""
     old, new = (float(np.diagonal(found.mass).mean()) for found in (before, after))
     thought = {
         "It rises": "You expected tokens without a place to stay among themselves.",
@@ -242,9 +245,9 @@ def without_positions(before: InterSentence, after: InterSentence) -> Question |
 
 
 def _moved(id: str, prompt: str, change: float, told: str, thought: Mapping[str, str]) -> Question | None:
-    """Ask whether a share rises or falls; None where it is hard to tell whether anything moves.
+    """Ask whether a share rises or falls; None if it is hard to tell whether the share changes.
 
-    ``thought`` has for each answer what somebody expects who gives it.
+    ``thought`` has, for each answer, the expectation of a learner who gives it.
     """
     if 0.01 <= abs(change) < 0.02:
         return None

@@ -18,7 +18,7 @@ from lab.ui.quiz.predictions import predict
 
 
 def show_specials(view: SentencesView) -> None:
-    """Draw the shares of special tokens, or of the first token; and the map with them and without."""
+    """Draw the shares of special tokens (or of the first token), and the map with and without these tokens."""
     if not view.can_leave_out:
         st.info(
             f"Sentence 1 would have no token without {view.outside}. Write a longer sentence.", icon=":material/edit:"
@@ -39,7 +39,7 @@ def show_specials(view: SentencesView) -> None:
 
 
 def _try_another(view: SentencesView) -> None:
-    """Offer the sentence with the largest share for these tokens; from there, the map that counts them."""
+    """Offer the sentence with the largest share for these tokens; from there, the map that counts these tokens."""
     most = int(view.apart.removed.argmax())
     if most != view.a:
         why = f"sentence {most + 1} gives them most. See how much."
@@ -68,7 +68,7 @@ def _say_why(view: SentencesView) -> None:
 
 
 def _draw_both(view: SentencesView) -> None:
-    """Draw the map with those tokens and without, on one scale; say the chosen cell of both."""
+    """Draw the map with and without special (or first) tokens, on one scale; name the chosen cell of both maps."""
     cell = (view.a, view.b)
     for column, left_out, name in zip(st.columns(2), (False, True), ("with", "without"), strict=True):
         with column:

@@ -18,13 +18,13 @@ from lab.figures.sentences import apart, behind, read
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
-# Two shares that differ by less are called about the same.
+# Two shares whose difference is smaller are called about the same.
 SEEN = 0.01
-# A smaller change of a share of attention, in one text, does not count as a finding.
+# In one text, a smaller change of a share of attention does not count as a finding.
 NOTABLE = 0.05
-# From this multiple of a uniform head's share on, a share is called much.
+# A share of at least this multiple of a uniform head's share is called “much”.
 MUCH = 2
-# A text of more sentences is counted, not listed.
+# If a text has more sentences, they are counted, not listed.
 _LISTED = 4
 _NO_BORDER = (
     "This model puts no border between two texts, so nothing here can be the effect of a border. Only the space "
@@ -42,7 +42,7 @@ class Link:
 
 
 def lengths(trace: Trace) -> str:
-    """Say how much a sentence gets from a uniform head, only by its length."""
+    """Say how much attention a sentence gets from a uniform head, which is due to its length alone."""
     sizes, n = [len(split(trace).places(number)) for number in range(len(split(trace)))], len(trace)
     who = "From the last token, a uniform head" if is_causal(trace) else "A uniform head"
     if len(set(sizes)) == 1:
@@ -55,7 +55,7 @@ def lengths(trace: Trace) -> str:
 
 
 def percents(part: float) -> str:
-    """A share in percent; what rounding has taken from a whole does not count."""
+    """Write a share in percent; a share that is below 1 only by rounding counts as 1."""
     return percent(round(part, 6))
 
 
@@ -74,7 +74,7 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
 
 
 def _own(found: InterSentence, causal: bool) -> str:
-    """Say how many sentences look more at themselves than at any other one; a few have their shares named."""
+    """Say how many sentences look more at themselves than at any other; if there are few sentences, name the shares."""
     rows = range(1 if causal else 0, len(found.members))
     own = [a for a in rows if _leads(found, a)]
     which = "later sentence" if causal else "sentence"
@@ -95,18 +95,18 @@ def _look(count: int) -> str:
 
 
 def _leads(found: InterSentence, a: int) -> bool:
-    """Tell whether sentence ``a`` gives itself clearly more than any other one."""
+    """Return whether sentence ``a`` clearly gives more to itself than to any other sentence."""
     others = [float(found.mass[a, b]) for b in range(len(found.members)) if b != a and found.where[a, b, 0] >= 0]
     return bool(found.mass[a, a] - max(others) >= SEEN)
 
 
 def _all(names: list[str]) -> str:
-    """“a, b and c”, equal ones as often as they come."""
+    """Join names to “a, b and c”; repeated names are kept."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def other_way(trace: Trace, a: int, b: int, left_out: bool) -> str:
-    """Say how much ``b`` gives to ``a``, if it can see it."""
+    """Say how much sentence ``b`` gives to ``a``, or that ``b`` cannot see ``a``."""
     if is_causal(trace):
         return f"In the other direction there is nothing: sentence {b + 1} cannot see what comes after it."
     back = float(read(trace, split(trace), left_out).mass[b, a])
@@ -124,7 +124,7 @@ def reading(trace: Trace, left_out: bool) -> list[str]:
     own = sum(bool(mass[a, a] >= mass[a][seen[a]].max()) for a in range(count))
     crossing = np.where(seen & ~np.eye(count, dtype=bool), mass, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(crossing.argmax()), crossing.shape))
-    # Relative to a uniform head: otherwise a long sentence would raise the mean of the side on which it is.
+    # The values are relative to a uniform head: otherwise a long sentence would raise the mean on its side.
     back, ahead = (
         found.relative[which(count, offset)] for which, offset in ((np.tril_indices, -1), (np.triu_indices, 1))
     )
@@ -149,7 +149,7 @@ def reading(trace: Trace, left_out: bool) -> list[str]:
 def strongest(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> list[Link]:
     """Link each word of sentence ``a`` to its favourite word of ``b``, the largest weight first.
 
-    Signs are left out, and within one sentence a word itself.
+    Signs are left out, and so is the link from a word to itself.
     """
     found = behind(trace, split(trace), a, b, heads, left_out)
     links = []
@@ -162,12 +162,12 @@ def strongest(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -
 
 
 def is_word(trace: Trace, place: int) -> bool:
-    """Tell whether a token has a letter or a digit, so that it is not only a sign."""
+    """Return whether a token has a letter or a digit, so that it is not only a sign."""
     return any(letter.isalnum() for letter in trace.labels[place])
 
 
 def words_behind(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool) -> str:
-    """Name the two strongest links between words, and the token with the largest part of the whole share."""
+    """Name the two strongest links between words, and the token that gets the largest part of the share."""
     links = strongest(trace, a, b, heads, left_out)
     if not links:
         return "No word here looks at another word: there are only punctuation marks."
@@ -182,7 +182,7 @@ def _key(trace: Trace, link: Link) -> str:
 
 
 def _largest(trace: Trace, found: SentenceCells) -> str:
-    """Name the token with the largest part of a sentence's attention to the other one."""
+    """Name the token that gets the largest part of a sentence's attention to the other sentence."""
     given = found.weights.mean(axis=0, dtype=np.float64)
     most = int(given.argmax())
     place = int(found.keys[most])
@@ -194,7 +194,7 @@ def _largest(trace: Trace, found: SentenceCells) -> str:
 
 
 def strongest_head(trace: Trace, link: Link) -> tuple[Head, float]:
-    """The head that gives ``link.key`` most from ``link.query``, and its weight, as the model has it."""
+    """The head that gives ``link.key`` most weight from ``link.query``, and this weight, as the model has it."""
     weights = np.array(
         [trace.layer(at).attention[:, link.query, link.key].numpy() for at in range(trace.model.config.layers)]
     )
@@ -234,9 +234,9 @@ def taken_and_even(trace: Trace, a: int) -> tuple[float, float]:
 
 
 def paired(joined: Values, pair: Values, causal: bool, border: bool) -> str:
-    """Say how the shares change when two texts are read as a pair. Both are (2, 2), from text to text.
+    """Say how the shares change when two texts are read as a pair. Both arrays are (2, 2), from text to text.
 
-    ``border`` says whether the model puts anything between the texts of a pair, or another vector on the second.
+    ``border`` says whether the model puts a token between the texts of a pair, or another vector on the second text.
     """
     ways = [(1, 0)] if causal else [(0, 1), (1, 0)]
     changes = [float(pair[way] - joined[way]) for way in ways]
@@ -249,7 +249,7 @@ def paired(joined: Values, pair: Values, causal: bool, border: bool) -> str:
 
 
 def _crossing(changes: list[float]) -> str:
-    """Say whether less crosses a border, by the change of each direction."""
+    """Say whether less attention crosses the border, from its change in each direction."""
     if all(abs(change) < SEEN for change in changes):
         return "The border hardly changes how much attention crosses it"
     if all(abs(change) < NOTABLE for change in changes):

@@ -25,9 +25,9 @@ _FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
 
 
 def show_pair(view: SentencesView) -> Trace | None:
-    """Compare two texts read as a pair and as one; of one text, the first sentence is read as the first text.
+    """Compare two texts, read as a pair and as one text; a single text is divided after its first sentence.
 
-    Returns the run of the pair, or None where there is none to compare.
+    Returns the run of the pair, or None if there is no pair to compare.
     """
     if view.trace.pair is None:
         made = what_if.first_and_rest(view.trace)
@@ -80,7 +80,7 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
 
 
 def _try_another(view: SentencesView) -> None:
-    """A second text that has nothing to do with the first; in its place, the one that follows."""
+    """Offer a second text that has nothing to do with the first; from there, the text that really follows."""
     if view.is_toy:
         return
     if view.trace.pair == _UNRELATED.pair:
@@ -92,9 +92,9 @@ def _try_another(view: SentencesView) -> None:
 
 
 def _border(trace: Trace, one: Encoding) -> list[str]:
-    """Name what the model puts between the texts of a pair, and on the second; nothing for a model that does not.
+    """Name the tokens that the model puts between the texts of a pair, and the vector that it adds to the second text.
 
-    ``trace`` is the run of the pair, ``one`` the encoding as one text.
+    ``trace`` is the run of the pair; ``one`` is the encoding of both texts as one.
     """
     extra = sum(trace.encoding.special) - sum(one.special)
     segments = trace.model.weights.embeddings.segment is not None and len(set(trace.encoding.segment_ids)) > 1
@@ -107,7 +107,7 @@ def _border(trace: Trace, one: Encoding) -> list[str]:
 
 
 def _what_differs(trace: Trace, one: Encoding) -> str:
-    """Tell what differs between the two runs, as far as it can be counted."""
+    """Say which countable things differ between the two runs."""
     pair, parts = trace.encoding, _border(trace, one)
     extra = sum(pair.special) - sum(one.special)
     told = f"As a pair there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."

@@ -1,4 +1,4 @@
-"""The tokens of all sentences in a row, with arcs from the chosen sentence to the other one."""
+"""The tokens of all sentences in a row, with arcs from the chosen sentence to the other chosen sentence."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _HINT = "Click a word to choose its sentence. Hold Shift and click to choose the
 
 
 def draw_sentence(view: SentencesView, heads: str | Head | None = None) -> None:
-    """Draw the row of tokens. A click chooses the sentence that attends, Shift or a second click the other one.
+    """Draw the row of tokens.
 
-    For ``heads``, whose arcs are drawn, see :func:`row_of_sentences`.
+    A click chooses the sentence that attends; a click with Shift, or a second click, chooses the other sentence. For
+    ``heads``, whose arcs are drawn, see :func:`row_of_sentences`.
     """
     of_token = view.sentences.of_token
 
@@ -33,7 +34,7 @@ def draw_sentence(view: SentencesView, heads: str | Head | None = None) -> None:
 
 
 def row_of_sentences(view: SentencesView, heads: str | Head | None) -> SentenceRow:
-    """Return the row. Its arcs are the weights behind the chosen cell of the map, in ``heads``; None draws no arcs."""
+    """Return the row. The arcs are the weights behind the chosen cell of the map, in ``heads``; None draws no arcs."""
     trace, first = view.trace, view.sentences.places(view.a)[0]
     seen = window(first, len(trace), DRAWN)
     weights = None

@@ -1,4 +1,4 @@
-"""The screens of the inter-sentence lesson about all sentences: which they are, their map, and the checks."""
+"""The screens of the inter-sentence lesson about all sentences: their list, their map, and the checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 
-# A sentence to add, and the length of a text, in characters, to which it is.
+# A sentence to add, and the length of a text, in characters, up to which the sentence is offered.
 _LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600
 
 
@@ -60,7 +60,7 @@ def show_sentences(view: SentencesView) -> None:
 
 
 def _try_longer(view: SentencesView) -> None:
-    """Offer another sentence after the last one."""
+    """Offer to add a sentence after the last one."""
     text, pair = view.trace.text, view.trace.pair
     if view.is_toy or (pair or text).endswith(_LONG) or len(text) > _ROOM or len(view.sentences) == MOST:
         return
@@ -69,7 +69,7 @@ def _try_longer(view: SentencesView) -> None:
 
 
 def show_matrix(view: SentencesView) -> None:
-    """Draw the map: how much each sentence looks at each."""
+    """Draw the map, which shows how much each sentence looks at each other one."""
     seen_before = checks.BOTH_HEADS if view.trace.model.id == PAIRED else checks.NEARBY
     question = counted(view, checks.keeps_or_sends(view.found, view.a, seen_before))
     if not predict(LESSON, question):
@@ -92,7 +92,7 @@ def show_matrix(view: SentencesView) -> None:
 
 
 def _try_another(view: SentencesView) -> None:
-    """Offer the two sentences between which most crosses for their length; from there, the other way."""
+    """Offer the two sentences between which most attention crosses, relative to length; from there, the way back."""
     relative = np.where(np.isfinite(view.found.relative), view.found.relative, -1.0)
     np.fill_diagonal(relative, -1.0)
     a, b = (int(place) for place in np.unravel_index(int(relative.argmax()), relative.shape))

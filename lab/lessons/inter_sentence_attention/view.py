@@ -1,4 +1,4 @@
-"""The sentences of a text, and two of them chosen: the view of the inter-sentence lesson."""
+"""The view of the inter-sentence lesson: the sentences of a text, two of which are chosen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.sidebar import use_texts
 
 MATRIX = "sentences"
-# Also for whoever comes with one sentence.
+# The example for learners whose text has only one sentence.
 EXAMPLE = lesson_of("inter-sentence-attention").text
 
 
@@ -34,7 +34,7 @@ EXAMPLE = lesson_of("inter-sentence-attention").text
 class SentencesView:
     """A text with at least two sentences; ``a`` and ``b`` are the chosen row and column, from 0.
 
-    ``left_out``: special tokens, or the first token where there are none, take no part in what is shown.
+    ``left_out``: special tokens (or the first token, without special tokens) take no part in the numbers on screen.
     """
 
     page: LessonPage
@@ -46,7 +46,7 @@ class SentencesView:
 
     @property
     def found(self) -> InterSentence:
-        """Return what is shown: :attr:`without` or :attr:`kept`, as chosen."""
+        """Return the attention that is shown: :attr:`without` or :attr:`kept`, as chosen."""
         return self.without if self.left_out else self.kept
 
     @property
@@ -61,7 +61,7 @@ class SentencesView:
 
     @property
     def apart(self) -> InterSentence:
-        """Attention as the model has it; what goes to those tokens is counted apart from the sentences."""
+        """Attention as the model has it; the share of special (or first) tokens is counted apart from sentences."""
         return apart(self.trace, self.sentences)
 
     def values(self, measure: str, left_out: bool) -> Values:
@@ -70,7 +70,7 @@ class SentencesView:
 
     @property
     def is_toy(self) -> bool:
-        """Tell whether the sentences are a toy's, which no text replaces."""
+        """Return whether the sentences belong to a toy, so that no text replaces them."""
         return self.page.selection[MODE] == TOY
 
     @property
@@ -79,12 +79,12 @@ class SentencesView:
 
     @property
     def can_leave_out(self) -> bool:
-        """Tell whether every sentence has a token when those are left out."""
+        """Return whether every sentence still has a token when special (or first) tokens are left out."""
         return aside(self.trace, self.sentences) is not None
 
     @property
     def outside(self) -> str:
-        """Name what is or can be left out: [CLS] and [SEP], or the first token; and all else that is in no sentence."""
+        """Name the parts that can be left out: [CLS] and [SEP], or the first token, and the rest outside sentences."""
         out, special = places_left_out(self.trace)
         names = dict.fromkeys(self.trace.labels[place] for place in np.flatnonzero(out))
         parts = [escaped(name) for name in names] if special else [f"the first token {named(self.trace, 0)}"]
@@ -94,7 +94,7 @@ class SentencesView:
 
 
 def proven(step: Callable[[SentencesView], Trace | None]) -> Callable[[SentencesView], Trace]:
-    """Make a step return the run that it has drawn, which may be the example's or one of its own."""
+    """Make a step return the run that it has drawn: the run of the view, or another run that the step made."""
 
     def drawn(view: SentencesView) -> Trace:
         return step(view) or view.trace
@@ -103,7 +103,7 @@ def proven(step: Callable[[SentencesView], Trace | None]) -> Callable[[Sentences
 
 
 def look(page: LessonPage, own: Trace) -> SentencesView | None:
-    """Return the sentences of the learner's text, or of an example if the text has only one; and the two chosen."""
+    """Return the sentences of the learner's text (or of an example if the text has only one), and the chosen two."""
     try:
         trace, sentences = _with_two(page, own, split(own))
     except SentencesUnavailable as error:
@@ -128,7 +128,7 @@ def look(page: LessonPage, own: Trace) -> SentencesView | None:
 
 
 def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace, Sentences]:
-    """Return the learner's text if it has two sentences; else the example, and say that it is one."""
+    """Return the learner's text if it has two sentences; otherwise return the example, and say so."""
     if len(sentences) > 1:
         return own, sentences
     shown = page.run(own.model.id, EXAMPLE, "")
@@ -163,13 +163,13 @@ def _say_limits(trace: Trace, sentences: Sentences) -> None:
 
 
 def choose_one(parameter: Counted, title: str, count: int, default: int, what: str = "This text") -> int:
-    """Draw the list of the ``count`` sentences, layers or heads that ``what`` has; the chosen one, from 0."""
+    """Draw the list of the ``count`` sentences, layers or heads of ``what``; returns the chosen number, from 0."""
     selection.fit(parameter, count, what)
     return parameter.choose(title, range(1, count + 1), min(default, count)) - 1
 
 
 def readings(view: SentencesView) -> dict[str, str]:
-    """Say how a map is read, by its measure."""
+    """Sentences that say how to read a map, by its measure."""
     without = f", without {view.outside}," if view.left_out else ""
     return {
         MASS: f"Each row shares out the attention of a sentence{without} as a mean over its tokens and all heads.",
@@ -180,11 +180,11 @@ def readings(view: SentencesView) -> dict[str, str]:
 
 
 def counted(view: SentencesView, question: Question | None) -> Question | None:
-    """Make a question say which tokens it counts, where the learner can leave them out."""
+    """Make a question say which tokens it counts, if the learner can leave tokens out."""
     return counting(question, view.outside, view.left_out) if view.can_leave_out else question
 
 
 def choose_part(view: SentencesView) -> None:
-    """The switch for special tokens, or the first token."""
+    """Draw the switch for special tokens, or for the first token."""
     alone = "A sentence of one token would have none left, so nothing is left out."
     choose_sinks(None if view.can_leave_out else alone)

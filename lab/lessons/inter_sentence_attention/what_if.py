@@ -1,4 +1,4 @@
-"""The lesson's sentences run again, otherwise: in another order, without positions, as a pair."""
+"""The lesson's sentences, run again in other ways: in another order, without positions, as a pair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from lab.models.trace import trace as run
 
 @once
 def exchanged(trace: Trace, left_out: bool) -> InterSentence | None:
-    """Sentences 1 and 2 in the other order. None for a pair, and where other sentences would come of it."""
+    """The text with sentences 1 and 2 swapped.
+
+    None for a pair, or if the new text would be split into other sentences.
+    """
     sentences = split(trace)
     if trace.pair is not None or sentences.left_out or sentences.cut or len(sentences) < 2:
         return None
@@ -31,9 +34,9 @@ def unplaced(trace: Trace, left_out: bool) -> InterSentence:
 
 @once
 def first_and_rest(trace: Trace) -> Trace | None:
-    """The first sentence of one text as the first text of a pair, the others as the second.
+    """A pair made from one text: the first sentence is the first text, and the other sentences are the second.
 
-    None where other sentences would come of it.
+    None if the pair would be split into other sentences.
     """
     sentences = split(trace)
     if sentences.left_out or sentences.cut or len(sentences) < 2:

@@ -13,7 +13,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask which word belongs in the last place, and how logits become probabilities."""
+    """Ask which word comes last, and how logits become probabilities."""
     trace, model = spot.trace, spot.trace.model
     asked = asked_run(trace) if model.weights.vocabulary_head is not None else None
     if asked is None:

@@ -1,6 +1,6 @@
 """Predictions and checks of the masked-language-model lesson, computed from the learner's own trace.
 
-Every builder takes numbers that the page also shows, and returns None when they decide nothing clearly.
+Every function here takes numbers that the page also shows, and returns None if the numbers decide nothing clearly.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from lab.course.words import quoted, share
 from lab.questions.kinds import Quantity, numeric, rises_or_falls, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# A winner is shown with three digits: it has to lead by a tenth to be seen leading.
+# Probabilities are shown with few digits, so the first word has to lead the second by a tenth.
 _LEAD = 1.1
-_RAISED, _SEEN = 2, 0.005  # of a logit, and of a probability with two digits
-# The range of a probability that is an option: exactly 0 would give itself away.
+_RAISED, _SEEN = 2, 0.005  # the growth of a logit, and the smallest visible change of a probability
+# The range of a probability among the options: an exact 0 would give itself away.
 _PROBABILITY = (math.ulp(0.0), 1.0)
 
 
 def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, vocabulary: int) -> Question | None:
-    """Which word does the model find most probable? The others are its runners-up and the true word."""
+    """Ask which word the model finds most probable; the other options are its runners-up and the true word."""
     if len(best) < 2 or best[0].probability < _LEAD * best[1].probability:
         return None
     offered = list(best[:4])
@@ -39,7 +39,7 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
 
 
 def next_best_word(before: str, best: Sequence[Candidate], vocabulary: int) -> Question | None:
-    """Which other word does the model find most probable? Asked where the first one is on screen already."""
+    """Ask which word the model finds second most probable, if the most probable word is on screen already."""
     others = list(best[1:5])
     if len(others) < 2 or others[0].probability < _LEAD * others[1].probability:
         return None
@@ -56,9 +56,9 @@ def next_best_word(before: str, best: Sequence[Candidate], vocabulary: int) -> Q
 
 
 def others_fall(prediction: Prediction, best: Sequence[Candidate]) -> Question | None:
-    """What happens to the third word when the logit of the second one grows by 2?
+    """Ask what happens to the third word when the logit of the second word grows by 2.
 
-    Asked where the change can be seen. ``best`` are the first three words of ``prediction``.
+    None if the change is too small to be seen. ``best`` has the first three words of ``prediction``.
     """
     if len(best) < 3:
         return None
@@ -94,7 +94,7 @@ def others_fall(prediction: Prediction, best: Sequence[Candidate]) -> Question |
 
 
 def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
-    """Does the true word gain when the model can see it? The wrong answers are the other two directions."""
+    """Ask whether the true word gains when the model can see it."""
     change = visible.probability - hidden.probability
     if abs(abs(change) - MARGIN) < 0.01:
         return None
@@ -107,7 +107,7 @@ def shown_word(hidden: Candidate, visible: Candidate) -> Question | None:
 
 
 def shifted(chosen: Candidate) -> Question | None:
-    """Adding one number to all logits changes no probability."""
+    """Ask what happens if one number is added to all logits: no probability changes."""
     p = chosen.probability
     wrong = {
         p * math.e: "Its exponential is e = 2.718 … times as large, but so are all the others: "
@@ -123,7 +123,7 @@ def shifted(chosen: Candidate) -> Question | None:
 
 
 def tempered(prediction: Prediction, best: Candidate) -> Question | None:
-    """What does half the temperature do to the most probable word?"""
+    """Ask what half the temperature does to the most probable word."""
     before = float(prediction.at(1.0).probabilities[best.token_id])
     after = float(prediction.at(0.5).probabilities[best.token_id])
     wrong = {

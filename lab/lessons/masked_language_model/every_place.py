@@ -1,4 +1,4 @@
-"""The screen with the likeliest words of every place, nothing hidden; a click writes the softmax of one out."""
+"""The screen with the likeliest words of every place, without hidden words; a click writes out the softmax of one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row
 
-_ROWS = 24  # of a figure that is shown whole; a longer one scrolls in a box
+_ROWS = 24  # rows of a figure that is shown whole; a longer figure scrolls in a box
 _BOX = 860  # pixels
 _WHY_HIDE = (
     "In training, BERT predicts some words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 "
@@ -62,13 +62,13 @@ def show_every_place(trace: Trace) -> Trace:
 
 
 def _show_grid(trace: Trace) -> slice:
-    """The sentence and the grid, in both of which a click chooses; returns the places that are drawn."""
+    """Draw the sentence and the grid, in both of which a click chooses a word; returns the places that are drawn."""
     place, rank = _cell(trace)
     row = replace(sentence(trace, place), hint="Click a word to look at its place in the figure.")
     show_row(row, lambda place, _: st.session_state.update({_CELL: (place, rank)}))
     rows = figures.places_drawn(trace, place)
     with st.container(height=_BOX if rows.stop - rows.start > _ROWS else "content", border=False):
-        # Other rows need another key: a browser keeps the click that moved the rows.
+        # If the rows change, the key does, too: otherwise the browser would keep the click that moved the rows.
         clicked = draw_cells(partial(figures.every_place, trace, (place, rank)), f"{_GRID}-{rows.start}")
     if clicked is not None and (clicked, rows.start) != st.session_state.get(_CLICKED):
         st.session_state[_CLICKED] = clicked, rows.start
@@ -78,9 +78,9 @@ def _show_grid(trace: Trace) -> slice:
 
 
 def hidden_and_seen(trace: Trace) -> tuple[Candidate, Candidate] | None:
-    """The word that the course hides in this text, with its probability when it is hidden and in plain sight.
+    """The word that the course hides in this text, with its probability when it is hidden and when it is visible.
 
-    None for a text without such a word.
+    None if the text has no such word.
     """
     mask, tokenizer = mask_of(trace.model.tokenizer), trace.model.tokenizer
     places = () if mask is None else place_to_start(trace.encoding, mask[1])
@@ -92,7 +92,7 @@ def hidden_and_seen(trace: Trace) -> tuple[Candidate, Candidate] | None:
 
 
 def _cell(trace: Trace) -> tuple[int, int]:
-    """The place and the rank looked at, from 0, brought inside the text; at first the word that the step is about."""
+    """The chosen place and rank, from 0, inside the text; at first, the place of the word that the step is about."""
     place, rank = st.session_state.get(_CELL, (-1, 0))
     if 0 <= place < len(trace) and rank < figures.ranks(trace):
         return place, rank
@@ -105,7 +105,7 @@ def _cell(trace: Trace) -> tuple[int, int]:
 
 
 def _write_out(trace: Trace, place: int, rank: int) -> None:
-    """Fold one word's probability: its logit, the exponential, the sum, the share."""
+    """Draw, folded, how one word's probability is computed: logit, exponential, sum, share."""
     with st.expander(
         "One probability, written out", icon=":material/function:", on_change="rerun", key="_every_sum"
     ) as x:

@@ -22,8 +22,8 @@ from lab.models.trace import Trace
 
 Truths = tuple[int | None, ...]
 
-_RANKS, _PLACES = 5, 96  # words of a place, and places of a figure of all
-NAMED_UP_TO = 48  # tokens whose bars carry their names
+_RANKS, _PLACES = 5, 96  # number of words per place, and of places in a figure
+NAMED_UP_TO = 48  # tokens, up to which bars carry names
 
 
 def where(traced: Trace, place: int) -> str:
@@ -34,7 +34,7 @@ def where(traced: Trace, place: int) -> str:
 def best_words(
     traced: Trace, place: int, truth: int | None, count: int, temperature: float = 1.0, *, whole: bool = False
 ) -> Figure:
-    """The most probable words at ``place`` (after it, for a causal model); the true one in full colour.
+    """Draw the most probable words at ``place`` (after it, for a causal model), the true word in full colour.
 
     ``whole`` draws the axis from 0 to 1, for figures that are compared.
     """
@@ -54,7 +54,7 @@ def _best_words(
 
 
 def whole_vocabulary(traced: Trace, place: int, truth: int) -> Figure:
-    """Draw the probability of each word of a small vocabulary at ``place``, by id; the true word in full colour."""
+    """Draw the probability of each word of a small vocabulary at ``place``, by id; the true word has full colour."""
     prediction = prediction_at(traced, place, truth)
     words = [word_of(traced.model.tokenizer, each) for each in range(len(prediction.logits))]
     title = f"Probability of every word of the vocabulary {where(traced, place)}"
@@ -67,12 +67,12 @@ def ranks(traced: Trace) -> int:
 
 
 def places_drawn(traced: Trace, place: int) -> slice:
-    """The places that are drawn: all of a short text, those around ``place`` of a long one."""
+    """The places that are drawn: all places of a short text, those around ``place`` in a long text."""
     return window(place, len(traced), _PLACES)
 
 
 def every_place(traced: Trace, cell: tuple[int, int]) -> Heatmap:
-    """The likeliest words of every place of the text as it is, with their shares; place and rank of ``cell`` from 0."""
+    """Draw the likeliest words at every place of the unchanged text, with their probabilities; ``cell`` from 0."""
     rows, count = places_drawn(traced, cell[0]), ranks(traced)
     found, tokenizer = likeliest(traced, count), traced.model.tokenizer
     shares = found.probabilities[rows]
@@ -91,7 +91,7 @@ def every_place(traced: Trace, cell: tuple[int, int]) -> Heatmap:
 def lens_grid(
     traced: Trace, places: tuple[int, ...], truths: Truths, shown: str, cell: tuple[int, int], *, fitted: bool = False
 ) -> Heatmap:
-    """The head on each hidden state: best words, ranks of the true ones, or entropies."""
+    """Draw what the vocabulary head reads from each hidden state: best words, ranks of the true words, or entropies."""
     found = lens.lens(traced, places, truths, fitted=fitted)
     tokenizer, last = traced.model.tokenizer, len(found.best) - 1
     rows = ["Embeddings", *(f"Layer {layer}" for layer in range(1, last + 1))]
@@ -111,7 +111,7 @@ def lens_grid(
 
 
 def lens_words(traced: Trace, layer: int, place: int, truth: int | None, count: int, *, fitted: bool = False) -> Figure:
-    """The most probable words that the head reads after ``layer`` (0: the embeddings)."""
+    """Draw the most probable words that the head reads after ``layer`` (0: the embeddings)."""
     after = f", read after {'the embeddings' if layer == 0 else f'layer {layer}'}"
     return _best_words(traced, lens.lens_prediction(traced, layer, place, truth, fitted=fitted), count, after)
 
@@ -137,8 +137,8 @@ def lens_agreement(traced: Trace) -> Figure:
 def token_scores(traced: Trace, as_probability: bool = False, count: int | None = None) -> Figure:
     """Draw the part of the (pseudo-)log-likelihood that comes from each token, or from the first ``count`` tokens.
 
-    A bar a token with its name; thin upright ones without names where there are many. A masked-language model takes
-    one pass a token.
+    Each token has a bar with its name; if there are many tokens, the bars are thin and upright, without names. A
+    masked-language model takes one pass per token.
     """
     found = scored(traced, count)
     values = [score.probability if as_probability else score.log_probability for score in found.scores]

@@ -1,4 +1,4 @@
-"""The screen that lets the head read every layer, not only the last."""
+"""The screen on which the vocabulary head reads every layer, not only the last."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOP = 5
 
 
 def show_lens(view: PredictionView) -> None:
-    """A word that forms at the place asked about; behind clicks several tokens as a grid, and how far to trust it."""
+    """Show how a word forms at the place asked about; behind clicks, a grid of several tokens, and its limits."""
     record = _of_its_own(view)
     fitted = record is not None and READ_WITH.chosen() == FITTED
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
@@ -68,7 +68,7 @@ def _show_grid(view: PredictionView, fitted: bool) -> None:
 
 
 def _show_limits(view: PredictionView, found: Lens, record: MeasuredLens | None, fitted: bool) -> None:
-    """Say what the last row is and what earlier rows can show, and draw how often the lens names the model's word."""
+    """Explain the last row and the earlier rows, and draw how often the lens names the model's word."""
     _say_limits(view, found, record if fitted else None)
     if record is not None:
         st.markdown(meanings.agreed(record, view.causal))
@@ -87,7 +87,7 @@ def _of_its_own(view: PredictionView) -> MeasuredLens | None:
 
 
 def _what(view: PredictionView, fitted: bool) -> str:
-    """Say what the chosen lens does with the vector of a layer."""
+    """Say how the chosen lens treats the vector of a layer."""
     through = "output embeddings" if view.causal else "vocabulary head"
     if view.trace.model.weights.final_norm is not None:
         through = f"final LayerNorm and {through}"
@@ -118,12 +118,12 @@ def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) 
 
 
 def lens_at(view: PredictionView, places: tuple[int, ...], fitted: bool = False) -> Lens:
-    """The lens at some places of the text on screen."""
+    """The settings of a lens at some places of the text on screen."""
     return lens.lens(view.trace, places, tuple(_truth(view, place) for place in places), fitted=fitted)
 
 
 def _truth(view: PredictionView, place: int) -> int | None:
-    """The true token at a place, or after it in a causal model; None if the learner typed a blank there."""
+    """The true token at a place (in a causal model, after it); None if the learner typed a blank there."""
     ids = view.plain.token_ids
     if view.causal:
         return ids[place + 1] if place + 1 < len(ids) else None
@@ -137,14 +137,14 @@ def name_of(view: PredictionView, place: int) -> str:
 
 
 def offered(view: PredictionView) -> tuple[int, ...]:
-    """The places that the lens can show: all tokens but special ones, unless the text has no others."""
+    """The places that the lens can show: all tokens except special ones, or all if the text has only special tokens."""
     special = view.trace.encoding.special
     ordinary = tuple(i for i in range(len(view.trace)) if not special[i] or i in view.hidden)
     return ordinary or tuple(range(len(view.trace)))
 
 
 def _window(view: PredictionView) -> tuple[int, ...]:
-    """Choose how many tokens the grid has, around the place asked about or from a chosen token on."""
+    """Let the learner choose how many tokens the grid has: around the place asked about, or from a chosen token on."""
     places = offered(view)
     left, right = st.columns(2)
     with left:
@@ -168,7 +168,7 @@ def _window(view: PredictionView) -> tuple[int, ...]:
 
 
 def _cell(found: Lens, at: int) -> tuple[int, int]:
-    """The cell looked at, brought inside the grid: the last row at first, at the token asked about."""
+    """The chosen cell, moved inside the grid; at first, the last row at the token asked about."""
     layers, columns = found.best.shape
     layer, column = st.session_state.get(_CELL, (layers - 1, at))
     if layer < layers and column < columns:
@@ -177,7 +177,7 @@ def _cell(found: Lens, at: int) -> tuple[int, int]:
 
 
 def _show_cell(view: PredictionView, found: Lens, cell: tuple[int, int], fitted: bool) -> None:
-    """One cell in full, chosen by a click or from two lists."""
+    """Show one cell in full, chosen by a click or from two lists."""
     layer, column = cell
     names = ["Embeddings", *(f"Layer {i}" for i in range(1, len(found.best)))]
 

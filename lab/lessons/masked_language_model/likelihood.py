@@ -21,9 +21,9 @@ from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 
-UNASKED_UP_TO = 48  # tokens: more hidden one by one take seconds
+UNASKED_UP_TO = 48  # tokens; to hide more of them one by one takes seconds
 _UNIT = "The nearer a logarithm is to 0, the more probable the token; ln P = −1 means P ≈ 0.37."
-_ROWS = 24  # of a table that is shown whole; a longer one scrolls
+_ROWS = 24  # rows of a table that is shown whole; a longer table scrolls
 
 
 def show_likelihood(trace: Trace) -> Trace:
@@ -81,7 +81,7 @@ def _what(trace: Trace, count: int) -> str:
 
 
 def known(trace: Trace) -> Likelihood | None:
-    """The whole likelihood, if it is there or quickly made."""
+    """The whole likelihood, if it is computed already or can be computed quickly."""
     places = likelihood.scored_places(trace.model, trace.encoding)
     scoring = likelihood.scoring(trace)
     if places and _quick(trace, len(places)):
@@ -114,7 +114,7 @@ def _found(trace: Trace, count: int) -> Likelihood | None:
 
 
 def _score_all(trace: Trace, scoring: Scoring, tell: Progress) -> None:
-    """Score what is missing; between two batches it says how far it is."""
+    """Score the tokens that are missing, and report the progress after each batch."""
     while not scoring.finished:
         scoring.step(trace)
         tell(0.0 if scoring.latest is None else scoring.latest.done)
@@ -174,7 +174,7 @@ def _table(trace: Trace, found: Likelihood) -> None:
 
 
 def _show_limits(trace: Trace, found: Likelihood) -> None:
-    """Say with which other numbers this one can be compared."""
+    """Say with which other numbers this likelihood can be compared."""
     if not found.pseudo:
         vocabulary = f"{trace.model.config.vocabulary:,}"
         st.caption(

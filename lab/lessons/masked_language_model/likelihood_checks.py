@@ -9,14 +9,14 @@ from lab.course.words import share, signed
 from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
 
-# A probability nearer than this to the border of a band, or of top-p, decides nothing that a reader could see.
+# If a probability is nearer than this to the border of a band, or of top-p, a reader could not see its side.
 _BLUR = 0.01
 _BANDS = ((0.0, 0.25, "Below 0.25"), (0.25, 0.75, "Between 0.25 and 0.75"), (0.75, 1.0, "Above 0.75"))
-_LISTED = 6  # probabilities that a question writes out
+_LISTED = 6  # number of probabilities that a question writes out
 
 
 def most_surprising(found: Likelihood, names: Sequence[str]) -> Question | None:
-    """Which of the scored tokens gets the smallest probability? ``names`` words them, in the order of the scores."""
+    """Ask which of the scored tokens gets the smallest probability; ``names`` has their names, in the same order."""
     surprisal = [-score.log_probability for score in found.scores]
 
     def why(at: int, best: int) -> str:
@@ -29,7 +29,7 @@ def most_surprising(found: Likelihood, names: Sequence[str]) -> Question | None:
 
 
 def follows_band(probability: float) -> Question | None:
-    """Does the model think that B follows A? None too near a border of the three bands."""
+    """Ask whether the model thinks that B follows A; None if the probability is near a border of the three bands."""
     if any(abs(probability - low) < _BLUR for low, _, _ in _BANDS[1:]):
         return None
     why = f"P(B follows A) is {share(probability)}."

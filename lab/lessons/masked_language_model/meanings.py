@@ -1,4 +1,4 @@
-"""The meanings of the figures of lesson 9, in the learner's own numbers. Every claim is chosen by them."""
+"""The meanings of the figures of lesson 9, in the learner's own numbers. The numbers choose every claim."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lab.models.trace import Trace
 
 # The smallest difference that is visible in two decimals.
 SEEN = 0.01
-# Two answers about a pair of texts that differ by less are nearly the same.
+# Two answers about a pair of texts are nearly the same if they differ by less than this.
 APART = 0.1
-# A word with more than this has more than all others together; the best with less than that is one of many.
+# A word with more than the first has more than all others together; a best word below the second is one of many.
 HALF, FEW = 0.5, 0.1
 # Up to this number of words, a sentence says “a few”.
 SOME = 10
@@ -36,7 +36,7 @@ def _best(model: LoadedModel, prediction: Prediction) -> tuple[Candidate, Candid
 
 
 def random_weights(model: LoadedModel) -> bool:
-    """Return whether a model has learned nothing yet, so that its words are chance."""
+    """Return whether a model is untrained, so that its words are chance."""
     return twin_of(model.id) is not None or model.id.startswith("toy-untrained")
 
 
@@ -58,7 +58,7 @@ def answered(trace: Trace, prediction: Prediction) -> str:
 
 
 def _how_sure(prediction: Prediction) -> str:
-    """Say how many words together reach one half: the room that the model leaves for other words."""
+    """Say how many words together reach a probability of one half, that is, how much the model leaves open."""
     best = np.sort(prediction.probabilities)[::-1]
     if best[0] > HALF:
         return "The best word has more than all the other words together: the model leaves little room for others."
@@ -68,7 +68,7 @@ def _how_sure(prediction: Prediction) -> str:
 
 
 def compared(trace: Trace, place: int) -> str:
-    """Say which word fits the vector best, by how much, and whether the words' own biases decide it."""
+    """Say which word fits the vector best, by how much, and whether this is due to the biases of the words."""
     prediction = prediction_at(trace, place, None)
     first, second = _best(trace.model, prediction)
     told = (
@@ -86,7 +86,7 @@ def compared(trace: Trace, place: int) -> str:
 
 
 def turned(trace: Trace, prediction: Prediction) -> str:
-    """Say which ratio of probabilities comes from the lead of the best logit over the second."""
+    """Say how the lead of the best logit over the second becomes a ratio of probabilities."""
     first, second = _best(trace.model, prediction)
     lead = (first.logit - second.logit) / prediction.temperature
     ratio = math.exp(lead) if lead < 700 else math.inf
@@ -104,7 +104,7 @@ def turned(trace: Trace, prediction: Prediction) -> str:
 
 
 def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
-    """From which layer on the lens reads the word of the output, and where that word gains most."""
+    """Say from which layer on the lens reads the output's word, and in which layer that word gains most."""
     best = lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
     final, last = int(best[-1]), len(best) - 1
     since = next(row for row in range(last + 1) if (best[row:] == final).all())
@@ -146,7 +146,7 @@ def most_apart(found: MeasuredLens) -> Agreed:
 
 
 def agreed(found: MeasuredLens, causal: bool) -> str:
-    """Say how much more the fitted lens reads than the plain one, and how much a map alone can guess."""
+    """Say how much more the fitted lens reads than the plain lens, and how much a map alone can guess."""
     at = most_apart(found)
     asked = "places" if causal else "hidden words"
     return (
@@ -158,13 +158,13 @@ def agreed(found: MeasuredLens, causal: bool) -> str:
 
 
 def rows_where_plain_reads_more(found: MeasuredLens) -> list[int]:
-    """The rows, 0 the embeddings, where the plain lens names more of the model's words that are in plain sight."""
+    """The rows (0: the embeddings) in which the plain lens names more of the model's words at visible words."""
     plain, fitted = found.in_sight or ((), ())
     return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= SEEN]
 
 
 def fitted_where(found: MeasuredLens, causal: bool) -> str:
-    """On which places the maps were fitted, and after which layers the plain lens reads more at other places."""
+    """Say at which places the maps were fitted, and after which layers the plain lens reads more at other places."""
     if causal:
         return "The maps were fitted on other texts."
     rows = ["the embeddings" if row == 0 else f"layer {row}" for row in rows_where_plain_reads_more(found)]
@@ -192,7 +192,7 @@ def in_sight(hidden: Candidate, visible: Candidate) -> str:
 def copied(trace: Trace, likeliest: Sequence[int]) -> str:
     """Count the places at which the likeliest word is the word of the text, or the next token of the text.
 
-    ``likeliest`` has the id of the likeliest word of every place.
+    ``likeliest`` has the id of the likeliest word at every place.
     """
     causal = trace.model.config.causal
     places = known_places(trace)
@@ -221,7 +221,7 @@ def known_places(trace: Trace) -> list[int]:
 
 
 def unsure(found: Likelihood, causal: bool) -> str:
-    """A perplexity in plain words: among how many words with equal chance the model would be as unsure."""
+    """Put a perplexity into plain words: the number of equally likely words that would make the model as unsure."""
     name, at = ("perplexity", "before a token") if causal else ("pseudo-perplexity", "at a hidden token")
     return (
         f"The {name} is **{found.perplexity:,.1f}**: on average the model is as unsure {at} as if it chose among "
@@ -241,7 +241,7 @@ def both_orders(found: NextSentence) -> str:
 
 
 def can_be_drawn(found: Sampling, first: str) -> str:
-    """Say how many tokens can still be drawn, and which share the likeliest, ``first``, has now."""
+    """Say how many tokens can still be drawn, and which share the likeliest token, ``first``, has now."""
     kept, total, best = len(found.kept), len(found.order), found.order[0]
     before, after = share(float(found.probabilities[best])), share(float(found.shares[best]))
     if kept == total:
@@ -258,7 +258,7 @@ def can_be_drawn(found: Sampling, first: str) -> str:
 
 
 def topic_or_order(tried: PairsTried) -> str:
-    """Say whether a model's answers to many pairs tell which texts belong together, and in which order."""
+    """Say whether a model's answers to many pairs show which texts belong together, and in which order."""
     count, right = len(tried.follows), np.array(tried.follows)
     ordered, together = (int((right > np.array(other)).sum()) for other in (tried.swapped, tried.mixed))
     means = (f"{np.mean(each):.2f}" for each in (tried.follows, tried.swapped, tried.mixed))

@@ -24,14 +24,14 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 
 UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")
-_MANY = "_pairs_of"  # the model that reads many pairs
-_LETTERS = 60  # of a text that is named in a sentence
+_MANY = "_pairs_of"  # session key for the id of the model that has read many pairs
+_LETTERS = 60  # characters of a text that a sentence names
 
 
 def show_next_sentence(trace: Trace) -> Trace:
-    """Show P(B follows A) from [CLS] in both orders, and return the run that it comes from.
+    """Show P(B follows A), read from [CLS], in both orders; return the run that the first comes from.
 
-    Without a pair of the learner's it is an example's, and says so.
+    If the learner has no pair, the run is about an example, and the page says so.
     """
     st.markdown(
         "BERT was trained on pairs of texts, too. Half of the time text B followed text A in its source; otherwise B "
@@ -67,7 +67,7 @@ def _told(text: str) -> str:
 
 
 def _offer(trace: Trace) -> None:
-    """Two pairs to begin with, and the learner's own the other way round."""
+    """Offer two pairs to begin with, and the learner's own pair in the other order."""
     with st.container(horizontal=True):
         st.button(
             "A pair that follows", icon=":material/link:", on_click=use_texts, args=FOLLOWING[0], key="_pair.following"
@@ -93,7 +93,7 @@ def _show(trace: Trace, found: NextSentence) -> None:
 
 
 def _show_logits(found: NextSentence) -> None:
-    """The softmax over two logits, written out, and the logits of both orders."""
+    """Write out the softmax over two logits, and list the logits of both orders."""
     st.latex(_written_out(found))
     table = pd.DataFrame(
         {
@@ -107,7 +107,7 @@ def _show_logits(found: NextSentence) -> None:
 
 
 def _show_many(trace: Trace) -> None:
-    """Ask about other pairs at a click: each pair takes three runs."""
+    """Ask the model about other pairs, at a click because each pair takes three runs."""
     st.markdown(
         f"Is it the same for other pairs? The lab has {len(FOLLOWING)} pairs in which the second text follows the "
         "first. Ask the model about each pair in order, swapped, and with the second text of another pair."

@@ -1,4 +1,4 @@
-"""The end of the course: how the model on screen made a word, what its last vectors are used for, where to go on."""
+"""The end of the course: how the model made a word, the uses of its last vectors, and where to go on."""
 
 import streamlit as st
 
@@ -26,12 +26,12 @@ ONWARD = (
 
 
 def uses(trace: Trace) -> str:
-    """Say what the last vectors are used for, in a model that fills blanks or in one that writes on."""
+    """Say what the last vectors are used for, in a model that fills blanks or in a model that continues a text."""
     return _WRITES if trace.model.config.causal else _FILLS
 
 
 def show_onward(trace: Trace) -> None:
-    """Show what the vectors are used for, and folded where the ideas come from."""
+    """Show what the vectors are used for and, folded, where the ideas come from."""
     st.header("Where to go from here")
     st.markdown(uses(trace))
     with st.expander("Before and beyond this lab", icon=":material/history:"):

@@ -20,7 +20,7 @@ from lab.ui.play import Screens, Step
 from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 HIDE, NEXT = "hide-words", "next-token"
-# Steps that take the text as it is; the others ask about one place of it.
+# Steps that read the text as it is; the other steps ask about one place in it.
 _WHOLE = {"every-place": show_every_place, "likelihood": show_likelihood, "next-sentence": show_next_sentence}
 Seen = PredictionView | Trace
 
@@ -30,7 +30,7 @@ def _look(page: LessonPage, trace: Trace) -> Callable[[str], Seen | None]:
 
 
 def _asking(step: Callable[[PredictionView], None]) -> Step[Seen]:
-    """A step about one place of the text; its run is the one that the proof compares."""
+    """Make a step about one place of the text; the proof compares its run."""
 
     def drawn(view: Seen) -> Trace:
         assert isinstance(view, PredictionView)

@@ -14,11 +14,11 @@ from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.shared.prediction import PredictionView
 
-_HIDDEN_TOO = 4  # words of which one is hidden, too: a run each
+_HIDDEN_TOO = 4  # words that are hidden in turn, each in a run of its own
 
 
 def show_checks(view: PredictionView) -> None:
-    """Questions on this text, and one that the model answers by reading another."""
+    """Questions on this text, and one question that the model answers by reading another text."""
     run = partial(runs.run, view.model.id, pair="", changes=Interventions())
     toy = view.page.selection[MODE] == TOY
     questions: list[Question | None] = [
@@ -31,7 +31,7 @@ def show_checks(view: PredictionView) -> None:
 
 
 def _one_more_hidden(view: PredictionView) -> Question | None:
-    """Up to four whole words of the text that are in plain sight."""
+    """Ask which of up to four visible words, if hidden, costs the best word most; None for a model without a mask."""
     encoding, mask = view.trace.encoding, mask_of(view.model.tokenizer)
     if mask is None:
         return None

@@ -1,4 +1,4 @@
-"""The screen that draws the next token: temperature, top-k, top-p, and a text that goes on."""
+"""The screen that draws the next token: temperature, top-k, top-p, and a text that the model continues."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
 
 _BARS = 12
-_FIRST = 6  # ranks that the table always has
-_SECONDS = 30.0  # after so long a continuation ends where it is
+_FIRST = 6  # number of first ranks that the table always has
+_SECONDS = 30.0  # seconds after which a continuation ends
 _DRAWN = "_drawn"
 
 
 def show_sampling(view: PredictionView) -> None:
-    """The tokens that can be drawn after a place, and the one that is; then a text that goes on."""
+    """Show the tokens that can be drawn after a place, and the token that is drawn; then continue the text."""
     trace, prediction, settings = view.trace, view.prediction, _chosen()
     found, seed = sampling.sample(prediction, settings), DRAW_SEED.chosen()
     _show_draw(trace, found, seed)
@@ -67,7 +67,7 @@ def _show_controls() -> None:
 
 
 def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, settings: SamplingSettings) -> None:
-    """The most probable tokens on their way, and how much is left after each step."""
+    """List the most probable tokens after each step, and how many tokens and how much probability are left."""
     tokenizer = trace.model.tokenizer
     ranks = _telling_ranks(found)
     shown = found.order[[rank - 1 for rank in ranks]]
@@ -101,7 +101,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
 
 
 def _telling_ranks(found: Sampling) -> list[int]:
-    """The first few ranks, and on both sides of each border the last that stays and the first that goes."""
+    """The first few ranks, and at each border the last rank that stays and the first that is removed."""
     borders = (len(found.kept), int(found.by_top_k.sum()))
     ranks = {*range(1, _FIRST + 1), *borders, *(border + 1 for border in borders)}
     return sorted(rank for rank in ranks if rank <= len(found.order))
@@ -113,7 +113,7 @@ def _next_seed() -> None:
 
 
 def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
-    """Draw the shares, and say among them where the random number falls."""
+    """Draw the shares of the tokens, and say into which share the random number falls."""
     tokenizer = trace.model.tokenizer
     number = float(np.random.default_rng(seed).random())
     token_id = found.drawn(number)
@@ -147,7 +147,7 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
 
 
 def _draw_on(view: PredictionView, count: int, settings: SamplingSettings, seed: int, wanted: Hashable) -> None:
-    """Draw token after token. Whatever ends this run of the page, what was drawn by then stays."""
+    """Draw token after token. If the page run ends early, the tokens drawn so far stay."""
     begun, line, trace = time.monotonic(), st.empty(), view.trace
     tokens = sampling.continue_text(trace.model, sampling.begun(trace.encoding, view.place + 1), count, settings, seed)
     for done, step in enumerate(tokens, start=1):

@@ -1,4 +1,4 @@
-"""The screens of the masked-language-model lesson, one function a step."""
+"""The screens of the masked-language-model lesson, one function per step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lab.ui.toys.toy_runs import TRAIN_STEP, link_to_toy
 
 
 def show_hidden(view: PredictionView) -> None:
-    """The most probable words for a blank."""
+    """Show the most probable words for a blank."""
     prompt = f"Which word does the model find most probable at token {view.place + 1}?"
     if _predict_best(view, prompt):
         _show_best(view, view.prediction, f"In your text, token {view.place + 1} is")
@@ -39,7 +39,7 @@ def show_hidden(view: PredictionView) -> None:
 
 
 def show_next(view: PredictionView) -> None:
-    """The most probable next tokens, by a model that reads from left to right."""
+    """Show the most probable next tokens of a model that reads from left to right."""
     st.markdown(
         f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token. So it has no "
         "[MASK]: you ask it for the next token. It gives every token of its vocabulary a **probability**: a number "
@@ -59,7 +59,7 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
         return True
     best, truth = view.best(5), view.truth
     if truth is not None and truth.rank == 1:
-        # The sidebar shows that word, so asking for it would be too easy. The next one is.
+        # The sidebar shows the text and so the best word; asking for it would be too easy, so ask for the second best.
         before = f"Your text has {quoted(truth.word)} there, and the model finds it most probable, too."
         question = checks.next_best_word(before, best, view.model.config.vocabulary)
     else:
@@ -68,7 +68,7 @@ def _predict_best(view: PredictionView, prompt: str) -> bool:
 
 
 def _show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
-    """The most probable words as bars, the true one in full colour; what they mean, and the rank of the true one."""
+    """Draw the most probable words as bars, the true word in full colour; say what they mean, and name its rank."""
     shown = (prediction.place, prediction.truth, TOP.chosen(), prediction.temperature)
     draw(partial(figures.best_words, view.trace, *shown), "candidates")
     meaning(meanings.answered(view.trace, prediction))
@@ -85,7 +85,7 @@ def _show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
 
 
 def show_vector(view: PredictionView) -> None:
-    """From the last vector to logits and to probabilities; behind clicks the vectors and the sum written out."""
+    """Show how the last vector becomes logits and probabilities; behind clicks, the vectors and the sum written out."""
     heat = TEMPERATURE.chosen() if view.causal else 1.0
     prediction = view.prediction.at(heat)
     first, second = view.best(2)
@@ -117,7 +117,7 @@ def show_vector(view: PredictionView) -> None:
 
 
 def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
-    """The vectors of the head, each on a scale of its own: LayerNorm can make numbers ten times as large."""
+    """Draw the vectors of the head, each on its own scale, because LayerNorm can make numbers ten times as large."""
     head = view.model.weights.vocabulary_head
     normed = steps.dense is not None and view.model.weights.final_norm is not None
     rows = {"hidden state, final LayerNorm" if normed else "hidden state": steps.hidden}
@@ -140,7 +140,7 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
 
 
 def _show_parts(view: PredictionView, steps: predictions.HeadSteps) -> None:
-    """A few logits taken apart."""
+    """Show the parts of a few logits."""
     shown = _with_truth(view, view.best(5))
     parts = predictions.logit_parts(view.trace, steps, [each.token_id for each in shown])
     biased = any(part.bias for part in parts)

@@ -1,4 +1,4 @@
-"""A softmax written out: one word's probability as a formula with its numbers, and the sum that it is divided by."""
+"""A softmax written out: one word's probability as a formula with numbers, and the sum in its denominator."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
 
 def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidate:
-    """Bars whose logits can be moved, one at a time; returns the word that is chosen in them, the first to begin with.
+    """Draw bars whose logits can be moved, one at a time; returns the word chosen in them, at first the first.
 
-    Moving asks Python for nothing: nothing but the figure changes.
+    Moving a bar does not rerun the page: only the figure changes.
     """
     ids = [each.token_id for each in shown]
     chosen = ids.index(found) if (found := st.session_state.get(_CANDIDATE)) in ids else 0
@@ -44,7 +44,7 @@ def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidat
 
 
 def _log_of_rest(prediction: Prediction, ids: Sequence[int]) -> float:
-    """ln of the sum of e to the scaled logits of all other words."""
+    """The logarithm of the sum of e to the scaled logits, over all words except ``ids``."""
     rest = predictions.rest(prediction, ids)
     return float("-inf") if rest <= 0 else math.log(rest) + prediction.largest
 
@@ -63,12 +63,12 @@ def written_out(chosen: Candidate, prediction: Prediction) -> str:
 
 
 def _small(rest: float) -> str:
-    """A sum with three decimals, or with two digits where those would be zeros."""
+    """Write a sum with three decimals, or with two significant digits if the decimals would be zeros."""
     return f"{rest:.3f}" if rest >= 0.0005 else f"{rest:.2g}"
 
 
 def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
-    """Show where the divisor comes from: the candidates shown, all the others, their sum."""
+    """Show the parts of the divisor: the candidates on screen, all other words, and their sum."""
     power = "e^(z − max)" if prediction.temperature == 1 else "e^((z − max)/T)"
     table = pd.DataFrame(
         {

@@ -38,14 +38,14 @@ _PURPOSE = (
 
 
 def toy_trace(page: OpenPage) -> Trace:
-    """The chosen sentence through the toy that the sidebar asks for; says how far that one is."""
+    """Run the chosen sentence through the sidebar's toy, and say how far this toy is trained."""
     plan = toy_runs.blank_plan(page.selection)
     say_trained(_PURPOSE, plan)
     return number_run(toy_runs.toy(plan), as_text(toy_runs.ruled_sentence(page.selection)))
 
 
 def show_rule(page: LessonPage) -> None:
-    """The sentences and their rule; validation and summary behind a click."""
+    """Show the sentences and their rule; validation and summary are behind a click."""
     data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
     st.markdown(
         f"{rule.description} Each letter is a word. Hide one, and the other letters tell which letter it was. "
@@ -95,7 +95,7 @@ def _hidden(model: LoadedModel, words: tuple[int, ...], place: int) -> Trace:
 
 
 def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
-    """The bars before and now, the share of right answers, the curves, the code."""
+    """Show the bars before training and now, the share of right answers, the curves, the code."""
     first, now = run.kept[0], run.latest
     left, right = st.columns(2)
     for at, column, title in ((first, left, "Before training"), (now, right, f"After {now.step} steps")):

@@ -28,9 +28,9 @@ _OWN = "_own_sentence"
 
 
 def one_word_changed(view: PredictionView) -> None:
-    """A sentence with its verb asked for; where it is on screen already, with its subject changed.
+    """Offer a sentence that asks for its verb; if the sentence is on screen already, offer to change its subject.
 
-    The sentence is the first of ours that the model on screen answers in two ways.
+    The sentence is the first of the lab's to which the model on screen has two answers.
     """
     if view.page.selection[MODE] == TOY:
         return
@@ -45,7 +45,7 @@ def one_word_changed(view: PredictionView) -> None:
 
 
 def _asked_about(view: PredictionView, blank: Blank, changed: bool) -> Changes:
-    """The sentence with its answer hidden, or asked for after the word before it."""
+    """The changes that ask for the answer: hide it, or, in a causal model, ask after the word before it."""
     text = blank.filled(changed)
     encoding = encode(view.model.tokenizer, view.model.config, text)
     start = text.index(blank.answers[changed])
@@ -56,7 +56,7 @@ def _asked_about(view: PredictionView, blank: Blank, changed: bool) -> Changes:
 
 
 def own_sentence(first: str) -> None:
-    """At the end: a sentence of the learner's own, which the step ``first`` then asks about."""
+    """Offer, at the end, a field for the learner's own sentence, which the step ``first`` then asks about."""
     st.text_input(
         "Now your own sentence", key=_OWN, max_chars=TEXT.longest, placeholder="A sentence with a word to hide"
     )
@@ -75,7 +75,7 @@ def _take_own(first: str) -> None:
 
 
 def another_place(view: PredictionView) -> None:
-    """Ask about the longest other word of the text: another vector, other logits."""
+    """Offer to ask about the longest other word of the text, as another vector gives other logits."""
     encoding, plain = view.plain.encoding, view.plain
     mask = mask_of(view.model.tokenizer)
     asked = view.place + view.causal
@@ -93,7 +93,7 @@ def another_place(view: PredictionView) -> None:
 
 
 def two_words_swapped(trace: Trace) -> None:
-    """Two neighbouring words change places: the longest two, so that no name or article is all that moves."""
+    """Offer to swap two neighbouring words: the longest two, so that more than an article moves."""
     encoding, text = trace.encoding, trace.text
     whole = set(whole_words(encoding, [i for i, second in enumerate(encoding.in_pair) if not second]))
     starts = [i for i in sorted(whole) if i + 1 in whole]

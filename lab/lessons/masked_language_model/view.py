@@ -9,12 +9,12 @@ from lab.ui.tables import show_table
 
 
 def temperature() -> float:
-    """The slider of the temperature."""
+    """Draw the slider of the temperature."""
     return TEMPERATURE.choose("Temperature", 0.1)
 
 
 def numbers_table(table: pd.DataFrame, **formats: str) -> None:
-    """A table whose columns of numbers have four decimals, or look as ``formats`` says."""
+    """Draw a table whose numbers have four decimals, unless ``formats`` names another format for a column."""
     columns = table.select_dtypes("number").columns
     four = [name for name in columns if name not in formats]
     table = table.assign(**{name: table[name].mask(table[name].abs() < 0.00005, 0.0) for name in four})  # no −0.0000

@@ -1,4 +1,4 @@
-"""Checks that ask why, what would happen if, and about another sentence: each is really run."""
+"""Checks that ask why, what would happen if, and about another sentence; the model really runs each case."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lab.models.trace import Trace
 from lab.questions.kinds import ranked, rises_or_falls, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-_BLUR = 0.01  # nearer to the margin than this, nobody could see the side
+_BLUR = 0.01  # a change nearer to the margin than this is on neither side visibly
 _LEAD = 1.1
 
 
 def why_hidden(causal: bool) -> Question:
-    """Why does BERT need the mask, or GPT-2 none?"""
+    """Ask why BERT needs the mask, or why GPT-2 needs none."""
     if causal:
         right = Option(
             "It never sees the tokens after the one you ask about",
@@ -44,7 +44,7 @@ def why_hidden(causal: bool) -> Question:
 
 
 def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Question | None:
-    """Which further hidden word costs the best word most? ``seen`` has hidden words; ``others`` are not among them."""
+    """Ask which further hidden word costs the best word most; ``others`` are places that are not hidden in ``seen``."""
     prediction = prediction_at(seen, place, None)
     best, tokenizer = prediction.best(1)[0], seen.model.tokenizer
     before = float(prediction.probabilities[best])
@@ -69,7 +69,7 @@ def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Questio
 
 
 def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate | None:
-    """``word`` as an answer at that place; None if it is not a single token."""
+    """Return ``word`` as an answer in the blank; None if it is not a single token."""
     spellings = (f"Ġ{word}", f"▁{word}", word) if model.config.causal else (word, f"Ġ{word}", f"▁{word}")
     ids = (model.tokenizer.token_to_id(each) for each in spellings)
     found = next((i for i in ids if i is not None), None)
@@ -82,7 +82,7 @@ def _read(text: str, causal: bool) -> str:
 
 
 def other_subject(run: Run, model: LoadedModel, blank: Blank) -> Question | None:
-    """One word of the sentence is changed: what becomes of the answer's probability?"""
+    """Ask what happens to the answer's probability if one word of the sentence is changed."""
     before, after = (blank_of(run, model, text) for text in (blank.text, blank.changed))
     if before is None or after is None:
         return None

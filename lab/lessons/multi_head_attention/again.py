@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask why there are several heads, and how long their sum is."""
+    """Ask why there are several heads, and how long the sum of their vectors is."""
     yield checks.who_agrees(spot.trace, spot.traced, spot.head, spot.query)
     yield what_if.why_several(spot.trace.model.config)
     yield what_if.together(spot.trace, head_sum(spot.traced), spot.query)

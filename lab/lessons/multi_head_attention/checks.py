@@ -19,7 +19,7 @@ from lab.questions.question import MARGIN, Option, Question, shuffled
 
 
 def parameters(config: ModelConfig, heads: int) -> Question | None:
-    """How many numbers do W_Q, W_K, W_V and W_O hold with another number of heads?"""
+    """Ask how many numbers W_Q, W_K, W_V and W_O hold with another number of heads."""
     d, now = config.width, attention_parameters(config)
     if heads == config.heads or d % heads:
         return None
@@ -50,14 +50,14 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
 
 
 def other_cut(config: ModelConfig) -> int:
-    """Another number of heads to ask about: twice the number, or half of it if the width does not allow that."""
+    """Another number of heads to ask about: twice the number, or, if that does not divide the width, a smaller one."""
     cuts = divisors(config.width)
     double = 2 * config.heads
     return double if double in cuts else max((cut for cut in cuts if cut < config.heads), default=config.heads)
 
 
 def first_moved(layer: int, head: int, moved: Values) -> Question | None:
-    """Where does the residual stream change when a head is off? ``moved`` (L+1,), 0 are the embeddings."""
+    """Ask where the residual stream changes when a head is off; ``moved`` (L+1,), with the embeddings first."""
     layers = len(moved) - 1
     if layers < 2 or moved[: layer + 1].any() or not (moved[layer + 1 :] > 0).all():
         return None
@@ -78,7 +78,7 @@ def first_moved(layer: int, head: int, moved: Values) -> Question | None:
 
 
 def who_agrees(trace: Trace, layer: LayerTrace, head: int, query: int) -> Question | None:
-    """How many heads of the layer look most at the same token as this one?"""
+    """Ask how many heads of the layer look most at the same token as this head."""
     count = trace.model.config.heads
     if count < 2 or (trace.model.config.causal and query == 0):
         return None
@@ -96,7 +96,7 @@ def who_agrees(trace: Trace, layer: LayerTrace, head: int, query: int) -> Questi
 
 
 def word_without(with_head: Prediction, without: Prediction, head: Head, tokenizer: Tokenizer) -> Question | None:
-    """Which word is the most probable without a head? The others are the best words with it."""
+    """Ask which word is the most probable without a head; the wrong options are the best words with the head."""
     best, then = with_head.best(1)[0], without.best(1)[0]
     ids = list(dict.fromkeys([best, then, *with_head.best(4)]))[:4]
     words = [quoted(word_of(tokenizer, each)) for each in ids]
@@ -110,7 +110,7 @@ def word_without(with_head: Prediction, without: Prediction, head: Head, tokeniz
 
 
 def how_many_matter(before: float, after: Values) -> Question | None:
-    """How many heads change a probability by less than a twentieth of it? Asked where the answer is clear."""
+    """Ask how many heads change a probability by less than a twentieth of it; None if the answer is not clear."""
     pale = pale_heads(before, after)
     part = pale / after.size
     if min(abs(part - border) for border in (1 / 3, 2 / 3)) < MARGIN:

@@ -30,7 +30,7 @@ _CUTS = 9  # rows of the table
 
 
 def _other_head(view: OneHead) -> int:
-    """The head to compare with, from 0; if possible, a head other than the chosen one."""
+    """The head to compare with, from 0; if possible, another head than the chosen head."""
     config = view.trace.model.config
     if selection.asks(OTHER_HEAD, view.head + 1):
         selection.note(f"Head {view.head + 1} cannot be compared with itself; choose another head.")
@@ -40,7 +40,7 @@ def _other_head(view: OneHead) -> int:
 
 
 def show_two(view: OneHead) -> None:
-    """Two maps on one scale, their difference, and one number for it."""
+    """Show two maps on one scale, their difference, and one number for the difference."""
     trace, layer = view.trace, view.layer
     if trace.model.config.heads < 2:
         st.info(_ONE_HEAD, icon=":material/info:")
@@ -65,7 +65,7 @@ def show_two(view: OneHead) -> None:
 
 
 def _try_another(view: OneHead, other: int) -> None:
-    """The head that differs most from the chosen one; beside that, the one that is most like it."""
+    """Offer the head that differs most from the chosen head; from there, the head that is most like it."""
     apart = comparing.layer_divergence(view.trace, view.layer.index)[view.head]
     if len(apart) < 3:
         return
@@ -98,7 +98,7 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
 
 
 def show_count(view: OneHead) -> None:
-    """A layer has one number of parameters, into however many heads it is cut."""
+    """Show that the number of parameters of a layer does not depend on its number of heads."""
     trace, config = view.trace, view.trace.model.config
     question = checks.parameters(config, 1)
     if not predict(LESSON, question):
@@ -119,7 +119,7 @@ def show_count(view: OneHead) -> None:
 
 
 def _show_toy_cut(view: OneHead, counted: int) -> None:
-    """The random toy in the cut that the sidebar asks for; why the others keep theirs."""
+    """Show the random toy with the sidebar's number of heads, or say why the number of other toys is fixed."""
     heads, weights = view.trace.model.config.heads, view.page.selection[TOY_WEIGHTS]
     if weights == RANDOM:
         st.markdown(

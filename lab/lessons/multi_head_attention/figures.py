@@ -23,7 +23,7 @@ TOP = 5
 
 
 def moved_by_token(traced: Trace, layer: int, head: int, to_mean: bool = False, place: int = 0) -> Heatmap:
-    """Draw how far each token's vector moves with one head off; of a long text the tokens around ``place``."""
+    """Draw how far each token's vector moves with one head off; in a long text, only for tokens around ``place``."""
     moved = head_off(traced, layer, head, None, to_mean).moved
     shown = window(place, len(traced), COLUMNS)
     axes = Axis("After", streams(len(moved))), Axis("Token", traced.labels[shown])
@@ -32,7 +32,7 @@ def moved_by_token(traced: Trace, layer: int, head: int, to_mean: bool = False, 
 
 
 def best_with_head(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Figure:
-    """The most probable words at ``place``, on one scale with :func:`best_without_head`; ``word``, an id, is marked.
+    """Draw the most probable words at ``place``, on the scale of :func:`best_without_head`; ``word`` (id) is marked.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -40,7 +40,7 @@ def best_with_head(traced: Trace, layer: int, head: int, place: int, word: int, 
 
 
 def best_without_head(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Figure:
-    """The most probable words at ``place`` with the head off. Errors: those of :func:`best_with_head`."""
+    """Draw the most probable words at ``place`` with the head off. Errors: those of :func:`best_with_head`."""
     return _best(traced, _predictions(traced, layer, head, place, to_mean), word, off=True)
 
 
@@ -51,7 +51,7 @@ def _predictions(traced: Trace, layer: int, head: int, place: int, to_mean: bool
 
 
 def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off: bool) -> Figure:
-    """The best words of one of both; ``word`` has a bar of its own below them where it is not among them."""
+    """Draw the best words of one of the two predictions; if ``word`` is not among them, its bar is added below."""
     shown, causal = both[off], traced.model.config.causal
     best, followed = candidates(shown, TOP, traced.model.tokenizer), candidate(shown, word, traced.model.tokenizer)
     words = best if followed in best else (*best, followed)
@@ -65,9 +65,9 @@ def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off:
 
 
 def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Heatmap:
-    """Draw the change of ln P(``word``), an id, at ``place`` with each head off, one at a time; one is outlined.
+    """Draw the change of ln P(``word``), an id, at ``place`` with each head off, one at a time; one head is outlined.
 
-    A run for every head of the model. Raises ValueError for a model without a vocabulary head.
+    This takes one run for every head of the model. Raises ValueError for a model without a vocabulary head.
     """
     change = log_change(traced, place, word, to_mean)
     title = f"Change of ln P({word_of(traced.model.tokenizer, word)}) with each head off"

@@ -39,7 +39,7 @@ _CHOSEN = "The lab chose this sentence because much changes in it."
 
 
 def show_one(view: OneHead) -> Trace:
-    """Switch one head off, and show the words of the model with it and without it."""
+    """Switch one head off, and show the model's words with and without the head."""
     now = scene(view, first=True, asked=keys_blank(view.page, view.trace.model))
     with now.drawing:
         _show_one(now)
@@ -71,7 +71,7 @@ def _show_one(now: Scene) -> None:
 
 
 def _try_a_neighbour(now: Scene) -> None:
-    """Another head of the layer, to compare with: the one before, or the one after the first."""
+    """Offer another head of the layer for comparison: the head before, or, for the first head, the head after."""
     other = now.head - 1 if now.head else 1
     if now.trace.model.config.heads > 1:
         try_this("another head of this layer. Does it matter, too?", f"Switch off head {other + 1}", {HEAD: other + 1})
@@ -94,7 +94,7 @@ def _draw_moves(now: Scene) -> None:
 
 
 def _draw_words(now: Scene, view: PredictionView, without: Prediction) -> None:
-    """The most probable words with the head and without it."""
+    """Draw the most probable words with the head and without it."""
     word = now.word
     assert word is not None
     shown = (now.trace, now.layer, now.head, view.place, word.token_id, now.to_mean)
@@ -111,7 +111,7 @@ def _draw_words(now: Scene, view: PredictionView, without: Prediction) -> None:
 
 
 def show_each(view: OneHead) -> Trace:
-    """Every head off, one at a time, as a map of the model."""
+    """Show a map of the model in which every head is switched off, one at a time."""
     now = scene(view, first=False, asked=keys_blank(view.page, view.trace.model))
     with now.drawing:
         _show_each(now)
@@ -132,7 +132,7 @@ def _show_each(now: Scene) -> None:
 
 
 def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: int, word: Candidate) -> None:
-    """The map for a model that predicts: change of ln P."""
+    """Draw the map for a model that predicts words: the change of ln P."""
     if not predict(LESSON, checks.how_many_matter(word.probability, probabilities)):
         return
     effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
@@ -178,7 +178,7 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
 
 
 def _show_moves(now: Scene, found: EachHeadOff) -> None:
-    """The map for a model that predicts nothing: how far its last vectors move."""
+    """Draw the map for a model that predicts no words: how far its last vectors move."""
     draw(partial(figures.effect_on_vectors, now.trace, now.layer, now.head, now.to_mean), EFFECTS, clickable=True)
     st.caption("Each cell is one head that is taken away. Click a head to choose it.")
     meaning(meanings.each_moved(found.moved))
@@ -187,7 +187,7 @@ def _show_moves(now: Scene, found: EachHeadOff) -> None:
 
 
 def _try_the_strongest(sizes: Values) -> None:
-    """The head without which most changes, one step back. ``sizes`` (L, H)."""
+    """Offer the head without which most changes, in the previous step. ``sizes`` (L, H)."""
     layer, head = (int(at) for at in np.unravel_index(int(sizes.argmax()), sizes.shape))
     try_this(
         f"take {head_name((layer, head))} away. What does the model say then?",

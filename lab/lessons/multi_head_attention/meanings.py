@@ -23,9 +23,9 @@ from lab.questions.question import MARGIN
 
 _ONE = "This layer has one head, so there is no other head to compare it with."
 _ALONE = "A single token can attend only to itself. Write a longer sentence."
-_NOTHING = 0.01  # a change of ln P that is next to none: 1 % of the probability
+_NOTHING = 0.01  # a smaller change of ln P counts as hardly any; 1 % of the probability
 _PALE = 0.05  # a change by less than this share of the probability is pale in the map
-_NAMED = 3  # places that a sentence lists
+_NAMED = 3  # number of places that a sentence lists
 
 
 def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
@@ -51,7 +51,7 @@ def side_by_side(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
-    """Say where the other heads look, the heads that do not look most at ``key``; the most frequent places first."""
+    """Say where the heads look that do not look most at ``key``; the most frequent places come first."""
     rest = [each for each in favourites if each != key]
     places = sorted(set(rest), key=lambda place: (-rest.count(place), place))[:_NAMED]
     first, *others = [(heads(rest.count(place)), named(trace, place)) for place in places]
@@ -79,12 +79,12 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
 
 
 def least_like(trace: Trace, layer: int, head: int) -> int:
-    """The head of the layer that differs most from ``head``; the layer has two at least, and no nan."""
+    """The head of the layer that differs most from ``head``, in a layer with at least two heads and without nan."""
     return int(layer_divergence(trace, layer)[head].argmax())
 
 
 def added(trace: Trace, layer: int, token: int) -> str:
-    """Say which head adds the longest vector to the token, and which share of all lengths the sum keeps."""
+    """Say which head adds the longest vector to the token, and how long the sum is, as a share of all lengths."""
     found = head_sum(trace.layer(layer))
     lengths = found.norms[:, token]
     if len(lengths) < 2:
@@ -123,7 +123,7 @@ def through_layers(trace: Trace, token: int) -> str:
 
 
 def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] | None, to_mean: bool = False) -> str:
-    """Say what changes without one head: for a ``word`` (id, text) at ``place``, else for the last vectors."""
+    """Say how much changes without a head: the probability of ``word`` (id, text) at ``place``, or the last vectors."""
     off = head_off(trace, *head, place if word else None, to_mean)
     name = head_name(head)
     if place is None or word is None or off.logits is None:
@@ -149,7 +149,7 @@ def one_off(trace: Trace, head: Head, place: int | None, word: tuple[int, str] |
 
 
 def looks_from(trace: Trace, head: Head, place: int) -> str:
-    """At which token a head looks most from a place."""
+    """Say at which token a head looks most from a place."""
     row = trace.layer(head[0]).attention[head[1], place]
     key = int(row.argmax())
     return (
@@ -175,7 +175,10 @@ def each_off(word: str, before: float, after: Values) -> str:
 
 
 def each_moved(moved: Values) -> str:
-    """Name the head without which the last vectors move farthest, beside the middle head. ``moved`` (L, H)."""
+    """Name the head without which the last vectors move farthest, and compare it with the median head.
+
+    ``moved`` (L, H).
+    """
     most = np.unravel_index(int(moved.argmax()), moved.shape)
     at: Head = (int(most[0]), int(most[1]))
     return (
@@ -190,7 +193,7 @@ def pale_heads(before: float, after: Values) -> int:
 
 
 def measured(to_mean: bool) -> str:
-    """Say how far a change with heads off may be trusted."""
+    """Say how far to trust a change that is measured with heads off."""
     how = "their mean over the text" if to_mean else "0"
     return (
         f"This is one word in one text, and the head’s numbers were set to {how}. In another text the head may matter "

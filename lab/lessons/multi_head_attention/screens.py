@@ -35,7 +35,7 @@ def _added(view: OneHead) -> HeadSum:
 
 
 def show_all(view: OneHead) -> None:
-    """Every head of the layer on one scale; a click chooses one."""
+    """Draw every head of the layer on one scale; a click chooses a head."""
     count = view.trace.model.config.heads
     st.markdown(
         f"Lesson 3 followed one head. This layer has {count}, each with queries, keys and values of its own. Do they "
@@ -110,7 +110,7 @@ def _show_concat(view: OneHead) -> None:
 
 
 def _show_formula(config: ModelConfig) -> None:
-    """The product with W_O as a sum over heads."""
+    """Show the product with W_O as a sum over heads."""
     d, d_k = config.width, config.head_width
     bias = " + b_O" if config.biases else ""
     st.latex(
@@ -124,7 +124,7 @@ def _show_formula(config: ModelConfig) -> None:
 
 
 def _show_one_number(view: OneHead) -> None:
-    """One dimension of the attention output, head by head."""
+    """Work out one dimension of the attention output, head by head."""
     added, token = _added(view), view.query
     dimension = int(np.abs(added.parts[view.head, token]).argmax())
     shares = added.parts[:, token, dimension]
@@ -132,7 +132,7 @@ def _show_one_number(view: OneHead) -> None:
     output = float(added.output[token, dimension])
     context = view.layer.context[view.head, token]
     column = view.layer.weights.w_o.unflatten(0, (len(shares), -1))[view.head, :, dimension]
-    # Not the first products: in a toy's sparse matrix they are zeros.
+    # The largest products are listed, not the first, which are zeros in a toy's sparse matrix.
     largest = np.argsort(-np.abs((context * column).numpy()), kind="stable")[:2]
     terms = " + ".join(f"({float(context[i]):.3f})({float(column[i]):.3f})" for i in largest)
     more = r" + \dots" if len(context) > 2 else ""
@@ -156,7 +156,7 @@ def _show_one_number(view: OneHead) -> None:
 
 
 def _try_a_token(view: OneHead) -> None:
-    """The token to which this layer's heads add the longest sum."""
+    """Offer the token to which this layer's heads add the longest sum."""
     added = _added(view)
     most = int(np.linalg.norm(added.output, axis=-1).argmax())
     if most != view.query:

@@ -1,4 +1,4 @@
-"""Through several layers: the picture of a token to which others bring something, and of a cut."""
+"""Through several layers: the picture of a token to which other tokens bring vectors, and of a cut."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HERE = "multi-head-attention"
 
 
 def show_layers(view: OneHead) -> None:
-    """The picture of all layers at the chosen token."""
+    """Show the picture of all layers at the chosen token."""
     st.markdown(
         "Each line is a token, and each column is a layer. A wide link brings much to "
         f"{view.token(view.query)}. A layer whose links are pale adds little to the token’s own vector."

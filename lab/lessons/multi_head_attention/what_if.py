@@ -12,7 +12,7 @@ from lab.questions.question import MARGIN, Option, Question, shuffled
 
 
 def why_several(config: ModelConfig) -> Question | None:
-    """Why several narrow heads, and not one wide head?"""
+    """Ask why a layer has several narrow heads, and not one wide head."""
     if config.heads < 2:
         return None
     count, width = config.heads, config.head_width
@@ -44,7 +44,7 @@ def why_several(config: ModelConfig) -> Question | None:
 
 
 def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
-    """Why is the sum of the parts shorter than the parts' lengths added up?"""
+    """Ask why the sum of the heads' vectors is shorter than the sum of their lengths."""
     lengths = float(added.norms[:, token].sum())
     length = float(np.linalg.norm(added.parts[:, token].sum(axis=0)))
     right = float(np.linalg.norm(added.norms[:, token]))

@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask whether attention is symmetric, what the division is for, and what makes a weight."""
+    """Ask whether attention is symmetric, why scores are divided, and from which vectors a weight comes."""
     row = attention_row(spot.traced, spot.head, spot.query)
     yield checks.other_direction(spot.trace, spot.traced, spot.head, spot.query, spot.key)
     yield claims.without_scaling(claims.sharper(spot.trace, row, spot.query))

@@ -1,4 +1,4 @@
-"""The forward pass broken on purpose: what each mistake does to a map, to the output, to the predicted word."""
+"""The forward pass broken on purpose: how each mistake changes a map, the output and the predicted word."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VISIBLE = 0.0005
 
 
 def break_it(view: OneHead) -> Trace:
-    """A step taken away, or done wrong; returns the broken run, which the mark at the top compares."""
+    """Take a step away, or do it wrong; returns the broken run, which the badge at the top compares."""
     trace = view.trace
     st.markdown("What is a step for? Take it away in **every** layer.")
     offered = _offered(trace)
@@ -54,7 +54,7 @@ def break_it(view: OneHead) -> Trace:
 
 
 def _offered(trace: Trace) -> list[str]:
-    """The switches that change anything in this model."""
+    """The switches that have an effect in this model."""
     config, out = trace.model.config, set()
     if not config.causal and not can_be_padded(trace):
         out.add(_MASK)
@@ -108,7 +108,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
 
 
 def _length(share_moved: float) -> str:
-    """Two decimals, or one digit and its power where two decimals would show 0."""
+    """Write a number with two decimals, or, if they would be 0, as one digit and a power of ten."""
     return f"{share_moved:.2f}" if share_moved >= 0.005 or not share_moved else f"{share_moved:.0e}"
 
 
@@ -119,7 +119,7 @@ def _begins(by_layer: np.ndarray) -> str:
 
 
 def _show_word(view: OneHead, runs: Broken) -> None:
-    """The predicted word, before and after."""
+    """Show the predicted word before and after the mistake."""
     place = place_asked(view.trace, view.query)
     if place is None or view.page.selection[MODE] == TOY:
         st.markdown("This model predicts no words, so only its vectors are compared.")
@@ -148,7 +148,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
 
 
 def _show_maps(view: OneHead, runs: Broken) -> None:
-    """The chosen head in both runs, where its map differs at all."""
+    """Draw the map of the chosen head in both runs, if the two maps differ at all."""
     layer = view.layer.index
     right, broken = (attention_map(run.layer(layer), view.head) for run in (runs.right, runs.broken))
     apart = float(np.abs(right - broken).max())

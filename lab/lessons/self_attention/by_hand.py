@@ -25,7 +25,7 @@ _NAMES: dict[str, Callable[[int, Sequence[str]], list[str]]] = {
 
 
 def by_hand(_view: object) -> None:
-    """Three tokens, two dimensions: one row shown, one with blanks, one free."""
+    """Show attention for three tokens of two dimensions: one row is given, one has blanks, one is free."""
     example = worked_example()
     st.markdown(
         "Here are three tokens with two dimensions each, in whole numbers. The first row is worked out. Fill in the "
@@ -56,7 +56,7 @@ def _shown_row(example: WorkedExample) -> None:
 
 
 def _blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
-    """Number fields for one row; True when all are filled in right."""
+    """Draw number fields for one row; return True if all are filled in right."""
     st.markdown(f"**Row {row + 1}, {example.tokens[row]}**")
     done = True
     for step in steps:

@@ -16,7 +16,7 @@ _MUCH = 0.2
 
 
 def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """Which token does the query attend to most?"""
+    """Ask to which token the query attends most."""
     weights = row.weights.tolist()
 
     def why(key: int, best: int) -> str:
@@ -28,7 +28,7 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
 
 
 def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """The most attended value becomes 0: what changes? Not the weights, which are made of queries and keys."""
+    """Ask what changes if the value with the most attention becomes 0; the weights stay, as they need no values."""
     at = int(row.weights.argmax())
     weight, length = float(row.weights[at]), float(np.linalg.norm(row.weighted_values[at]))
     if at == query or weight < _MUCH or length < MARGIN:
@@ -51,7 +51,7 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
 
 
 def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """One score grows: what becomes of the other weights? They add up to 1 with it, so they shrink."""
+    """Ask what happens to the other weights if one score grows: all add up to 1, so the others shrink."""
     seen = [int(i) for i in np.argsort(-row.weights) if np.isfinite(row.scaled[i]) and i != query]
     if len(seen) < 3:
         return None
@@ -72,7 +72,7 @@ def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None
 
 
 def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question | None:
-    """What is certain of a large weight? A head may collect something, and the model may ignore it."""
+    """Ask what a large weight makes certain: a head may collect something that the model then ignores."""
     at = int(row.weights.argmax())
     weight = float(row.weights[at])
     if at == query or weight < _MUCH or trace.encoding.special[at]:
@@ -89,7 +89,10 @@ def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question 
 
 
 def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
-    """Which column of the map adds up to most? Rows sum to 1, columns to anything; the margin is per row."""
+    """Ask which column of the map has the largest sum.
+
+    A row sums to 1, but a column can have any sum; the margin is per row.
+    """
     n, received = len(trace), attention_map(layer, head).sum(axis=0)
 
     def why(key: int, best: int) -> str:
@@ -102,7 +105,7 @@ def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Questio
 
 
 def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
-    """Which head of this layer looks at the token before? Mean of the first subdiagonal."""
+    """Ask which head of this layer looks at the token before, by the mean of the first subdiagonal."""
     if len(trace) < 3:
         return None
     heads = range(trace.model.config.heads)
@@ -120,7 +123,7 @@ def previous_token_head(trace: Trace, layer: LayerTrace) -> Question | None:
 
 
 def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key: int) -> Question | None:
-    """Is attention symmetric? What does the key give back to the query?"""
+    """Ask how much weight the key gives back to the query, that is, whether attention is symmetric."""
     weights = attention_map(layer, head)
     there, back = float(weights[query, key]), float(weights[key, query])
     values = [back, there, 1 - there]
@@ -147,7 +150,7 @@ def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key:
 
 
 def most_even(trace: Trace, layer: LayerTrace, head: int) -> Question | None:
-    """Which token spreads its attention most evenly? Judged by its largest weight."""
+    """Ask which token spreads its attention most evenly, which is the token with the smallest largest weight."""
     largest = attention_map(layer, head).max(axis=1)
 
     def why(query: int, best: int) -> str:

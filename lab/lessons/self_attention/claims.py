@@ -1,6 +1,6 @@
 """Findings that a figure's meaning and a question share: computed once, then said and asked.
 
-No finding knows a screen. Tests compute the numbers of each again.
+Nothing here draws on a screen, and tests compute the numbers of each finding again.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SEEN = 0.01
 
 @dataclass(frozen=True)
 class Sharper:
-    """The division by √d_k in one row: what it does to the largest weight (Vaswani et al. 2017, §3.2.1).
+    """The effect of the division by √d_k on the largest weight of one row (Vaswani et al. 2017, §3.2.1).
 
     Attributes
     ----------
     query, word
-        The token whose row it is, and the one with the largest weight, in words.
+        The token to which the row belongs, and the token with the largest weight, in words.
     with_division, without
-        The largest weight, and the weight of that token where the scores are not divided.
+        The largest weight, and the weight of the same token if the scores are not divided.
     width
         d_k, the numbers in a query.
     """
@@ -39,14 +39,14 @@ class Sharper:
 
 
 def sharper(trace: Trace, row: AttentionRow, query: int) -> Sharper:
-    """The largest weight of the row of ``query``, with the division and without. The order of the weights stays."""
+    """Compare the largest weight in the row of ``query`` with and without the division, which changes no order."""
     first = int(row.weights.argmax())
     without = float(undivided(row)[first])
     return Sharper(named(trace, query), named(trace, first), float(row.weights[first]), without, len(row.query))
 
 
 def what_it_means(found: Sharper) -> str:
-    """The largest weight with the division and without it."""
+    """State the largest weight with the division and without it."""
     it, now, then = found.word, found.with_division, found.without
     if abs(then - now) < SEEN:
         return f"In this row the division changes little: {it} gets {now:.2f}, and would get {then:.2f} without it."
@@ -55,7 +55,7 @@ def what_it_means(found: Sharper) -> str:
 
 
 def without_scaling(found: Sharper) -> Question | None:
-    """What would the largest weight be without the division? None where it would hardly be larger."""
+    """Ask what the largest weight would be without the division; None if it would hardly be larger."""
     now, then, d_k = found.with_division, found.without, found.width
     if then - now < MARGIN:
         return None

@@ -1,6 +1,6 @@
 """The meanings of the figures of the self-attention lesson, in the learner's own numbers.
 
-Every claim is chosen by them.
+The numbers choose every claim.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lab.course.words import named, quoted, signed
 from lab.lessons.self_attention.claims import SEEN
 from lab.models.trace import Trace
 
-_MUCH = 0.15  # a weight that a reader sees in the arcs
+_MUCH = 0.15  # the smallest weight that a reader sees in the arcs
 
 
 def _row(trace: Trace, layer: int, head: int, query: int) -> AttentionRow:
@@ -48,7 +48,7 @@ def collected(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def _share(weight: float) -> str:
-    """A weight as one says it to a friend, where there is such a word."""
+    """Write a weight as one would say it to a friend, for example as a half."""
     for share, word in ((0.5, "half"), (1 / 3, "a third"), (0.25, "a quarter")):
         if abs(weight - share) < SEEN:
             return f", {word} of it"
@@ -56,7 +56,7 @@ def _share(weight: float) -> str:
 
 
 def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
-    """Count the other tokens that look most at ``key``, too: then the look says little about this query."""
+    """Count the other tokens that look most at ``key``, too; if there are many, this says little about the query."""
     best = attention_map(trace.layer(layer), head).argmax(axis=1)
     same, n = int((np.delete(best, query) == key).sum()), len(best)
     if not same:
@@ -72,7 +72,7 @@ def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str
 
 
 def divided(trace: Trace) -> str:
-    """Describe the division, if the model divides; a step of its own shows its purpose."""
+    """Describe the division, if the model divides; another step shows the purpose of the division."""
     d_k = trace.model.config.head_width
     if not trace.model.config.scaled_scores:
         return "This model leaves the scores as they are."
@@ -94,7 +94,7 @@ def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def sharpest_word(trace: Trace, layer: int, head: int) -> int | None:
-    """The word with the largest weight in its row, among words that choose among keys; None if there is none."""
+    """The word whose row has the largest weight, among words that see several keys; None if there is no such word."""
     weights = attention_map(trace.layer(layer), head)
     words = [
         at
@@ -128,7 +128,7 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
 
 
 def brought(trace: Trace, layer: int, head: int, query: int) -> str:
-    """The value that is most like the sum of all, and whether its token has the largest weight."""
+    """Name the value that is most like the weighted sum, and say whether its token has the largest weight."""
     row = _row(trace, layer, head, query)
     heaviest = int(row.weights.argmax())
     like = np.asarray([_cosine(row.context, value) for value in row.values])

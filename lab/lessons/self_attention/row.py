@@ -1,4 +1,4 @@
-"""The step of the self-attention lesson in which one row is built, stage by stage, out of its parts."""
+"""The step of the self-attention lesson in which one row is built from its parts, stage by stage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lab.ui.shared.one_head import OneHead
 
 
 def show_built(view: OneHead) -> None:
-    """The whole row, stage by stage."""
+    """Show the whole row, stage by stage."""
     st.markdown(
         f"How does {view.token(view.query)} decide? It makes a **query** from its vector: what it looks for. Every "
         "word makes a **key**, what it offers, and a **value**, what it passes on. Four short computations follow. Go "
@@ -43,7 +43,7 @@ def show_built(view: OneHead) -> None:
 
 
 def _show_projections(view: OneHead) -> None:
-    """Fold how queries, keys and values are made, and the maps of all tokens' vectors."""
+    """Draw, folded, how queries, keys and values are made, and the maps of all tokens' vectors."""
     label = "Where do query, key and value come from?"
     with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="_projections") as folded:
         if folded.open:
@@ -52,7 +52,7 @@ def _show_projections(view: OneHead) -> None:
 
 
 def _explain_projections(view: OneHead) -> None:
-    """One vector of each token becomes three."""
+    """Show how the vector of each token becomes three vectors."""
     config = view.trace.model.config
     st.markdown(
         f"Three learned matrices, $W_Q$, $W_K$ and $W_V$, make three new vectors of each token’s vector $x$. Head "
@@ -70,7 +70,7 @@ def _explain_projections(view: OneHead) -> None:
 
 
 def _projections(view: OneHead) -> str:
-    """The formulas that make query, key and value out of x in this model."""
+    """Write the formulas that make query, key and value from x in this model."""
     turn = r"R\," if view.layer.weights.rotary is not None else ""
     biased = view.trace.model.config.biases
     rows = [
@@ -80,7 +80,7 @@ def _projections(view: OneHead) -> str:
 
 
 def _show_construction(view: OneHead) -> None:
-    """Why a hand-written head does what it does: W_Q·W_Kᵀ, one number per pair of meanings."""
+    """Explain a hand-written head by W_Q·W_Kᵀ, which has one number per pair of meanings."""
     product = query_key_product(view.trace.model, view.head)
     meant = [label for label in product.index if label.startswith(("token", "position"))]
     axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
@@ -93,7 +93,7 @@ def _show_construction(view: OneHead) -> None:
 
 
 def _draw_projections(view: OneHead) -> None:
-    """The queries, keys and values of all tokens in this head."""
+    """Draw the queries, keys and values of all tokens in this head."""
     width = view.trace.model.config.head_width
     count = attention.PROJECTED
     if width > count and st.toggle(f"All {width} dimensions of this head", key="_all_dimensions"):

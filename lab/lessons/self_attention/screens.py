@@ -1,4 +1,4 @@
-"""The screens of the self-attention lesson, one function a step."""
+"""The screens of the self-attention lesson, one function per step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
 
 
 def show_map(view: OneHead) -> None:
-    """One word's look as arcs, what it is called, then the looks of all words as a map."""
+    """Show one word's look as arcs, name it, then show the looks of all words as a map."""
     st.markdown(
         f"Take the word {view.token(view.query)}. A model looks from it at {_seen(view)}, in many ways at once. Here "
         "is one of these ways. Where does the model look?"
@@ -55,7 +55,7 @@ def _seen(view: OneHead) -> str:
 
 
 def _name_it(view: OneHead) -> None:
-    """The words for what was seen: attention, weight, head; query and key, which are the sides of the map."""
+    """Introduce the words attention, weight and head, and query and key, which are the sides of the map."""
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
     st.markdown(
@@ -86,7 +86,7 @@ def _about_mask(view: OneHead) -> str:
 
 
 def _try_another(view: OneHead) -> None:
-    """The story's sentence with *she* in place of *he*; with another sentence, a head that looks elsewhere."""
+    """Offer the story's sentence with *she* in place of *he*; with another sentence, a head that looks elsewhere."""
     if TEXT.chosen() == DEFAULT_TEXT and view.page.selection[MODE] != TOY:
         changes: dict[Parameter[Any], Any] = {TEXT: _SHE, TOKEN: _SHE_AT, KEY_TOKEN: KEY_TOKEN.default}
         try_this("change *he* to *she*. Does the head still look at *brother*?", "… that she wanted", changes)
@@ -97,7 +97,7 @@ def _try_another(view: OneHead) -> None:
 
 
 def _least_alike(view: OneHead) -> int | None:
-    """The head of the layer that gives the least to the token from which this head collects most."""
+    """The head of the layer that gives least weight to the token at which this head looks most, if it differs."""
     best, heads = int(view.row.weights.argmax()), view.trace.model.config.heads
     given = [float(attention_map(view.layer, head)[view.query, best]) for head in range(heads)]
     least = min(range(heads), key=given.__getitem__)
@@ -105,7 +105,7 @@ def _least_alike(view: OneHead) -> int | None:
 
 
 def show_scale(view: OneHead) -> None:
-    """÷ √d_k: the weights of one row with the division and without."""
+    """Show the weights of one row with and without the division by √d_k."""
     d_k = len(view.row.query)
     found = claims.sharper(view.trace, view.row, view.query)
     if not predict(LESSON, claims.without_scaling(found)):
@@ -130,7 +130,7 @@ def show_checks(view: OneHead) -> None:
         checks.one_score_up(trace, view.row, view.query),
         checks.what_a_weight_says(trace, view.row, view.query),
     )
-    if view.page.selection[TEACH]:  # a class can be asked to pick a word of all
+    if view.page.selection[TEACH]:  # a class can be asked to pick a word out of all
         candidates = (*candidates[:1], checks.most_attended_overall(trace, layer, head), *candidates[1:])
     map_of_head = partial(attention.attention_map, trace, layer.index, head)
     figures = {

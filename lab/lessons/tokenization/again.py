@@ -11,7 +11,7 @@ from lab.questions.returning import Spot
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:
-    """Ask how words are cut and looked up; nothing for a tokenizer that the lab cannot explain."""
+    """Ask how words are cut and looked up; ask nothing for a tokenizer that the lab cannot explain."""
     from lab.text.tokenizers.steps import tokenization_steps
 
     trace = spot.trace

@@ -11,18 +11,18 @@ from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.wordpiece import WordSteps
 
-_JOINER = "\u200d"  # not printable by itself, but what holds an emoji family together
+_JOINER = "\u200d"  # a sign that is not printable by itself, but holds an emoji family together
 _SIGN = "☃"
 
 
 def all_checks(reading: TextReading) -> list[Question]:
-    """The questions that this text decides, at most three, those about its own words first."""
+    """The questions that this text decides, at most three; questions about its own words come first."""
     asked = (build(reading) for build in BUILDERS)
     return [each for each in asked if each is not None][:3]
 
 
 def why_this_cut(reading: TextReading) -> Question | None:
-    """Why is a word cut where it is cut, though the vocabulary allows another cut?"""
+    """Ask why a word is cut at this place, though the vocabulary allows another cut."""
     for word in reading.words:
         if not askable(word) or len(word.pieces) < 2 or not word.text.strip().isalnum():
             continue
@@ -69,7 +69,7 @@ def _why_first(word: BpeWord) -> Question | None:
 
 
 def unknown_word(reading: TextReading) -> Question | None:
-    """What does the model read in place of a word of the text that it cannot build?"""
+    """Ask what the model reads in place of a word of the text that it cannot build from tokens."""
     for steps in reading.texts:
         for word in steps.words:
             typed = steps.text[slice(*word.span)]
@@ -95,7 +95,7 @@ def _unknown_question(typed: str, word: WordSteps) -> Question | None:
 
 
 def unknown_sign(reading: TextReading) -> Question | None:
-    """What does the model read for a sign that hardly any text has?"""
+    """Ask what the model reads for a sign that hardly any text contains."""
     tokenizer = reading.tokenizer
     found = tokenizer.encode(f" {_SIGN}", add_special_tokens=False)
     lost, several = unknown_of(tokenizer) in found.ids, len(found.ids) > 1
@@ -122,7 +122,7 @@ def unknown_sign(reading: TextReading) -> Question | None:
 
 
 def in_capitals(reading: TextReading) -> Question | None:
-    """Does the model read other ids if a word of the text is typed in capitals?"""
+    """Ask whether the model reads other ids if a word of the text is typed in capitals."""
     for word in reading.words:
         small = word.text.strip()
         if not (askable(word) and len(word.pieces) == 1 and small.isascii() and small.isalpha() and small.islower()):
@@ -150,7 +150,7 @@ def in_capitals(reading: TextReading) -> Question | None:
 
 
 def neighbours_in_the_list(reading: TextReading) -> Question | None:
-    """What follows if two words are neighbours in the vocabulary? Nothing about their meaning."""
+    """Ask what follows if two words are neighbours in the vocabulary. Nothing about their meaning."""
     for word in reading.words:
         piece = word.pieces[0]
         if not (askable(word) and len(word.pieces) == 1 and word.text.strip().isalpha()):

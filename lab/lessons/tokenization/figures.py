@@ -1,4 +1,4 @@
-"""Tables of tokenization: a row for each token that the model reads; the pairs of a toy's corpus."""
+"""Tables of tokenization: the tokens that the model reads, one per row, and the pairs of a toy's corpus."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def token_table(traced: Trace) -> pd.DataFrame:
 
 
 def next_pairs(seed: int, trainer: str, made: int) -> Figure:
-    """Draw the pairs of neighbours in a toy's corpus after some merges, the best first, the next merge marked."""
+    """Draw the pairs of neighbours in a toy's corpus after some merges, the best first, with the next merge marked."""
     found = learn(made_up(seed).times, trainer).next(made)[:_PAIRS]
     what, form = ("Count", ".0f") if trainer == BPE else ("Score", ".3f")
     values, labels = [each.worth(trainer) for each in found], [" + ".join(each.pair) for each in found]

@@ -30,7 +30,7 @@ def whole_and_cut(reading: TextReading) -> str:
 
 
 def _counted(whole: int) -> str:
-    """The subject and verb of a sentence about the words that are in the vocabulary."""
+    """Begin a sentence about the words that are in the vocabulary, with subject and verb."""
     if not whole:
         return "No other word of your text is"
     return f"{whole} other {'word or sign' if whole == 1 else 'words and signs'} {'is' if whole == 1 else 'are'}"
@@ -47,7 +47,7 @@ def pieces(word: Word) -> str:
 
 
 def cut(reading: TextReading) -> str:
-    """Say which spelling the model reads in place of the typed one, and how many pre-tokens there are."""
+    """Say which spelling the model reads in place of the typed spelling, and how many pre-tokens there are."""
     between = sum(len(steps.text.split()) for steps in reading.texts)
     parts = f"{count(between, 'word')} between spaces became {count(len(reading.words), 'pre-token')}"
     signs = sum(not any(character.isalnum() for character in word.text) for word in reading.words)
@@ -60,7 +60,7 @@ def cut(reading: TextReading) -> str:
 
 
 def _spellings(reading: TextReading) -> str:
-    """Say how normalization changes the words that were typed."""
+    """Say how normalization changes the typed words."""
     words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
     typed, read = {each for each, _ in words}, {_bare(word) for _, word in words}
     if len(read) < len(typed):
@@ -82,7 +82,7 @@ def _bare(word: Word) -> str:
 
 
 def added(trace: Trace) -> str:
-    """Say how many tokens that the model reads are not from the text."""
+    """Say how many of the tokens that the model reads are not from the text."""
     own, total = sum(trace.encoding.special), len(trace.encoding)
     if not own:
         return f"This model adds no token: all {total} are from your text."

@@ -1,4 +1,4 @@
-"""The step of the tokenization lesson in which one word is cut, a lookup or a merge at a time."""
+"""The step of the tokenization lesson in which one word is cut, one lookup or merge at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MADE = "_lookups_made"
 
 
 def show_pieces(view: TokenizationView) -> bool | None:
-    """One word, from the first try to the last. True while its question waits for an answer."""
+    """Show how one word is cut, from the first try to the last. Returns True while its question is unanswered."""
     if not explained(view):
         return None
     typo = None if any(len(word.pieces) > 1 for word in view.reading.words) else mistyped(view.reading)
@@ -95,7 +95,7 @@ def _height(lines: int) -> int | Literal["content"]:
 
 
 def _stepper(name: str, total: int, noun: str) -> int:
-    """Three buttons that walk through ``total`` things; returns how many are done: at first, all."""
+    """Draw three buttons that walk through ``total`` lookups or merges; returns how many are done, at first all."""
     if total == 1:
         return 1
     at, made = st.session_state.get(_MADE, (name, total))

@@ -9,7 +9,7 @@ from lab.text.tokenizers.wordpiece import WordSteps
 
 
 def not_in_the_vocabulary(word: Word, typo: Mistyped | None) -> Question | None:
-    """What does the model read in place of a word that its vocabulary does not have? None for a word that it has."""
+    """Ask what the model reads in place of a word that is not in its vocabulary; None for a word that is."""
     lost = isinstance(word, WordSteps) and bool(word.unknown)
     if not askable(word) or (len(word.pieces) < 2 and not lost):
         return None

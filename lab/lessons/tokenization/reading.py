@@ -1,4 +1,4 @@
-"""The learner's input as the tokenization lesson asks about it."""
+"""The learner's input, in the form about which the tokenization lesson asks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONG_ENOUGH = 4  # letters of a word that may be mistyped
 
 @dataclass(frozen=True)
 class TextReading:
-    """The learner's input on its way into the model: ``texts`` holds one text, or the two of a pair."""
+    """The learner's input on its way into the model: ``texts`` holds one text, or both texts of a pair."""
 
     encoding: Encoding
     texts: tuple[TokenizationSteps, ...]
@@ -44,7 +44,7 @@ class Mistyped:
 
 
 def mistyped(reading: TextReading) -> Mistyped | None:
-    """The longest word that is one token and falls into pieces without its middle letter; None if there is none."""
+    """The longest word that is one token and falls into pieces without its middle letter, if there is one."""
     known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
     words = {word for word in known if word.isalpha() and len(word) >= _LONG_ENOUGH}
     for word in sorted(words, key=lambda each: (-len(each), each)):
@@ -64,13 +64,13 @@ def spelled(word: Word) -> str:
 def askable(word: Word) -> bool:
     """Return whether a question can quote the word: it is short, printable, and cut by the model."""
     text = spelled(word)
-    # Bytes of other scripts are shown as Latin letters that mean nothing to a reader.
+    # The bytes of other scripts are shown as Latin letters, which mean nothing to a reader.
     readable = text.removeprefix("Ġ").isascii() if isinstance(word, BpeWord) else text.isprintable()
     return readable and not word.added and 0 < len(text) <= _LONGEST
 
 
 def hardest(words: Sequence[Word]) -> int | None:
-    """Index of the word to look at first: one that is cut into most pieces, else the longest one."""
+    """Index of the word to look at first: the word with most pieces, and of several such words the longest."""
 
     def effort(index: int) -> tuple[bool, int, int]:
         word = words[index]
@@ -80,10 +80,10 @@ def hardest(words: Sequence[Word]) -> int | None:
 
 
 def question(id: str, prompt: str, options: Iterable[Option]) -> Question | None:
-    """A question from its options, the correct one first; None if only one is left.
+    """Make a question from its options, the correct option first; None if only one is left.
 
-    Of two options that read the same the earlier one stays, and four at most. They are put in
-    order, so that their order tells nothing.
+    If two options read the same, the earlier one stays; four stay at most. The options are sorted, so that their order
+    tells nothing.
     """
     kept: dict[str, Option] = {}
     for option in options:
@@ -102,5 +102,5 @@ def count(number: int, noun: str) -> str:
 
 
 def joined(pieces: Sequence[Piece]) -> str:
-    """The tokens of a word in a row, quoted."""
+    """Write the tokens of a word in a row, quoted."""
     return quoted(" · ".join(piece.token for piece in pieces))

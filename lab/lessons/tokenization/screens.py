@@ -1,4 +1,4 @@
-"""The screens of the tokenization lesson, one function a step; the step in which a word is cut is next door."""
+"""The screens of the tokenization lesson, one function per step; the step that cuts a word is in ``pieces.py``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CAFES = "CAFÉ café Café"
 
 
 def show_tokens(view: TokenizationView) -> None:
-    """The whole input, cut, with the ids that the model reads."""
+    """Show the whole input, cut into tokens, with the ids that the model reads."""
     st.markdown(
         "A model cannot read letters. So your text is cut into pieces, called **tokens**, and each token is looked up "
         f"in a fixed list, the **vocabulary**. {view.model} knows {view.trace.model.config.vocabulary:,} tokens. The "
@@ -63,7 +63,7 @@ def _named(texts: Sequence[TokenizationSteps]) -> list[tuple[str, TokenizationSt
 
 
 def show_cut(view: TokenizationView) -> None:
-    """Show a text before a word is looked up: spellings are made alike, and the text is cut."""
+    """Show how a text is prepared before a word is looked up: spellings are unified, and the text is cut."""
     if not explained(view):
         return
     st.markdown(_rule(view.reading.texts[0]) if view.reading.texts else "")
@@ -97,7 +97,7 @@ def _rule(steps: TokenizationSteps) -> str:
 
 
 def _show_characters(view: TokenizationView, name: str, steps: TokenizationSteps) -> None:
-    """Show one text through normalization, stage by stage; a tokenizer of bytes has one stage."""
+    """Show the normalization of one text, stage by stage; a tokenizer of bytes has one stage."""
     if name:
         st.markdown(f"### {name}")
     if isinstance(steps, WordPieceSteps):
@@ -134,7 +134,7 @@ def _stages(steps: WordPieceSteps) -> None:
 
 
 def _bytes(view: TokenizationView) -> None:
-    """Why the model reads bytes, and which sign is written for each."""
+    """Explain why the model reads bytes, and which sign is written for each byte."""
     with st.expander("Why this model reads bytes", on_change="rerun", key="_bytes") as why:
         if not why.open:
             return
@@ -152,7 +152,7 @@ def _bytes(view: TokenizationView) -> None:
 
 
 def show_special_tokens(view: TokenizationView) -> None:
-    """The tokens that are not in the text, and how long an input may be."""
+    """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
     st.markdown("Some tokens are not in your text. The model adds them as signs, for example for the end of a text.")
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
@@ -181,7 +181,7 @@ def _places(positions: Sequence[int]) -> str:
 
 
 def _segments(view: TokenizationView) -> None:
-    """Say which segment each token of a pair has; nothing for a single text, which has only one."""
+    """Say which segment each token of a pair has; say nothing for a single text, which has only one segment."""
     encoding, segments = view.trace.encoding, view.trace.model.config.segments
     if encoding.pair is None:
         return
@@ -196,7 +196,7 @@ def _segments(view: TokenizationView) -> None:
 
 
 def _show_unread(view: TokenizationView) -> None:
-    """The end of a text that is too long."""
+    """Say that the end of a text that is too long is left out."""
     encoding = view.trace.encoding
     if not encoding.cut:
         return

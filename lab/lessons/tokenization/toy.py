@@ -1,4 +1,4 @@
-"""The toy of the tokenization lesson: a vocabulary learned from made-up words before one's eyes, then used."""
+"""The toy of the tokenization lesson: a vocabulary is learned from made-up words step by step, then used."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ToyView:
 
 
 def show_toy(page: LessonPage) -> None:
-    """The whole page in toy mode."""
+    """Draw the whole page in toy mode."""
     page.here(None)
     st.info(_PURPOSE, icon=":material/toys:")
     view, names = ToyView(page.selection), list(_STEPS)
@@ -107,7 +107,7 @@ def _tokens(learned: Learned, made: int) -> int:
 
 
 def _choose_merges() -> int:
-    """Choose the number of merges: by a slider, or one merge forward or back."""
+    """Let the learner choose the number of merges: by a slider, or one merge forward or back."""
     made = TOY_MERGES.choose("Merges made")
     with st.container(horizontal=True):
         st.button(
@@ -130,9 +130,9 @@ def _choose_merges() -> int:
 
 
 def _show_merges(view: ToyView) -> bool:
-    """The corpus after every merge, and the numbers that decide on the next one.
+    """Show the corpus after every merge, and the numbers that decide on the next merge.
 
-    True while its question waits for an answer.
+    Returns True while its question is unanswered.
     """
     corpus, learned = view.corpus, view.learned
     st.markdown(
@@ -166,7 +166,7 @@ def _show_merges(view: ToyView) -> bool:
 
 
 def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
-    """Count the merges that found a part of a word so far."""
+    """Count the merges so far whose result is a part of a word."""
     if not made:
         st.markdown(
             f"Nothing is joined yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
@@ -185,7 +185,7 @@ def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
 
 
 def _show_use(view: ToyView) -> None:
-    """Cut a word of the learner's with the merges learned so far."""
+    """Cut a word that the learner types with the merges learned so far."""
     corpus, learned = view.corpus, view.learned
     st.markdown(
         "A vocabulary must also cut words that it has never seen. The corpus left out "
@@ -216,7 +216,7 @@ def _show_use(view: ToyView) -> None:
 
 
 def _show_way(learned: Learned, word: str, made: int) -> None:
-    """The merges in their order, as far as they change the word."""
+    """List the merges that change the word, in their order."""
     way = learned.way(word, made)
     joined = ["the letters", *(f"{number} · {' + '.join(learned.merges[number - 1])}" for number, _ in way[1:])]
     if not made:
@@ -235,7 +235,7 @@ def _show_checks(view: ToyView) -> None:
 
 
 def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
-    """The badge: these merges against the library's, learned from the same words; unless ``tell``, its table waits."""
+    """Draw the badge that compares these merges with the library's; without ``tell``, the table is not drawn yet."""
     own, library = view.learned.merges, merges.library_merges(view.corpus.times)
     same = own == library
     label = ":green[Equals the library]" if same else ":red[Differs from the library]"

@@ -13,17 +13,17 @@ _ASKED_AFTER = range(1, 7)  # merges: later states hold too few letters to count
 
 
 def written(pieces: Sequence[str]) -> str:
-    """Pieces in a row, as Markdown; for letters of made-up words only."""
+    """Write pieces in a row, as Markdown, which is safe only for the letters of made-up words."""
     return " ".join(f"`{piece}`" for piece in pieces)
 
 
 def listed(state: Mapping[Pieces, int]) -> str:
-    """A corpus in one line."""
+    """Write a corpus in one line."""
     return ", ".join(f"{written(pieces)} × {times}" for pieces, times in state.items())
 
 
 def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | None:
-    """Which two neighbours are merged next? The wrong options are the runners-up."""
+    """Ask which two neighbours are merged next; the wrong options are the runners-up."""
     found = learned.next(made)
     values = [each.worth(learned.trainer) for each in found]
     if learned.trainer == WORDPIECE:
@@ -36,14 +36,14 @@ def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | N
 
 
 def about(pair: MergeCandidate, trainer: str) -> str:
-    """Say what decides on a pair, with its numbers."""
+    """Say, with its numbers, why a pair is merged or not."""
     if trainer == BPE:
         return f"{written(pair.pair)} are neighbours {count(pair.count, 'time')}."
     return f"Its score is {pair.count} / ({pair.left} · {pair.right}) = {pair.score:.3f}."
 
 
 def all_checks(corpus: Corpus, learned: Learned) -> list[Question | None]:
-    """The questions that these words decide."""
+    """The questions to which these words give a clear answer."""
     return [_next(learned), _unseen(corpus, learned), _parts_stay(learned)]
 
 
@@ -63,7 +63,7 @@ def _next(learned: Learned) -> Question | None:
 
 
 def _parts_stay(learned: Learned) -> Question | None:
-    """Does a merge remove the two tokens that it joins? Not from the vocabulary: other words still need them."""
+    """Ask whether a merge removes the two tokens that it joins: not from the vocabulary, as other words need them."""
     made = learned.merges[0]
     joined, parts = written(["".join(made)]), " and ".join(map(written, zip(made, strict=True)))
     why = f"A merge adds one token and removes none. Words with only one of {parts} still need it."
@@ -79,7 +79,7 @@ def _parts_stay(learned: Learned) -> Question | None:
 
 
 def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
-    """How is a word cut that the corpus does not have? The wrong options are the pieces after fewer merges."""
+    """Ask how a word is cut that is not in the corpus; the wrong options are the pieces after fewer merges."""
     tokens = written(["".join(pair) for pair in learned.merges])
     for word in corpus.unseen:
         right = learned.tokenizer(MERGES).encode(word).tokens

@@ -1,4 +1,4 @@
-"""Code that the screens of the tokenization lesson share: the input on its way, the chosen word, tables, the badge."""
+"""Code that the screens of the tokenization lesson share: the input's steps, the chosen word, tables, the badge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BOX = 460  # pixels
 class TokenizationView:
     """The text and the word that the learner looks at.
 
-    ``obstacle`` says why there are no steps, for a tokenizer of another kind.
+    ``obstacle`` says why there are no steps, if the lab cannot explain the tokenizer.
     """
 
     page: LessonPage
@@ -47,7 +47,7 @@ class TokenizationView:
 
 
 def look(page: LessonPage, trace: Trace) -> TokenizationView:
-    """The trace's texts on their way through its tokenizer."""
+    """The steps of the trace's texts through its tokenizer."""
     tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
     try:
         steps = tuple(runs.token_steps(trace.model.id, text) for text in texts)
@@ -64,7 +64,7 @@ def explained(view: TokenizationView) -> bool:
 
 
 def choose_word(words: Sequence[Word]) -> Word | None:
-    """A selector for one word of the input; the choice is in the URL as ``word``."""
+    """Draw a selector for one word of the input; the choice is in the URL as ``word``."""
     by_name: dict[str, Word] = {}
     for word in words:
         by_name.setdefault(visible(word.text, limit=None), word)
@@ -76,18 +76,18 @@ def choose_word(words: Sequence[Word]) -> Word | None:
 
 
 def draw_chips(chips: Sequence[Chip], ids: Sequence[int] | None = None) -> None:
-    """Chips over a text, with the ``ids`` of its tokens; many of them scroll in a box instead of filling the page."""
+    """Draw a text as chips with the ``ids`` of its tokens; many chips scroll in a box instead of filling the page."""
     with st.container(height=_BOX if len(chips) > _MANY else "content", border=False):
         st.html(token_chips(chips, ids=ids))
 
 
 def plain(text: str) -> None:
-    """The learner's text in a block that renders nothing; what is invisible is drawn as a sign, a long one scrolls."""
+    """Draw the learner's text in a block without markup; invisible characters get signs; a long text scrolls."""
     st.code(visible(text, limit=None), language=None, wrap_lines=True, height=_BOX if len(text) > _LONG else "content")
 
 
 def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = None) -> None:
-    """A table that scrolls when it is long, its CSV, and the notebook that makes the ``call`` for it."""
+    """Draw a table that scrolls if it is long, its CSV, and the notebook that recomputes it by ``call``."""
     show_table(frame, numbered=True)
     with st.container(horizontal=True):
         file("CSV", name, "csv", partial(to_csv, frame))
@@ -96,7 +96,7 @@ def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = N
 
 
 def with_agreement(step: Callable[[TokenizationView], bool | None]) -> Callable[[TokenizationView], None]:
-    """A step with the badge of this lesson; what it returns says whether a question about the tokens is open."""
+    """Add the badge of this lesson to a step, which returns whether a question about the tokens is open."""
 
     def drawn(view: TokenizationView) -> None:
         asking = step(view)
@@ -107,7 +107,10 @@ def with_agreement(step: Callable[[TokenizationView], bool | None]) -> Callable[
 
 
 def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
-    """The explained steps against the library, on this text. Unless ``tell``, the table waits: it holds every token."""
+    """Compare the explained steps with the library on this text.
+
+    Without ``tell``, the table is not drawn, because it has every token.
+    """
     found = [compare(view.reading.tokenizer, steps) for steps in view.reading.texts]
     wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
     label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"

@@ -1,4 +1,4 @@
-"""The tokenization lesson's words about stages, special tokens and words that cannot be cut."""
+"""The sentences of the tokenization lesson about stages, special tokens and words that cannot be cut."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ROLES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class SpecialToken:
-    """A special token of the tokenizer, with its places in this input, counted from 1; none if it is not there."""
+    """A special token of the tokenizer, with its places in this input, counted from 1, if it has any."""
 
     token: str
     positions: tuple[int, ...]
@@ -54,7 +54,7 @@ class SpecialToken:
 
 
 def special_tokens(tokenizer: Tokenizer, encoding: Encoding) -> list[SpecialToken]:
-    """The tokenizer's special tokens: first the ones in this input, in its order, then the others."""
+    """The tokenizer's special tokens: first those in this input, in the order of the input, then the others."""
     found = []
     for token_id, token in sorted(tokenizer.get_added_tokens_decoder().items()):
         if token.special:
@@ -84,7 +84,7 @@ def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
 
 
 def about_merge(word: BpeWord, at: int) -> str:
-    """The result of merge ``at`` (from 0) in a sentence, and whether another follows."""
+    """Put the result of merge ``at`` (from 0) into a sentence, and say whether another merge follows."""
     step = word.merges[at]
     made = f"{quoted(step.left)} + {quoted(step.right)} has the lowest rank of all neighbours, {step.rank}."
     if at + 1 < len(word.merges):
@@ -95,7 +95,10 @@ def about_merge(word: BpeWord, at: int) -> str:
 
 
 def about_uncut(word: WordSteps | BpeWord, limit: int) -> str | None:
-    """Why a word is not cut step by step, or None if it is. ``limit`` is WordPiece's longest word."""
+    """Say why a word is not cut step by step; None if it is.
+
+    ``limit`` is the length of the longest word that WordPiece cuts.
+    """
     name = joined(word.pieces)
     if word.added:
         token_id = word.pieces[0].token_id

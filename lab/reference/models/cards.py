@@ -1,4 +1,4 @@
-"""The cards on screen: a picker, the facts, the card; and the models available from the Hub."""
+"""The model cards on screen: a picker, the facts, the card; and the models available from the Hub."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lab.ui import parameters, runs, selection
 from lab.ui.page import OpenPage
 from lab.ui.shared.head_jobs import show_head_jobs
 
-# The sections that learners read first, and those folded for readers who want to make such a model.
+# The sections that learners read first, and the folded ones, for readers who want to make such a model.
 _FIRST, _FOLDED = ("What it knows", "Limits"), ("How it was made", "Outside the lab")
 
 
 def show_cards(page: OpenPage) -> None:
-    """Draw the list of parts, and the card of the chosen one."""
+    """Draw the list of parts, and the card of the chosen part."""
     folders = {part.id: part.folder for part in parts()}
     model = page.selection[parameters.MODEL]
     chosen = _choose([*([] if model in folders else [model]), *folders], model)
@@ -40,7 +40,7 @@ def show_cards(page: OpenPage) -> None:
 
 
 def _choose(offered: Sequence[str], model: str) -> str:
-    """Draw the picker. It starts at the sidebar's model and follows changes there."""
+    """Draw the picker. The list starts at the sidebar's model, and follows changes in the sidebar."""
     asked, before = parameters.CARD.chosen(), st.session_state.get("_card.model")
     st.session_state["_card.model"] = model
     if before not in (None, model):
@@ -94,7 +94,7 @@ def _show_parts(parts: Sequence[Part]) -> None:
 
 
 def _show_jobs(found: Sequence[Notable]) -> None:
-    """Draw the table of jobs with the head that does each best, the best first."""
+    """Draw the table of jobs with the head that does each job best; the best job comes first."""
     if not found:
         return
     st.header("What its heads do")
@@ -149,7 +149,7 @@ def _show_local(name: str) -> None:
 
 
 def _show_side_by_side() -> None:
-    """Draw the sizes of the models that travel with the lab and of the papers' own, one in each column."""
+    """Draw the sizes of the models that ship with the lab, and of the models of the papers, one per column."""
     own = {part.id: specification(part.folder) for part in parts()}
     known = {name: each for name, each in own.items() if each is not None}
     known |= {each.id: sizes(each, each.parameters) for each in PUBLISHED}
@@ -163,13 +163,13 @@ def _show_side_by_side() -> None:
 
 
 def _millions(entry: ModelCard) -> float:
-    """Parameters in millions: counted if the configuration is known, else all numbers in the file, heads included."""
+    """Millions of parameters: computed if the configuration is known, else all numbers in the file, heads included."""
     counted = next((each.parameters / 1e6 for each in PUBLISHED if each.id == entry.id), None)
     return entry.megabytes / 4 if counted is None else counted
 
 
 def _show_catalogue() -> None:
-    """List the models that do not travel with the lab."""
+    """List the models that do not ship with the lab."""
     entries = [entry for entry in CATALOGUE if entry.repository is not None]
     st.header("From the Hugging Face Hub")
     table = pd.DataFrame(

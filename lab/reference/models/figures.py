@@ -1,6 +1,6 @@
 """A model beside its twin with random weights: one head's map, all heads in one number, the best words at a place.
 
-Each function draws one trace; a page calls it for the model's trace and for its twin's.
+Each function draws one trace; a page calls it for the trace of the model and for the trace of the twin.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from lab.charts.marks.bars import bars
 from lab.figures.axes import WEIGHT, layers_and_heads, queries_and_keys
 from lab.models.trace import Trace
 
-MAP_TOKENS = 48  # tokens on a side, since two maps share the width of the page
+MAP_TOKENS = 48  # tokens per side of a map, since two maps share the width of the page
 TOP = 5
 
 
 def head_map(traced: Trace, layer: int, head: int, title: str, high: float = 1.0) -> Heatmap:
-    """The first :data:`MAP_TOKENS` rows and columns of one head's weights; ``high`` is the end of the colours."""
+    """Draw the first :data:`MAP_TOKENS` rows and columns of one head's weights; ``high`` ends the scale of colours."""
     weights, first = attention_map(traced.layer(layer), head), slice(0, MAP_TOKENS)
     axes, scale = queries_and_keys(traced, first, first), replace(WEIGHT, domain=(0.0, high))
     return heatmap(weights[first, first], axes, scale, title=title, causal=traced.model.config.causal)
 
 
 def head_spread(traced: Trace, name: str) -> Heatmap:
-    """The evenness of each head's attention: entropy ÷ its maximum, as a mean over rows. ``name`` is for the title.
+    """Draw how even each head's attention is: entropy ÷ its maximum, averaged over rows. ``name`` is for the title.
 
     Raises ValueError for a single token, which has nothing to spread.
     """
@@ -39,7 +39,7 @@ def head_spread(traced: Trace, name: str) -> Heatmap:
 
 
 def best_words(traced: Trace, place: int, title: str, high: float = 1.0) -> Figure:
-    """The :data:`TOP` most probable words at ``place``, or after it in a causal model; ``high`` ends the scale.
+    """Draw the :data:`TOP` most probable words at ``place`` (in a causal model, after it); ``high`` ends the scale.
 
     Raises ValueError for a model without a vocabulary head.
     """

@@ -1,6 +1,6 @@
 """Model cards: the MODEL_CARD.md beside a trained part, which says how the part was made and what it can do.
 
-Imports nothing heavy: a page may show a card without torch.
+The module imports nothing heavy, because a page may show a card without torch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a card: a file beside it, and a description for readers who cannot see the picture."""
+    """A picture in a card: a file beside the card, and a description for readers who cannot see the picture."""
 
     path: Path
     alt: str
@@ -66,7 +66,7 @@ class ModelCardText:
         """The body in order: Markdown (str), and the pictures, code and tables between it.
 
         ``demote`` adds that number of # to each heading. If a picture is not a file beside the card, only its
-        description stays: nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
+        description stays, because nothing is fetched. Dollar signs are escaped, as a page may take them for LaTeX.
         """
         found: list[Part] = []
         for kind, group in groupby(self._kinds(), key=lambda each: each[0]):
@@ -82,7 +82,7 @@ class ModelCardText:
         return tuple(part for part in found if part)
 
     def sections(self, demote: int = 0) -> dict[str, tuple[Part, ...]]:
-        """:meth:`parts` by their heading, in the card's order; parts before the first heading are under ""."""
+        """The :meth:`parts` by their heading, in the card's order; parts before the first heading are under ""."""
         found: dict[str, list[Part]] = {"": []}
         title, marks = "", "#" * (demote + 2)
         for part in self.parts(demote):
@@ -102,7 +102,7 @@ class ModelCardText:
         return next((tuple(row[0] for row in table.rows) for table in tables if table.header[0] == name), ())
 
     def _kinds(self) -> Iterator[tuple[str, str]]:
-        """Each line with its kind: text, code (fenced or indented), table or picture."""
+        """Yield each line with its kind: text, code (fenced or indented), table or picture."""
         fenced = in_list = False
         kind, before = "text", ""
         for line in self.body.splitlines():
@@ -120,7 +120,7 @@ class ModelCardText:
 
     def _picture(self, line: str) -> Picture | None:
         match = _PICTURE_LINE.fullmatch(line)
-        # Only a file's name is allowed: a card does not reach outside its folder.
+        # Only a file's name is allowed, so that a card cannot reach outside its folder.
         if match is None or Path(match[2]).name != match[2] or not (self.folder / match[2]).is_file():
             return None
         return Picture(self.folder / match[2], match[1])
@@ -154,14 +154,14 @@ def _is_fence(line: str) -> bool:
 
 
 def _plain(line: str, demote: int = 0) -> str:
-    """A line of text with headings demoted, pictures replaced by their descriptions, and dollar signs escaped."""
+    """Return a line of text with headings demoted, pictures replaced by descriptions, and dollar signs escaped."""
     line = _PICTURE.sub(r"\1", line)
     line = _CODE_OR_DOLLAR.sub(lambda found: found[1] or r"\$", line)
     return "#" * demote + line if re.match("#+ ", line) else line
 
 
 def _table(lines: list[str]) -> Table:
-    """A table from its lines; the row of dashes is left out, and rows are brought to the header's length."""
+    """Make a table from its lines: the row of dashes is left out, and rows are brought to the header's length."""
     header, *rows = ([_plain(cell.strip()) for cell in _CELL_END.split(line.strip())[1:-1]] for line in lines)
     width = len(header)
     cells = [tuple((row + [""] * width)[:width]) for row in rows if set("".join(row)) - set("-: ")]

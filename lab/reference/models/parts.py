@@ -1,4 +1,4 @@
-"""The trained parts that travel with the lab, and a few facts about each."""
+"""The trained parts that ship with the lab, and a few facts about each part."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class TrainedPart:
     folder: Path
 
     def card(self) -> ModelCardText:
-        """The model card that its makers wrote."""
+        """The model card that the makers of the part wrote."""
         return read_model_card(self.folder)
 
 
 def parts() -> tuple[TrainedPart, ...]:
-    """The parts that this copy of the lab holds with a card: models as in the catalogue, then the rest by name."""
+    """The parts with a card in this copy of the lab: models in the order of the catalogue, then the rest by name."""
     order = [entry.id for entry in CATALOGUE]
     models = sorted(_with_card(EMBEDDED), key=lambda folder: (folder.name not in order, folder.name))
     return tuple(TrainedPart(folder.name, folder) for folder in (*models, *sorted(_with_card(TEXT_PARTS))))
@@ -45,8 +45,8 @@ def _with_card(room: Path) -> list[Path]:
 def facts(folder: Path, card: ModelCardText | None) -> dict[str, str]:
     """The facts that learners ask for first: architecture, parameters, size, licence, training texts.
 
-    Read from the files and, if these do not say it, from the card: ``library_name`` and ``license`` of its metadata,
-    and the names in its table of sources. Unknown facts are left out.
+    The facts are read from the files or, if the files lack them, from the card: from ``library_name`` and ``license``
+    in its metadata, and from the names in its table of sources. Unknown facts are left out.
     """
     front: Mapping[str, Any] = card.front if card else {}
     count = parameters(folder)
@@ -63,10 +63,10 @@ def facts(folder: Path, card: ModelCardText | None) -> dict[str, str]:
 
 
 def architecture(folder: Path) -> str | None:
-    """A model's shape from its config.json, or a spaCy pipeline's steps from its meta.json, or None."""
+    """The shape of a model from its config.json, or the steps of a spaCy pipeline from its meta.json, or None."""
     if (folder / "config.json").is_file():
         raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        # Imports torch, which the page that lists the parts has loaded by then.
+        # This call imports torch, which the page that lists the parts has loaded by then.
         from lab.models.families.registry import family_of
 
         family = family_of(raw)

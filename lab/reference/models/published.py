@@ -1,4 +1,4 @@
-"""The sizes of the papers' own models, from their published configurations."""
+"""The sizes of the models of the papers, from their published configurations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PublishedSize:
-    """The numbers of a ``config.json`` that decide a model's size; see :attr:`parameters`."""
+    """The numbers in a ``config.json`` that decide a model's size; see :attr:`parameters`."""
 
     id: str
     layers: int
@@ -17,7 +17,7 @@ class PublishedSize:
     vocabulary: int
     max_tokens: int
     segments: int = 2
-    causal: bool = False  # GPT-2: a last LayerNorm, and neither segments nor a pooler
+    causal: bool = False  # GPT-2 has a last LayerNorm, but neither segments nor a pooler
 
     @property
     def parameters(self) -> int:

@@ -1,4 +1,4 @@
-"""What did training change? A model beside its twin with random weights, one function a step."""
+"""What did training change? A model beside its twin with random weights, one function per step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
 _ONE_TOKEN = "A single token has no other token to attend to. Write a longer sentence in the sidebar."
 
-# The traces that a step shows and the page then proves: the same tokens through the model, and through its twin.
+# The traces that a step shows and the page proves: the same tokens through the model, and through its twin.
 Pair = tuple[Trace, Trace]
 
 
@@ -39,7 +39,7 @@ def _seed() -> int:
 
 
 def _pair(trace: Trace) -> tuple[Pair, str]:
-    """Draw the header of each step; returns both traces, and the name of the random one."""
+    """Draw the header of each step; returns both traces, and the name of the random model."""
     st.header("What did training change?")
     st.markdown(
         f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, as "
@@ -55,7 +55,7 @@ def _untrained(trace: Trace, seed: int) -> Trace:
 
 
 def show_maps(page: OpenPage, trace: Trace) -> Pair:
-    """Draw one head of both models, unlabelled until the learner has said which is which."""
+    """Draw one head of both models, without names until the learner has said which map belongs to which model."""
     layer, head = page.head_controls(trace)
     pair, twin = _pair(trace)
     maps = [attention_map(each.layer(layer), head) for each in pair]
@@ -64,7 +64,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
         return pair
     spreads = [float(layer_spread(each, layer)[head]) for each in pair]
     moved = attention_moved(maps[0], maps[1])
-    # 0 is the trained model; the seed decides the order on screen, so it is the same for everybody with this link.
+    # 0 is the trained model; the order on screen depends on the seed, so that all readers of a link see the same one.
     order = [0, 1]
     random.Random(f"{pair[1].model.id} {layer} {head}").shuffle(order)
     question = _which(trace.model, (layer, head), twin, order, spreads) if moved >= MARGIN else None
@@ -75,7 +75,7 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
         with column:
             title = f"Map {letter}: {names[which]}" if known else f"Map {letter}"
             call = partial(figures.head_map, pair[which], layer, head, title, high)
-            # The notebook's code would tell whose map it is.
+            # The code of a notebook would give away whose map it is, so there is none until the answer is known.
             draw(call if known else call(), f"map-{letter}")
             if len(trace) > figures.MAP_TOKENS:
                 st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
@@ -109,7 +109,7 @@ def _which(model: LoadedModel, place: tuple[int, int], twin: str, order: list[in
 
 
 def show_heads(page: OpenPage, trace: Trace) -> Pair:
-    """Draw every head of both models as one number: how evenly it spreads its attention."""
+    """Draw one number for every head of both models: how evenly the head spreads its attention."""
     pair, twin = _pair(trace)
     if len(trace) < 2:
         st.info(_ONE_TOKEN, icon=":material/edit:")

@@ -1,4 +1,4 @@
-"""The prediction before an experiment's result, and its score beside the score of blind guessing."""
+"""The prediction before an experiment's result, and its score compared with blind guessing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_predicted(name: str) -> bool:
 
 
 def predicted(name: str, asks: Sequence[Question]) -> bool:
-    """Ask, once for each ``name`` (experiment and model). Returns whether the result may be seen.
+    """Ask for the prediction, once for each ``name`` (experiment and model). Returns whether the result may be seen.
 
     A class answers aloud, and a button reveals.
     """
@@ -55,7 +55,7 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
 
 
 def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]) -> None:
-    """Draw the prediction's outcome, folded if none was made: each question with its answer, and the score."""
+    """Draw each question with its answer, and the score of the prediction; folded if no prediction was made."""
     kept = progress().predictions.get(_step(name), {})
     chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
     place = st.container(border=True) if chosen else st.expander("What was asked", icon=":material/psychology_alt:")
@@ -75,7 +75,7 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
 
 
 def _scored(found: GuessScore) -> str:
-    """Say how many predictions were right, and how many guessing would get right; a surprise is welcome."""
+    """Say how many predictions were right, and how many guesses would be; if none was, say that surprise is welcome."""
     said = (
         f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} right on average."
     )
@@ -89,7 +89,7 @@ def _choose(name: str, ask: Question) -> int | None:
 
 
 def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
-    """A question's answer, after the question if nobody chose; if the result leaves it open, the line says so."""
+    """The line with a question's answer (and the question, if nobody chose), or that the result does not decide it."""
     yours = "" if choice is None else f" You said: {ask.options[choice].text}."
     if answer is None:
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"

@@ -35,7 +35,10 @@ class ExperimentPage(OpenPage):
         return runs.model(available(self.selection[parameters.MODEL]))
 
     def predicted(self, name: str, asks: Sequence[Question]) -> bool:
-        """Say how the claim is tested and ask, once for each ``name``. Returns whether the result may be seen."""
+        """Say how the claim is tested and ask for a prediction, once for each ``name``.
+
+        Returns whether the result may be seen.
+        """
         if not is_predicted(name) and not self.selection[parameters.TEACH]:
             st.markdown(f"**The test.** {self.experiment.test}")
         return predicted(name, asks)
@@ -81,7 +84,7 @@ def open_experiment(id: str) -> ExperimentPage:
 
 
 def show_method(experiment: Experiment, model: LoadedModel, method: Callable[[LoadedModel], str]) -> None:
-    """Draw, folded, how the claim is tested on a model, what would count against it, and the role of its training."""
+    """Draw, folded, how the claim is tested on a model, what would count against it, and the role of the training."""
     with st.expander("How it is tested, and what would count against the claim", icon=":material/science:"):
         st.markdown(f"**Whose claim it is.** {experiment.whose}.")
         if told := method(model):

@@ -15,7 +15,10 @@ def show_verdict(told: str) -> None:
 
 
 def origin(made: Provenance | None, data: str) -> DeltaGenerator:
-    """Say, folded, whether a result ships or was measured here, on which ``data``. Returns a place for a button."""
+    """Say, folded, whether a result ships with the lab or was measured here, and on which ``data``.
+
+    Returns a place for a button.
+    """
     with st.expander("Where these numbers come from", icon=":material/inventory_2:"):
         row = st.container(horizontal=True, vertical_alignment="center")
     if made is None:

@@ -1,4 +1,4 @@
-"""The cases behind a number: some of two kinds side by side, and others at the click of a button."""
+"""The cases behind a number: cases of two kinds side by side, and more of them at the click of a button."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ AT_ONCE = 3  # cases of each kind
 def two_kinds(
     kinds: Mapping[str, Sequence[Case]], draw: Callable[[Case, str], None], others: str, none: str = "None."
 ) -> list[Case]:
-    """Draw :data:`AT_ONCE` cases of each kind under its title, in their order; returns them.
+    """Draw :data:`AT_ONCE` cases of each kind under the kind's title, in their order; returns the cases drawn.
 
-    ``draw`` gets a case and a prefix that keeps the keys of its widgets apart from the other cases'. A button, labelled
+    ``draw`` gets a case, and a prefix that makes the keys of the case's widgets unique. A button, labelled
     ``others``, turns to the next cases if a kind has more; ``none`` is shown under the title of a kind without cases.
     """
     name, shown = f"_experiment_turns.{others}", []

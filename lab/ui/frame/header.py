@@ -29,7 +29,7 @@ class Header:
 
 
 def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: Lesson | None = None) -> Header:
-    """Draw the strip and below it, in one line: title, question, time, the comparison's mark, objectives and words."""
+    """Draw the strip, and below it one line: title, question, time, the proof's badge, objectives and words."""
     teach = bool(parameters.TEACH.chosen())
     way = st.empty()
     with st.container(key="page_header", horizontal=True, vertical_alignment="center", gap="small"):
@@ -49,7 +49,10 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
 
 
 def _about(lesson: Lesson) -> None:
-    """Draw a lesson's objectives and words, behind a button. They are made when it is opened, as few open it twice."""
+    """Draw a lesson's objectives and words, behind a button.
+
+    The contents are made when the button is clicked, because few readers open it.
+    """
     label = "Objectives and words"
     with (
         st.container(key="about.mark", width="content"),
@@ -64,19 +67,19 @@ def _about(lesson: Lesson) -> None:
 
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
-    """Write the minutes of a lesson, and of the ``step`` on screen; an optional step has no time of its own."""
+    """Write how many minutes a lesson takes, and the ``step`` on screen; an optional step has no time of its own."""
     minutes = next((each.minutes for each in lesson.steps if each.name == step), None)
     whole = f"{lesson.minutes} minutes"
     where.caption(whole if minutes is None else f"{minutes} of {whole}", width="content")
 
 
 def show_terms(terms: Sequence[Term]) -> None:
-    """Show what these words mean, one under the other."""
+    """List these words with their meanings."""
     st.markdown(defined(terms) or "")
 
 
 def defined(terms: Sequence[Term]) -> str | None:
-    """The meanings of these words, as Markdown for a tooltip; None without a term, which leaves the tooltip out."""
+    """The meanings of these words, as Markdown for a tooltip; None if there is no term, so that no tooltip is drawn."""
     return "\n\n".join(map(_meaning, terms)) or None
 
 

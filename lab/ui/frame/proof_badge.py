@@ -21,16 +21,16 @@ _ASK = "Not compared yet. Open this to run the text with Hugging Face's library,
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
     """Draw the badge: a check if every step matches, or red with the first step that differs. It opens the table.
 
-    Until the comparison has run, the badge is an empty ring; opening it starts the comparison. ``name`` says
-    whose badge it is if there are several. A run changed ``on_purpose`` is not called broken.
+    Until the comparison has run, the badge is an empty ring; opening it starts the comparison. ``name`` says which run
+    the badge is for if there are several. A run changed ``on_purpose`` is not called broken.
     """
     if st.session_state.pop(asked := f"{key}.asked", False):
-        st.session_state[key] = True  # with other words on it, Streamlit would take it for another badge, and close it
+        st.session_state[key] = True  # if the words on the badge change, Streamlit takes it for another and closes it
     proof = runs.proof(trace) if runs.is_proven(trace) else None
     label, icon = _face(proof, on_purpose)
     if name is not None:
         label = f"{escaped(name)}: {label}"
-    # A single badge is only a mark, unless something differs: its words are for pointers and screen readers.
+    # A single badge is only a mark, unless something differs: its words appear in a tooltip and to screen readers.
     equal = proof is None or proof.first_failure is None
     told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each." * equal
     # The table is made when it is opened: the badge is part of every rerun of every page.
@@ -42,7 +42,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
             with st.spinner("Checking every step against Hugging Face …"):
                 runs.proof(trace)
             st.session_state[asked] = True
-            st.rerun()  # the badge is drawn again, and so is everything that depends on the comparison
+            st.rerun()  # the rerun draws the badge again, and everything that depends on the comparison
         if badge.open and proof is not None:
             st.markdown(_said(proof, on_purpose))
             show_table(_proof_table(proof), formats={"max |difference|": "%.1e", "max |value|": "%.3g"}, scrolls=True)

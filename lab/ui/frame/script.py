@@ -1,4 +1,4 @@
-"""The end of a step, by the course's script: what the figure means, one change worth seeing, and the reading list."""
+"""The end of a step, as the course prescribes it: the figure's meaning, a change worth seeing, and the reading list."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from lab.course.pages import Bench, Experiment, script
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import STEP
 
-# Set off by a line and space, not by a box; drawn by the style sheet of the shell.
+# The style sheet of the shell sets the meaning off by a line and space, not by a box.
 _MEANING = "meaning"
 _TRIED = "_tried"
 
 
 def meaning(text: str) -> None:
-    """Say in one or two sentences what the figure above says: ``text`` is computed from the learner's numbers.
+    """Say in one or two sentences what the figure above shows: ``text`` is computed from the learner's numbers.
 
-    A step has one meaning. A function without a screen makes its claims, so that a test can compute them again.
+    Each step has only one meaning. The claims in ``text`` come from a function that draws nothing, so that a test can
+    compute them again.
     """
     with st.container(key=_MEANING):
         st.markdown(f"**What this means.** {text}")
 
 
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
-    """Offer one change that is worth seeing: ``why`` says what to look for, the button ``label`` makes ``changes``.
+    """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
-    A step has one such offer. If all parameters have the button's values already, nothing is drawn. The change can be
-    taken back, by :func:`offer_back` and by the browser's Back.
+    Each step has only one such offer. If all parameters have the button's values already, nothing is drawn. The change
+    can be taken back, by :func:`offer_back` and by the browser's Back.
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):
         return
@@ -66,7 +67,7 @@ def offer_back() -> None:
 
 
 def _take_back() -> None:
-    tried = st.session_state.pop(_TRIED, None)  # the browser's Back may have been there first
+    tried = st.session_state.pop(_TRIED, None)  # the browser's Back may have undone the change already
     for parameter, value in tried.before.items() if isinstance(tried, _Tried) else ():
         parameter.set(value)
 

@@ -1,4 +1,4 @@
-"""You are here: the way from text to word in one line at the top of a page, each stop a link to its lessons."""
+"""The strip "you are here": one line at the top of a page with the stops from text to word, linked to their lessons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ASKED = "_strip_asked"
 
 
 def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
-    """Draw the strip for a page about these ``lessons`` (ids); :func:`leave` opens the lesson that is clicked on it.
+    """Draw the strip for a page about these ``lessons`` (ids); :func:`leave` opens the lesson that somebody clicks.
 
     ``here`` is the id of the page's own lesson, "" for a bench or an experiment. ``trace`` gives the shapes of the
     model's numbers for the text on screen; None if the model cannot read the text.
@@ -37,7 +37,7 @@ def leave() -> None:
 
 
 def shapes(trace: Trace) -> dict[str, str]:
-    """The numbers at each stop, by its name: how many ids, vectors (and their width), maps, neurons, words."""
+    """The sizes at each stop, by the stop's name: how many ids, vectors (and their width), maps, neurons, words."""
     config, n = trace.model.config, len(trace)
     words = trace.model.weights.vocabulary_head is not None
     return {
@@ -68,7 +68,7 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
 
 
 def _link(lesson: Lesson, now: Selection, *, here: bool) -> dict[str, Any]:
-    """A lesson as the browser needs it; its address is for whoever opens the lesson in a new tab."""
+    """A lesson as the browser needs it, with an address for readers who open the lesson in a new tab."""
     query = urlencode(selection.link(lesson, now))
     address = f"{lesson.slug}?{query}" if query else lesson.slug
     return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

@@ -17,7 +17,7 @@ Figures = Mapping[str, Callable[[], Figure]]
 
 
 def hashed(*texts: object) -> str:
-    """A short name for these texts in a widget's key."""
+    """A short name for these texts, used in a widget's key."""
     return hashlib.sha256("\n".join(map(str, texts)).encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -30,7 +30,7 @@ def fingerprint(question: Question) -> str:
 class Asked:
     """The checks of a lesson as they were asked, and the selection that they were asked about.
 
-    ``number`` counts how often new checks were wanted, ``seen`` are the wordings that were on screen so far. ``run`` is
+    ``number`` counts how often the learner wanted new checks; ``seen`` are the wordings on screen so far. ``run`` is
     :func:`lab.ui.selection.what_runs` at the time of asking, ``link`` the whole selection, ``of`` the layer and head.
     ``done``: the learner wants new checks.
     """
@@ -49,7 +49,7 @@ class Asked:
     def now(
         cls, pool: Sequence[Question], most: int, seed: int, of: str, figures: Figures, before: Asked | None = None
     ) -> Asked:
-        """Draw new checks from ``pool``; those not seen ``before`` come first."""
+        """Draw new checks from ``pool``; checks that were not seen ``before`` come first."""
         seen = () if before is None else before.seen
         drawn = selected(pool, len(pool), seed)
         drawn = sorted(drawn, key=lambda question: fingerprint(question) in seen)[:most]
@@ -78,12 +78,12 @@ class Asked:
 
     @property
     def wordings(self) -> tuple[str, ...]:
-        """The questions by their wording."""
+        """The fingerprints of the questions' wordings."""
         return tuple(map(fingerprint, self.questions))
 
 
 def about(link: Mapping[str, str], of: str = "") -> str:
-    """Name the texts of a check, for its caption; a link without a sentence means the one every visit begins with."""
+    """Name the texts of a check, for its caption; a link without a sentence means the sentence of a new visit."""
     if link.get(parameters.MODE.name) == parameters.TOY:
         asked = "Asked about a toy"
     else:

@@ -27,8 +27,8 @@ def draw_checks(
 ) -> None:
     """Ask ``most`` of the questions that this trace decides clearly; the first try counts.
 
-    A wrong answer gets a hint, a second wrong answer the explanation. The checks stay, with their answers, until the
-    learner asks for new ones; they remain about the sentence, layer and head (``of``) chosen when they were asked.
+    A wrong answer gets a hint, a second wrong answer the explanation. The checks and their answers stay until the
+    learner asks for new checks; they remain about the sentence, layer and head (``of``) that were chosen at first.
     ``figures``, by the question's id, are drawn beside a question; ``text`` is the lesson's text if it was not the
     learner's own. While a class is taught, nothing is kept or counted, and a button reveals each answer.
     """
@@ -58,18 +58,18 @@ def draw_checks(
 
 
 def list_of(lesson: str) -> str:
-    """The name under which a lesson's checks are kept: checks about its toy have another than those about sentences."""
+    """The name under which a lesson's checks are kept; checks about the lesson's toy have a name of their own."""
     return f"{lesson}.toy" if parameters.MODE.chosen() == parameters.TOY else lesson
 
 
 def stored(name: str) -> Asked | None:
-    """The list of questions that this session asked under ``name``, if any, and if it is still the list to show."""
+    """The questions that this session asked under ``name``; None if there are none, or others are to be shown now."""
     kept, shown = st.session_state.get(f"_asked.{name}"), progress().shown.get(name)
     return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
 
 
 def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = "") -> Asked | None:
-    """Return the list on screen before a reload; ``again`` makes it if the same questions can be asked.
+    """Return the questions on screen before a reload; ``again`` asks them again if it can, otherwise None.
 
     ``text`` is the same as in :func:`draw_checks`.
     """
@@ -79,7 +79,7 @@ def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = 
 
 
 def keep(name: str, asked: Asked) -> None:
-    """Keep these questions on screen; an empty list is not kept, so that the next sentence may get questions."""
+    """Keep these questions on screen; an empty list is not kept, so that another sentence can still get questions."""
     st.session_state[f"_asked.{name}"] = asked if asked.questions else None
     known = progress().shown.get(name)
     if asked.questions and (known is None or (known.asked, known.number) != (asked.wordings, asked.number)):
@@ -101,7 +101,7 @@ def _ask_new(lesson: str) -> None:
 
 
 def _offer_new(lesson: str, kept: Asked) -> None:
-    """Say what the questions are about, and draw the button for new ones."""
+    """Say what the questions are about, and draw the button for new questions."""
     if not kept.questions:
         return
     changed = (
@@ -113,7 +113,7 @@ def _offer_new(lesson: str, kept: Asked) -> None:
 
 
 def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
-    """The frame of one check, with its figure, if any, below it: twelve maps need the whole width."""
+    """The frame of one check; its figure, if any, is below the check, because twelve maps need the whole width."""
     frame = st.container(border=True)
     if question.id not in kept.figures:
         return frame
@@ -124,7 +124,7 @@ def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager
 
 
 def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:
-    """Draw a check for a class: its options, and a button that reveals the right one."""
+    """Draw a check for a class: its options, and a button that reveals the right option."""
     st.markdown(f"**{number}.** {question.prompt}")
     name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs(selection.current()))}.{fingerprint(question)}"
     if not st.session_state.get(name):

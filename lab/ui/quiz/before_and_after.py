@@ -1,7 +1,7 @@
-"""Two questions before a lesson, two of the same kinds after it: they measure the gain, for learners who want to know.
+"""Two questions before a lesson and two of the same kinds after it, which measure what a learner gained.
 
-Both are offers, and nothing waits for them. The first two say nothing about right and wrong, so that the second two
-measure what was learned in between.
+Learners may skip both tests, and nothing on the page waits for an answer. The first test does not say what is right, so
+that the second test measures what was learned in between.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def offer_before(lesson: Lesson, ask: Returning) -> None:
 
 
 def offer_after(lesson: Lesson, ask: Returning) -> None:
-    """Offer the questions at the end to whoever answered the first ones; then show the results of both."""
+    """Offer the second test to a learner who answered the first one; then show the results of both tests."""
     taken = progress().tests.get(lesson.id)
     both = None if taken is None else _tests(lesson, ask)
     if taken is None or both is None or {question.id for question in both[1].questions} != set(taken.before):
-        return  # not asked before the lesson, or by a version of the lab with other questions
+        return  # not asked before the lesson, or asked by a version of the lab with other questions
     with st.container(border=True):
         st.markdown("**Before and after.**")
         if taken.after is None:
@@ -75,7 +75,7 @@ def said(of: Gain) -> str:
 
 
 def overall() -> None:
-    """State the gain over all lessons, once both tests of one were taken; nothing before that."""
+    """Draw the gain over all lessons whose two tests were both taken; draw nothing if there is no such lesson."""
     found = gain(progress().tests.values())
     if found.asked and not parameters.TEACH.chosen():
         st.markdown(f":material/quiz: **Before and after your lessons.** {said(found)}")
@@ -83,7 +83,7 @@ def overall() -> None:
 
 @st.cache_resource(max_entries=16, show_spinner="Looking for two sentences …")
 def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | None:
-    """Both tests of a lesson, the same for everybody: about the model that each visit begins with."""
+    """Both tests of a lesson, the same for everybody, as they are about the model that each visit begins with."""
     return two_tests(_ask, _spots(lesson))
 
 

@@ -10,9 +10,9 @@ _TOLERANCE = 0.01
 
 
 def blanks(truths: Mapping[str, float], hint: str, key: str) -> bool:
-    """Draw a row of number fields, label -> right answer; True when all values are right to two decimals.
+    """Draw a row of number fields (label -> right answer); return True if all values are right to two decimals.
 
-    The values are still there after a visit to another page. Wrong ones are named, and ``hint`` is shown with them.
+    The values are still there after a visit to another page. Wrong values are named, with ``hint``.
     """
     given = [
         field.number_input(label, value=None, step=0.01, key=f"{key}.{i}", persist_state="session")

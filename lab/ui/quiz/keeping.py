@@ -16,7 +16,7 @@ from lab.ui.quiz.question import progress, remember
 
 KEY = "keeping"
 _WHO, _HEARD = "_keeping_who", "_keeping_heard"
-# Prefixes of the session's keys for questions, their answers, and a file of them.
+# Prefixes of the session's keys for questions, their answers, and a progress file.
 _ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.", "_file.")
 
 

@@ -23,7 +23,7 @@ _PLACE = "_question_place"
 class _Revealed:
     """The answers that a class was shown: by run (sentence and model), the wordings of the revealed questions.
 
-    Within a run, a question's wording changes with the head or the token that is looked at.
+    Within a run, a question's wording changes with the head or the token on screen.
     """
 
     wordings: dict[str, set[str]] = field(default_factory=dict)
@@ -40,12 +40,12 @@ class _Revealed:
 
 
 def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -> bool:
-    """Ask before the figure is shown; return True once the learner has committed or skipped, or if nothing is asked.
+    """Ask the question before the figure is shown; return True if it was answered or skipped, or if there is none.
 
-    A figure is hidden only before a learner's first prediction in a step, and not if it was ``in_sight`` already,
-    because the numbers decided no question. With another head, sentence or model the figure stays, and the question
-    is offered beside it. While a class is taught, it answers aloud and a button reveals the answer, once for each
-    sentence and model; the question is at the top of the step.
+    A figure is hidden only before a learner's first prediction in a step, unless it was ``in_sight`` already because
+    there was no question at first. With another head, sentence or model, the figure stays, and the question is offered
+    beside the figure. A class answers aloud, and a button reveals the answer, once for each sentence and model; the
+    question is at the top of the step.
     """
     chosen = selection.current()
     if question is None:
@@ -146,7 +146,7 @@ def _commit(name: str, step: str, asked: str, choice: int | None) -> None:
 
 
 def _set_asking(name: str, asked: str) -> None:
-    """Ask the question with this wording beside its figure; "" for none."""
+    """Note that the question with this wording is asked beside its figure; "" notes that none is."""
     st.session_state[f"{name}.asking"] = asked
 
 

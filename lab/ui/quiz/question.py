@@ -25,14 +25,14 @@ def remember(now: Progress) -> None:
 
 
 def choose(question: Question, **given: Any) -> int | None:
-    """Draw the options to choose from, lettered; ``given`` are arguments of ``st.radio``."""
+    """Draw the options with their letters, as a choice; ``given`` are arguments of ``st.radio``."""
     places = range(len(question.options))
     named = partial(lettered, question)
     return st.radio(question.prompt, places, index=None, label_visibility="collapsed", format_func=named, **given)
 
 
 def list_options(question: Question) -> None:
-    """List the options for a class, one a line, to be voted on by letter."""
+    """List the options for a class, one per line, so that the class can vote by letter."""
     st.markdown("  \n".join(lettered(question, i) for i in range(len(question.options))))
 
 

@@ -1,4 +1,4 @@
-"""Questions from earlier lessons, at the end of a later one."""
+"""Questions from earlier lessons, asked again at the end of a later lesson."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def bring_back(page: LessonPage, earlier: Mapping[str, Returning], trace: Trace) -> None:
     """At the end of a lesson's ``page``, ask one question from each of two ``earlier`` lessons (by id) about ``trace``.
 
-    The questions stay until new ones are wanted. None are asked about a toy, nor before a class, which has the lesson's
-    own questions.
+    The questions stay until the learner wants new questions. No questions are asked about a toy, nor of a class, which
+    has the lesson's own questions.
     """
     if not parameters.TEACH.chosen() and parameters.MODE.chosen() != parameters.TOY:
         _bring_back(page.lesson.id, earlier, trace)
@@ -34,7 +34,7 @@ def bring_back(page: LessonPage, earlier: Mapping[str, Returning], trace: Trace)
 def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:
     name, spot = f"{lesson}.earlier", Spot.of(trace)
     of = place(spot.layer, spot.head)
-    own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show a text of its own
+    own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show its own text
     kept = stored(name) or brought_back(name, partial(Asked.again, offered(earlier, spot), 0, of, {}), own)
     if kept is None or kept.done:
         known = {wording for each in (*earlier, name) for wording in _seen(each)}
@@ -50,6 +50,6 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
 
 
 def _seen(name: str) -> tuple[str, ...]:
-    """The wordings of a list's questions that were on screen so far."""
+    """The wordings of the questions in a list that were on screen so far."""
     shown = progress().shown.get(name)
     return () if shown is None else shown.seen

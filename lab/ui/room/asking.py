@@ -32,13 +32,13 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kin
 
 
 def kinds(question: Question) -> tuple[Kind, ...]:
-    """The kinds of answer that a class can give: always an option, and a number or a place if the question has one."""
+    """The kinds of answer that a class can give: always an option, also a number or a place if the question has one."""
     more = {Kind.NUMBER: question.number, Kind.PLACE: question.place}
     return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 
 
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
-    """Draw the buttons that ask the class, for a room's teacher, or a link to opening a room for one who has none.
+    """Draw, for the teacher of a room, the buttons that ask the class; for others, a link to opening a room.
 
     ``link`` and ``of`` mean the same as in a check.
     """
@@ -71,7 +71,10 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
 
 
 def _ask(code: str, asked: Posed) -> None:
-    """Open the question, from the lobby or after a reveal. Raises RoomError, Unreachable."""
+    """Open the question, whether the room is in the lobby or has just revealed an answer.
+
+    Raises RoomError, Unreachable.
+    """
     from lab.rooms.server import server
 
     rooms, key = server().rooms, key_of(code)

@@ -1,6 +1,6 @@
 """The rooms of this server, and the room that the visit is in.
 
-The modules that keep the rooms are imported only for visits in a room: they take 25 MB, and most servers have no room.
+The modules for rooms are imported only for visits in a room: they take 25 MB, and most servers have no room.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ AWAY = "The room does not answer. The page asks again by itself."
 
 
 def code_here() -> str:
-    """The code of the room that this visit is in; empty if it is in none, or the link has no code."""
+    """The code of the room that this visit is in; empty if the visit is in no room, or the link has no code."""
     return read_code(parameters.ROOM.chosen()) or ""
 
 
 def state_here() -> State | None:
-    """The state of this visit's room; None if it is in none, or the database cannot be reached."""
+    """The state of this visit's room; None if the visit is in no room, or the database cannot be reached."""
     code = code_here()
     if not code:
         return None
@@ -37,5 +37,5 @@ def state_here() -> State | None:
 
 
 def pause(state: State | None) -> float:
-    """Seconds between two looks at a room: few as long as it has people."""
+    """Seconds between two looks at a room; few if there are people in the room."""
     return 2.0 if state is None or state.people else 10.0

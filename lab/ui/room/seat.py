@@ -20,14 +20,14 @@ _LONGEST, _MOST_ROOMS = 100, 100  # characters of a browser's report, and rooms 
 
 @dataclass(frozen=True)
 class ToldSeat:
-    """A browser's claim about a room: a participant's seat and a teacher's key, each empty if it has none."""
+    """A browser's claim about a room: a participant's seat and a teacher's key, each empty if it is missing."""
 
     seat: str
     key: str
 
 
 def told(code: str) -> ToldSeat | None:
-    """The browser's report on the room ``code``; None until then, shortly after the first page is drawn."""
+    """The browser's report on the room ``code``; None until the report comes, shortly after the first page is drawn."""
     found = st.session_state.get(_TOLD, {}).get(code)
     return found if isinstance(found, ToldSeat) else None
 
@@ -52,7 +52,7 @@ def stand_up(code: str) -> None:
 
 
 def visit() -> str:
-    """The server's name for this visit, which nobody else knows: a connection to the server is one visit."""
+    """The server's secret name for this visit; each connection to the server is a visit of its own."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
@@ -63,24 +63,25 @@ def keep_key(code: str, key: str) -> None:
 
 
 def key_of(code: str) -> str:
-    """The teacher's key of the room ``code``; empty for a visit that has not shown one."""
+    """The teacher's key of the room ``code``; empty for a visit without a key."""
     found = st.session_state.get(_KEYS, {}).get(code, "")
     return found if isinstance(found, str) else ""
 
 
 def forget_key(code: str) -> None:
-    """Drop a key that is not the room's: this visit takes part instead."""
+    """Drop a key that does not open the room; the visit takes part as a participant instead."""
     st.session_state.get(_KEYS, {}).pop(code, None)
     st.session_state.setdefault(_FALSE, set()).add(code)
 
 
 def keep_in_browser(code: str) -> None:
-    """Let the browser store seat and key of the room ``code``, and report what it has stored. Last on every page."""
+    """Let the browser store seat and key of the room ``code``, and report them. Call it last on every page."""
     data = {
         "code": code,
         "seat": st.session_state.get(_SEATS, {}).get(code, ""),
         "key": key_of(code),
-        # After a reconnection the page has a new visit; a new id makes the browser report again what it has stored.
+        # After a reconnection the page has a new visit; the new id makes the browser report its stored seat and key
+        # again.
         "by": st.session_state.setdefault(_BY, secrets.token_hex(8)),
     }
     _component()(key=KEY, data=data, on_seat_change=_hear)

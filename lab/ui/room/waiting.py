@@ -13,7 +13,7 @@ def waits() -> bool:
     """Return whether a notice takes the place of the page, because this visit is in a room that asks a question.
 
     The notice checks the room by itself, and the page returns when the answer is revealed. The teacher sees every page.
-    Until the browser has reported whether it is a teacher's, the notice stays.
+    The notice stays until the browser has reported whether it belongs to the teacher.
     """
     code = code_here()
     if not code or key_of(code):

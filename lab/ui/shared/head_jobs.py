@@ -11,7 +11,7 @@ from lab.ui.tables import SHARE, show_table
 
 
 def show_head_jobs(found: Sequence[Notable], *, score: str, chance: str) -> None:
-    """Draw a row a job: its best head, the score of this head, the chance, and other heads that do the job.
+    """Draw one row per job: its best head, that head's score, the score by chance, and other heads that do the job.
 
     ``score`` and ``chance`` name the two columns; a page says above or below the table how both are measured.
     """

@@ -1,4 +1,4 @@
-"""Heads switched off: the question to the model, and whether memory and time suffice for all heads."""
+"""Heads switched off: the question to the model, and whether memory and time suffice to try all heads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OFFERED = 5  # words that the learner can choose to follow
 _A_CHANCE = 20  # up to this rank, the text's own word is followed without being chosen
 # Upper limit for the numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
-# Multiplications that run without a button, and how many a core of a small server does a second.
+# Multiplications that run without a button, and how many a core of a small server does per second.
 _UNASKED, _A_SECOND = 3e10, 5e9
 
 
@@ -54,9 +54,10 @@ class Scene:
 
 
 def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) -> Scene:
-    """Draw the controls of a step, and return their choices. ``first`` is True in the step where words are hidden.
+    """Draw the controls of a step, and return their choices.
 
-    ``asked`` is a blank that the step has drawn; without one, the blank is in the learner's text.
+    ``first`` is True in the step that lets the learner hide words. ``asked`` is a blank that the step has drawn; if it
+    is None, the blank is in the learner's text.
     """
     asked = asked or _ask(view, first=first)
     trace, layer, head = view.trace, view.layer.index, view.head
@@ -93,7 +94,7 @@ def _ask(view: OneHead, *, first: bool) -> PredictionView | None:
 
 
 def _asking(trace: Trace, *, first: bool) -> str:
-    """Describe the model's task, with a head and without it."""
+    """Describe the model's task, which it does once with a head and once without it."""
     if trace.model.config.causal:
         return "The model says which token comes next, with the head and without it."
     hide = "Hide a word. The" if first else "The"
@@ -115,7 +116,7 @@ def _followed(asked: PredictionView) -> Candidate:
 
 
 def may_run(now: Scene) -> bool:
-    """Return whether every head can be switched off in turn; if not, draw the reason, or a button that allows it."""
+    """Return whether every head may be switched off in turn; if not, draw the reason, or a button that allows it."""
     config, n, most = now.trace.model.config, len(now.trace), ablation.longest(now.trace.model.config, _NUMBERS)
     if n > most:
         st.info(
@@ -131,7 +132,8 @@ def may_run(now: Scene) -> bool:
 def asked_for(work: float, unasked: float, told: str, name: str) -> bool:
     """Return whether ``work``, in multiplications, may run: it is short, or somebody has asked for it.
 
-    If not, draw ``told`` with the time that it takes, and a button that asks for it. ``name`` is unique for the work.
+    If not, draw ``told`` with the time that the work takes, and a button that asks for it. ``name`` identifies the
+    work.
     """
     key = f"_each.{name}"
     if work <= unasked or st.session_state.get(key):

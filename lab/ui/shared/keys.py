@@ -1,4 +1,4 @@
-"""A sentence in which one head decides the word in the blank: steps of several lessons begin with it."""
+"""A sentence in which one head decides the word in the blank; steps of several lessons begin with this sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN = (
 
 
 def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
-    """Draw this sentence in place of the course's first one, and return its blank.
+    """Draw the sentence of the keys in place of the course's first sentence, and return its blank.
 
     Returns None if the learner has a text of their own, or the model fills no blanks.
     """
@@ -33,7 +33,7 @@ def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
 
 
 def is_keys(trace: Trace) -> bool:
-    """Return whether a run is of the sentence of :func:`keys_blank`."""
+    """Return whether a run is about the sentence of :func:`keys_blank`."""
     return trace.text == _KEYS.filled(_mask(trace.model)[0])
 
 

@@ -1,7 +1,7 @@
 """The hidden words and the place asked about: their controls, and their values in the URL.
 
-The URL has them as ``masked=3.7`` ("none" for nothing) and ``place=7``, tokens counted from 1. Their meaning
-depends on the text, so they are read, mended and written back here, on every run.
+In the URL, they are ``masked=3.7`` ("none" if nothing is hidden) and ``place=7``, with tokens counted from 1. Their
+meaning depends on the text, so they are read, mended and written back here, on every run.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _READ = "Click a word to ask what comes after it."
 
 
 def label(trace: Trace, place: int) -> str:
-    """A token with its number from 1, which keeps equal tokens apart. Plain text, not Markdown."""
+    """A token with its number from 1, which tells equal tokens apart. Plain text, not Markdown."""
     return f"{place + 1} · \u2068{visible(word_of(trace.model.tokenizer, trace.token_ids[place]))}\u2069"
 
 
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places (from 0) the learner hides, brought into this text; the lab's own choice if the learner made none.
+    """The places (from 0) that the learner hides, moved to this text; the lab's own choice if the learner made none.
 
-    A hidden word stays hidden at its place in the text now: an edited sentence keeps its hidden words, and a sentence
-    without them starts afresh.
+    A word stays hidden wherever it is in the new text, so an edited sentence keeps its hidden words; a sentence without
+    these words starts afresh.
     """
     asked, before = MASKED.chosen(), st.session_state.get(TOKENS_SEEN)
     found = _chosen(encoding, mask_id, asked, before)
@@ -69,7 +69,7 @@ def _chosen(encoding: Encoding, mask_id: int, asked: str, before: Sequence[str] 
 
 
 def _found(before: Sequence[str] | None, tokens: Sequence[str], place: int) -> int | None:
-    """Find the token at ``place`` of the text before in ``tokens``; the nearest occurrence, None without any."""
+    """Find in ``tokens`` the token that was at ``place`` ``before``, at the nearest occurrence; None if it is gone."""
     if before is None:
         return place
     same = [i for i, token in enumerate(tokens) if place < len(before) and token == before[place]]
@@ -83,7 +83,7 @@ def written(places: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Blanks:
-    """The blanks of a text: places that the learner chose, all hidden ones, the one asked about, and the maskable ones.
+    """The blanks of a text: the places that the learner chose, the hidden, the maskable, and the one asked about.
 
     Places count from 0.
     """
@@ -121,7 +121,7 @@ def show_read(trace: Trace, place: int) -> None:
 
 
 def asked_place(places: Sequence[int], default: int) -> int:
-    """The place (from 0) asked about, one of ``places``."""
+    """The place (from 0) that is asked about, which is one of ``places``."""
     asked = PLACE.chosen() - 1
     if asked in places:
         return asked

@@ -16,14 +16,14 @@ _LESSON, _STEP = "head-specialization", "grammar"
 
 
 def subject_head(model: LoadedModel) -> Head | None:
-    """The head that finds the subject of a verb best, layer and head from 0; None if no result that ships names one."""
+    """The head that finds the subject of a verb best, layer and head from 0; None if no result ships that names it."""
     found = (each.heads[0] for each in shipped(model) or () if each.job.id == _JOB)
     best = next(found, None)
     return None if best is None else (best.layer, best.head)
 
 
 def met_again(model: LoadedModel, head: Head) -> None:
-    """If ``head`` is the one of lesson 6, say that the learner has met it, and lead back; else draw nothing."""
+    """If ``head`` is the head of lesson 6, say that the learner has met it, and lead back; otherwise draw nothing."""
     if head != subject_head(model):
         return
     lesson = lesson_of(_LESSON)

@@ -24,7 +24,7 @@ def uniform(trace: Trace) -> Metrics:
 
 
 def threshold() -> float:
-    """The threshold τ, from the control below the metric that needs it, or from the link."""
+    """The threshold τ, from the control below the metric that uses τ, or from the link."""
     return float(TAU.chosen())
 
 
@@ -42,13 +42,13 @@ def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
 
 
 def choose_version() -> bool:
-    """Draw the choice between raw and corrected; True for corrected."""
+    """Draw the choice between raw and corrected metrics; return True for corrected."""
     help_ = "Raw: as published. Corrected: so that you can compare texts of different lengths."
     return VERSION.choose("Formula", help=help_) == CORRECTED
 
 
 def choose_metric() -> Metric:
-    """Draw the choice of a step's metric, its τ if it has one, and below them the metric's description."""
+    """Draw the choice of a step's metric and, if the metric uses τ, of τ; below both, the metric's description."""
     before = next((metric for metric in METRICS if metric.name == METRIC.chosen()), METRICS[0])
     name = METRIC.choose("Metric", help=before.note)
     metric = next(metric for metric in METRICS if metric.name == name)
@@ -61,7 +61,7 @@ def choose_metric() -> Metric:
 
 
 def no_choice(values: Values) -> bool:
-    """Return whether there is no value to show; if so, say why."""
+    """Return whether there are no values to show; if so, say why."""
     if np.isfinite(values).all():
         return False
     st.info(
@@ -77,7 +77,10 @@ def sinks_left_out() -> bool:
 
 
 def choose_sinks(otherwise: str | None = None) -> None:
-    """Draw the switch for special tokens. ``otherwise`` says why the switch does nothing here, if so."""
+    """Draw the switch for special tokens.
+
+    ``otherwise`` is the reason, if there is one, why the switch does nothing here.
+    """
     SINKS.choose(
         "Special tokens or first token",
         help="Left out: the rows and columns of [CLS] and [SEP] (in a model without them, of the first token) are "

@@ -47,11 +47,11 @@ class OneHead(OneLayer):
 
     @property
     def place(self) -> str:
-        """Layer and head in words, for chart titles; with the index a notebook would use."""
+        """Layer and head in words, for chart titles, with the index that a notebook would use."""
         return attention.place(self.layer.index, self.head)
 
     def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
-        """The call that makes the figure ``of`` this layer, head, query and key."""
+        """The call that makes a figure: ``of`` with this run, layer, head, query and key."""
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
@@ -65,7 +65,7 @@ def show_sentence(view: OneHead, arcs: bool = True, *, covered: bool = False) ->
 
 
 def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: bool = False) -> tuple[int, int] | None:
-    """Draw one head's map, or the part of it around the chosen pair; returns the pair clicked."""
+    """Draw one head's map, or its part around the chosen pair; returns the pair that was clicked."""
     call = partial(attention.attention_map, traced, view.layer.index, view.head, view.query, view.key, title)
     rows, columns = attention.shown(traced, view.query, view.key)
     clicked = None

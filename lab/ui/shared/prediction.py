@@ -24,7 +24,7 @@ from lab.ui.shared import masking
 class PredictionView:
     """A text with hidden words (or its beginning), and the place at which the model predicts.
 
-    ``plain`` is the run with nothing hidden, ``trace`` the run that predicts; in a language model the two are the same.
+    ``plain`` is the run with nothing hidden, ``trace`` the run that predicts; in a causal model the two are the same.
     Places count from 0.
     """
 
@@ -81,7 +81,7 @@ def cannot_predict(model: LoadedModel) -> str | None:
 
 
 def look(page: OpenPage, plain: Trace) -> PredictionView | None:
-    """Draw the sentence, where clicks hide words or choose a place; return the choice, None if nothing is hidden."""
+    """Draw the sentence, in which clicks hide words or choose a place; return the view; None if nothing is hidden."""
     if plain.model.config.causal:
         return _look_ahead(page, plain)
     mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]
@@ -99,7 +99,7 @@ def look(page: OpenPage, plain: Trace) -> PredictionView | None:
 
 
 def blank_view(page: OpenPage, trace: Trace, place: int, hint: str) -> PredictionView:
-    """A step's own sentence with its blank at ``place``: drawn with ``hint`` above it, and not to be changed."""
+    """A step's own sentence with its blank at ``place``, drawn with ``hint`` above it; learners cannot change it."""
     show_row(replace(sentence(trace, place), hidden=(place,), hint=hint), lambda query, key: None)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)

@@ -1,4 +1,4 @@
-"""The picture of a word that forms, on a page: the token that is watched, the cuts, and the doors to the lessons."""
+"""The picture of a forming word on a page: the token that is watched, the cuts, and the links to the lessons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lab.ui.drawing import show_numbers
 from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
 
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
-# The lesson behind each part of the picture.
+# The lesson to which each part of the picture leads.
 _LESSONS = {
     "tokens": "tokenization",
     "vectors": "embeddings",
@@ -33,17 +33,18 @@ _LESSONS = {
     "link": "self-attention",
     "dot": "feed-forward",
 }
-# The places that a door takes along, from 0.
+# The places that a link in the picture takes along, from 0.
 _CHOSEN = {"layer": (LAYER,), "link": (LAYER, HEAD, TOKEN, KEY_TOKEN), "dot": (LAYER, TOKEN)}
 
 
 def show_word_forms(
     trace: Trace, watched: int, key: str, page: OnPage = ALONE, *, here: str = "", choose_lens: bool = True
 ) -> Forming:
-    """Draw the picture of ``trace`` and return its contents; without a chosen token it shows token ``watched``, from 0.
+    """Draw the picture of ``trace`` and return its contents.
 
-    ``here`` is the id of the lesson that shows the picture: no door leads to it. ``choose_lens`` is True on a page
-    without a lens control of its own.
+    Until somebody chooses a token, the picture shows token ``watched``, from 0. ``here`` is the id of the lesson that
+    shows the picture; the picture has no link to this lesson. ``choose_lens`` is True if the page has no other control
+    for the lens.
     """
     _go_through()
     _begin(trace)
@@ -61,7 +62,7 @@ def show_word_forms(
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
     hint = page.hint if at == watched and not cuts else ""
-    said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page's own control says it
+    said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page's own control names the lens
     offered = lenses if choose_lens else ()
     sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
     mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
@@ -74,7 +75,7 @@ def show_word_forms(
 
 
 def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
-    """The lenses that read a token, the plain one last; none if the model predicts no words.
+    """The lenses that can read a token, the plain lens last; none if the model predicts no words.
 
     A BERT's fitted lens was fitted at hidden words; at a visible word, the plain lens reads more.
     """
@@ -88,7 +89,7 @@ def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
 
 
 def _begin(trace: Trace) -> None:
-    """Remove all cuts if the text or the model is a new one, since another model has other heads."""
+    """Remove all cuts if the text or the model has changed, since another model has other heads."""
     now, before = (trace.model.id, trace.token_ids), st.session_state.get(_OF)
     if before not in (None, now):
         CUT.set("")
@@ -125,9 +126,10 @@ def _act(key: str, trace: Trace, watched: int) -> None:
 
 
 def cuts_after(reported: object, cuts: Cuts) -> Cuts:
-    """The cuts after a click. Anybody may have written the report in ``reported``: one without meaning changes nothing.
+    """The cuts after a click.
 
-    The token numbers are checked when the cuts are read.
+    Anybody may have written the report in ``reported``; a report without meaning changes nothing. The token numbers are
+    checked when the cuts are read.
     """
     match reported:
         case [str(), "token", int(token)]:
@@ -142,7 +144,7 @@ def cuts_after(reported: object, cuts: Cuts) -> Cuts:
 
 
 def _go_through() -> None:
-    """Open the lesson behind a door that was clicked, at the layer, head and tokens that were chosen."""
+    """Open the lesson whose link in the picture was clicked, at the layer, head and tokens that were chosen."""
     door, where = st.session_state.pop(_DOOR, ("", ()))
     if not door:
         return

@@ -1,4 +1,4 @@
-"""The sidebar's controls for toys that only one lesson has."""
+"""The controls in the sidebar for toys that belong to a single lesson."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lab.ui.toys.toy_runs import start_training
 
 
 def numbers() -> None:
-    """Draw size and seed of the sentences, the choice of one to look at, and a field for the learner's own letters."""
+    """Draw the settings of the sentences, the choice of one sentence, and a field for the learner's own letters."""
     labels = ("Vocabulary size", "Maximum length", "Number of sentences", "Seed", "Sentence to look at")
     for number, label in zip(TOY_NUMBERS, labels, strict=True):
         number.choose(label)
@@ -44,7 +44,7 @@ def heads(weights: str) -> None:
 
 
 def cut(chosen: int) -> int:
-    """The number of heads into which the random toy is cut; says so if its width does not divide by ``chosen``."""
+    """The number of heads into which the random toy is cut; says so if ``chosen`` does not divide its width."""
     width = TOY_HEADS.most  # at most one head for each dimension
     cuts = divisors(width)
     nearest = max(each for each in cuts if each <= chosen)
@@ -58,7 +58,7 @@ def cut(chosen: int) -> int:
 
 
 def _vocabulary() -> None:
-    """Draw the choice of the criterion by which merges are chosen."""
+    """Draw the choice of the rule that picks the next merge."""
     TOY_TRAINER.choose("Merge by", help="BPE merges the most frequent pair, WordPiece the pair with the best score.")
 
 
@@ -85,7 +85,7 @@ def _pair() -> None:
     st.caption("Two heads. Each was written by hand for one rule, so their number is fixed.")
 
 
-# For each toy, the controls that are open in the sidebar, and the folded ones.
+# For each toy, the controls that are open in the sidebar, and the controls that are folded.
 OWN_CONTROLS: Mapping[object, tuple[Callable[[], None], Callable[[], None]]] = {
     Toy.VOCABULARY: (_vocabulary, _words),
     Toy.BLANK: (_blank, _blank_sentences),

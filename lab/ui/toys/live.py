@@ -1,4 +1,4 @@
-"""Toys that learn while somebody watches: one for each core at a time, each trained only once for all sessions."""
+"""Toys that learn while somebody watches: one per core at a time, each trained only once for all sessions."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan, Snapshot, TrainingRun
 
 Kept = TypeVar("Kept")
-# One place for each core: more toys wait, and between two stages a toy gives its turn to a waiting one.
+# One place per core: further toys wait, and between two stages a toy gives its turn to a waiting toy.
 _LESSONS = threading.BoundedSemaphore(os.cpu_count() or 1)
 _POLL = 0.2  # seconds
 _FINISHED_KEPT = 24
 _finished: OrderedDict[Plan, TrainingRun] = OrderedDict()
-# Trainings that were left before their end, each with the iterator that makes its next snapshot.
+# Trainings that somebody left before their end, each with the iterator that makes its next snapshot.
 _BEGUN_KEPT = 8
 _begun: OrderedDict[Plan, tuple[TrainingRun, Iterator[Snapshot]]] = OrderedDict()
 _lock = threading.Lock()
 
 
 def finished_run(plan: Plan) -> TrainingRun | None:
-    """The whole training of this plan, if the server has done it for anybody and still keeps it."""
+    """The whole training of this plan, if the server has done it for any visit and still keeps it; otherwise None."""
     with _lock:
         return _finished.get(plan)
 
 
 def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
-    """Teach a toy: yields the run after every stage, and None while it waits for other trainings to finish.
+    """Train a toy: yields the run after every stage, and None while it waits for other trainings to finish.
 
-    A plan that was trained to its end is not trained again: only that run is yielded. A plan that was left before
-    its end goes on from there. A caller that stops early must close the iterator (``contextlib.closing``), or the place
-    stays taken.
+    A plan that was trained to its end is not trained again: only that run is yielded. A training that was left before
+    its end continues where it stopped. A caller that stops early must close the iterator (``contextlib.closing``), or
+    the place stays taken.
     """
     import torch
 
@@ -52,7 +52,7 @@ def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
 
 
 def _stages(plan: Plan) -> Generator[TrainingRun]:
-    """The run after every stage, from where somebody left it or from the beginning."""
+    """Yield the run after every stage, from the stage where somebody left it, or from the beginning."""
     from lab.models.cores import one_core
     from lab.toy.training import begin, train
 

@@ -54,7 +54,7 @@ def _show_data(page: LessonPage) -> None:
 
 
 def _show_heads(page: LessonPage) -> None:
-    """Ask what a head must compare to look across the two sentences, then show both maps and their rules."""
+    """Ask what a head must compare in order to look across the two sentences, then show both maps and their rules."""
     trace = _trace(page)
     question = pair_checks(trace.text.split(), (trace.pair or "").split())[0]
     if not predict("toy", question):
@@ -72,7 +72,7 @@ def _show_heads(page: LessonPage) -> None:
 
 
 def _show_without_segments(page: LessonPage) -> None:
-    """Show the head that stays in its own sentence, with segment vectors and without them."""
+    """Show the head that stays in its own sentence, with and without segment vectors."""
     trace = _trace(page)
     without = changed(trace, Interventions(no_segments=True))
     axes = Axis(QUERY, trace.labels), Axis(KEY, trace.labels)

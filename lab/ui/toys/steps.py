@@ -1,4 +1,4 @@
-"""Toy mode on screen: synthetic sentences, their validation and summary, and the one to look at."""
+"""Toy mode on screen: synthetic sentences, their validation and summary, and the sentence to look at."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def show_validation(
     title: str = "Data validation and summary",
     numbers: str = "In these tables a word is its number: a is 1, b is 2.",
 ) -> None:
-    """Draw the checks and the summary of the data, as tables behind a click; ``more`` are a lesson's own checks."""
+    """Draw the checks and the summary of the data, as tables behind a click; a lesson adds the checks in ``more``."""
     key = f"_validation.{title}"
     with st.expander(title, icon=":material/fact_check:", on_change="rerun", key=key) as folded:
         if not folded.open:

@@ -51,7 +51,7 @@ def texts(chosen: Selection) -> tuple[str, ...]:
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
-    """The sentence to look at: the learner's own letters, or else the chosen one of the synthetic sentences."""
+    """The sentence to look at: the learner's own letters or, without letters, the chosen synthetic sentence."""
     if chosen[TOY_OWN].strip():
         try:
             return typed(chosen[TOY_OWN], chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
@@ -90,7 +90,7 @@ def blank_plan(chosen: Selection) -> Plan:
 
 
 def run_of(wanted: Plan) -> TrainingRun | None:
-    """This session's training by that plan, to its end or until it was stopped; None if there is none."""
+    """The training that this session ran by the plan ``wanted``, finished or stopped; None if there is none."""
     trained: dict[Plan, TrainingRun] = st.session_state.get(_RUNS, {})
     return trained.get(wanted)
 
@@ -111,7 +111,7 @@ def toy(wanted: Plan) -> LoadedModel:
 
 
 def ask_for_training() -> None:
-    """For a button: go to the step where training happens, and start it."""
+    """For a button: go to the step in which toys are trained, and start the training."""
     TOY_WEIGHTS.set(TRAINED)
     start_training()
 
@@ -123,7 +123,7 @@ def start_training() -> None:
 
 
 def link_to_toy(label: str, step: str) -> None:
-    """Draw a button from a step of a lesson to the step of its toy that shows the same idea in small."""
+    """Draw a button from a step of a lesson to the step of its toy that shows the same idea with letters."""
 
     def go() -> None:
         MODE.set(TOY)

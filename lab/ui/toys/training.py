@@ -86,7 +86,7 @@ def _show_task(plan: Plan, task: Task, words: tuple[int, ...]) -> None:
 
 
 def _head_names(run_layers: int, heads: int) -> list[str]:
-    """Names of all heads, layer after layer; the layer is left out if there is only one."""
+    """Names of all heads, layer after layer; the names leave out the layer if there is only one."""
     return [
         f"head {head}" if run_layers == 1 else f"layer {layer}, head {head}"
         for layer in range(1, run_layers + 1)
@@ -95,10 +95,10 @@ def _head_names(run_layers: int, heads: int) -> list[str]:
 
 
 def _maps(stages: Sequence[tuple[str, LoadedModel]], words: tuple[int, ...]) -> Figure:
-    """The maps of every head at every stage, a head's stages beside each other."""
+    """Draw the maps of every head at every stage, with the stages of a head beside each other."""
     traces = [number_run(model, as_text(words)) for _, model in stages]
     config = traces[0].model.config
-    # (stages, heads of all layers, n, n) -> (heads, stages, n, n): a head's stages follow each other
+    # (stages, heads of all layers, n, n) -> (heads, stages, n, n): the stages of a head follow each other
     maps = np.stack([trace.attention.flatten(0, 1).numpy() for trace in traces]).swapaxes(0, 1)
     heads = _head_names(config.layers, config.heads)
     captions = [(head.capitalize(), stage) for head in heads for stage, _ in stages]

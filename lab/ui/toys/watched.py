@@ -37,7 +37,7 @@ class LiveTraining:
     asked: bool = field(default_factory=toy_runs.training_asked)
 
     def train_if_asked(self) -> TrainingRun | None:
-        """Train if asked to, even if the step begins with a question, and rerun the page; else return the run."""
+        """If asked, train and rerun the page, even if the step begins with a question; otherwise return the run."""
         run = toy_runs.run_of(self.plan)
         if self.asked and (run is None or not run.latest.finished):
             with self.place:
@@ -53,7 +53,10 @@ class LiveTraining:
         st.button(label, key="_train.start", icon=":material/model_training:", on_click=ask)
 
     def _train(self) -> None:
-        """Train to the end and draw. A click anywhere ends it: Streamlit stops this script at its next drawing."""
+        """Train to the end and draw.
+
+        A click anywhere ends the training: Streamlit stops this script the next time it draws.
+        """
         plan = self.plan
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Stop", key="_train.stop", icon=":material/stop:")
@@ -91,7 +94,7 @@ def show_curves(run: TrainingRun) -> None:
 
 
 def _accuracy(run: TrainingRun) -> Figure:
-    """The chart of right answers against steps, beside the score of always giving the commonest answer."""
+    """The chart of right answers by step, with the score of always giving the commonest answer for comparison."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
     series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}

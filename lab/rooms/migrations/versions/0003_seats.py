@@ -10,7 +10,7 @@ revision = "0003"
 down_revision = "0002"
 
 _DAY = 24 * 60 * 60
-# The new columns of rooms: the type of each, and the value that existing rooms get.
+# The new columns of rooms: the type of each column, and the value that existing rooms get.
 _ROOMS: dict[str, tuple[sa.types.TypeEngine[Any], str]] = {
     "seal": (sa.String(22), ""),
     "created": (sa.BigInteger(), "0"),

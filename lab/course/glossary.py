@@ -29,7 +29,7 @@ class Term:
     also
         Other spellings that a text may use.
     called
-        Names for it in other tools and papers, which the glossary shows.
+        Names for the word in other tools and papers, which the glossary shows.
     """
 
     name: str

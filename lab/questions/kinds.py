@@ -13,7 +13,7 @@ from lab.questions.question import MARGIN, Option, Question, clear_winner, shuff
 
 # Two numbers that are closer than this share of the larger are never both options.
 NEAR = 0.1
-# The largest size of a number that has no limits of its own.
+# The largest size of a number without other limits.
 MOST = 1e9
 _BINS = 4  # number of bins on either side of the right bin
 _PARTS = re.compile(r"(?P<digits>-?[\d,]+(?:\.(?P<after>\d+))?(?:e(?P<power>[+-]\d+))?)\s*(?P<unit>\D*)")

@@ -45,7 +45,7 @@ Key = tuple[str, str]
 @dataclass(frozen=True)
 class Answer:
     """A first try and, if it was wrong, the texts needed to review it later. The texts are plain text, or empty if
-    there was no room for them. ``link`` has the URL's parameters that lead back to the sentence; None if the sentence
+    there was no room for texts. ``link`` has the URL's parameters that lead back to the sentence; None if the sentence
     was too long.
     """
 

@@ -1,4 +1,4 @@
-"""Reading progress from a file or a browser: anybody may have written it, so it is taken only if all of it is valid."""
+"""Reading progress from a file or a browser: anybody may have written it, so it must be valid as a whole."""
 
 from __future__ import annotations
 

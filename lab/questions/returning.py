@@ -1,6 +1,7 @@
 """Questions of a lesson that return later, on another sentence: a question asked again after a while is remembered.
 
-They use the lesson's own functions on other tensors (Roediger & Karpicke 2006, "Test-enhanced learning").
+The questions come from the lesson's own functions, on other tensors (Roediger & Karpicke 2006, "Test-enhanced
+learning").
 """
 
 from __future__ import annotations

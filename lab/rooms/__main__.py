@@ -1,7 +1,7 @@
 """The operator's view of the rooms: ``python -m lab.rooms list`` and ``python -m lab.rooms delete CODE``.
 
-The command reads the database that ``LAB_ROOMS`` names, as the servers do. It exits with 1 if the database does not
-answer, or has no such room.
+The command reads the database that ``LAB_ROOMS`` names, as the servers do. The exit status is 1 if the database does
+not answer, or has no such room.
 """
 
 from __future__ import annotations

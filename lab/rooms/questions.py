@@ -88,7 +88,7 @@ class Posed:
 
 @dataclass(frozen=True)
 class Hidden:
-    """A question for a participant's page before the reveal: nothing in it gives the answer away.
+    """A question for a participant's page before the reveal, without anything that gives the answer away.
 
     ``options`` belong to a choice, ``bounds`` to a number, ``picks`` to a token or head to be picked.
     """

@@ -147,7 +147,7 @@ class Rooms:
     def remove(self, code: str, key: str, since: float) -> int:
         """Close the door, and remove everybody who came in at ``since`` (seconds since 1970) or later.
 
-        Their answers go with them. Returns how many people went. Raises NoSuchRoom, NotTheTeacher.
+        Their answers are deleted, too. Returns how many people went. Raises NoSuchRoom, NotTheTeacher.
         """
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
@@ -248,7 +248,7 @@ class Rooms:
 
 
 def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:
-    """The row of a room, locked until the transaction ends. If ``shared``, other readers may lock it, too."""
+    """The row of a room, locked until the transaction ends. If ``shared``, other readers may lock the row, too."""
     own = (ROOMS.c.code == code) & (ROOMS.c.expires > int(time.time()))
     room = connection.execute(select(ROOMS).where(own).with_for_update(read=shared)).one_or_none()
     if room is None:

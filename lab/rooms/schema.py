@@ -1,4 +1,4 @@
-"""The tables of rooms. Every change of the schema needs a migration of its own in ``migrations/versions``."""
+"""The tables of rooms. Every change of the schema needs a new migration in ``migrations/versions``."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Told:
     rounds: tuple[Counts, ...]
 
     def round(self, turn: int) -> Counts | None:
-        """Round ``turn``, from 1; None if nobody answered in it."""
+        """The result of round ``turn``, from 1; None if nobody answered in this round."""
         return next((each for each in self.rounds if each.turn == turn), None)
 
 

@@ -22,8 +22,8 @@ def mount(
     Parameters
     ----------
     states
-        The states that the component may report with ``setStateValue`` or ``setTriggerValue``. Each report is a rerun,
-        so whatever can be answered in the browser is answered there.
+        The states that the component may report with ``setStateValue`` or ``setTriggerValue``. Each report causes a
+        rerun, so the browser itself answers whatever it can.
     on_change
         Called after a report, before the page is drawn again.
 

@@ -14,7 +14,7 @@ _POLL = 1.0  # seconds
 
 
 def available(wanted: str) -> str:
-    """Return the model ``wanted`` once it is here; another model, with a reason, if it cannot be had.
+    """Return the model ``wanted`` once it is here; another model, with the reason, if ``wanted`` cannot be had.
 
     Stops the page with a sentence if no model can be read.
     """
@@ -85,7 +85,10 @@ def _asked(model_id: str) -> str:
 
 @st.fragment(run_every=_POLL)
 def _progress(model_id: str) -> None:
-    """Draw the megabytes so far. When the download is over or has failed, the whole page runs again."""
+    """Draw the number of megabytes downloaded so far.
+
+    When the download is over or has failed, the whole page runs again.
+    """
     found = downloads.running(model_id)
     if found is None or found.error is not None:
         st.rerun()

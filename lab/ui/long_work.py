@@ -58,7 +58,7 @@ def unasked(key: Hashable, label: str, work: Work) -> None:
 
 
 def begin(key: Hashable, work: Work) -> None:
-    """Run ``work`` in the background, or join it if it runs already, as long as any visit waits for it.
+    """Run ``work`` in the background (or join it if it runs already) as long as any visit waits for the result.
 
     Each time the work reports its progress, threads that wait for a core go first.
     """

@@ -110,7 +110,7 @@ class OpenPage:
         """Draw the button to the next page after the last step: nothing on pages without an order."""
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
-        """Run the selected text through the selected model. Stops the page with a sentence if that is impossible."""
+        """Run the selected text through the selected model. Stops the page with a sentence if the run is impossible."""
         traced = self.run(self._model_id(), self.selection[parameters.TEXT], self.selection[parameters.PAIR], changes)
         self.here(traced)
         return traced
@@ -179,7 +179,7 @@ class OpenPage:
             return choose_layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
-        """Fill the badge. Call it last, so that the page is on screen while Hugging Face runs (if asked for).
+        """Fill the badge. Call this method last, so that the page is on screen while Hugging Face runs (if asked for).
 
         With several traces there is a badge for each, labelled with the trace's model, or with its name in ``names``.
         """
@@ -190,7 +190,7 @@ class OpenPage:
                 show_proof(trace, f"_proof_{place}", name, bool(names) and not trace.interventions.changes_nothing)
 
     def finish(self) -> None:
-        """Draw the notes on changed selections. Call it when all controls are drawn."""
+        """Draw the notes on changed selections. Call this method when all controls are drawn."""
         if notes := selection.take_notes():
             with self.notes.container():
                 for message in notes:

@@ -91,7 +91,7 @@ class Parameter(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class Name(Parameter[str]):
-    """A name or a list of places. Which are valid depends on model and text, so the page looks the name up."""
+    """A name or a list of places. The valid names depend on model and text, so the page looks the name up."""
 
     longest: int = field(default=MAX_CHARACTERS, kw_only=True)
 

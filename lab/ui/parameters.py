@@ -167,7 +167,7 @@ MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
 # The heads in which the tokens behind a cell of that matrix are shown.
 BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
-# The other half of a layer. ``norm`` is the place of a LayerNorm, by the name that its layer has for it.
+# The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
 NEURONS_DRAWN = Buttons("neurons_drawn", 96, (96, 32, 256))
 RESIDUAL = Buttons("residual", CHANGE_LENGTH, (CHANGE_LENGTH, CHANGE_COSINE))
 _NORMS = tuple(f"{side} {what}" for side in ("after", "before") for what in ("attention", "the feed-forward network"))

@@ -222,8 +222,8 @@ def settle() -> None:
     """Hide everything imported so far from the garbage collector.
 
     From time to time, Python looks through all objects that it tracks while everybody waits; the half a million objects
-    of the libraries need no such look. Call it only when something large has been imported: cycles frozen with it stay
-    for ever.
+    of the libraries need no such look. Call this function only after a large import, because cycles that are frozen
+    with the import stay for ever.
     """
     gc.collect()
     gc.freeze()
@@ -244,7 +244,7 @@ def token_steps(model_id: str, text: str) -> TokenizationSteps:
 
 
 def load_tagger() -> None:
-    """Load the spaCy pipeline, with a spinner, if it is not there. Raises PipelineUnavailable."""
+    """Load the spaCy pipeline, with a spinner, if it is not loaded yet. Raises PipelineUnavailable."""
     _load_tagger()
     pipeline()
 

@@ -161,7 +161,7 @@ def open_page(page: Page, step: str = "") -> None:
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
     """Select what :func:`link` named. Anybody may have written the link: a value without meaning becomes its default.
 
-    Call it before the sidebar is drawn, that is, from a callback.
+    Call this function before the sidebar is drawn, that is, from a callback.
     """
     for parameter in parameters.PARAMETERS:
         if parameter.kept:

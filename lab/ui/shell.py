@@ -124,7 +124,7 @@ def _arrive(page: Page) -> None:
 
 
 def route() -> None:
-    """Guard at the top of each page file.
+    """The guard at the top of each page file.
 
     A folder named ``pages/`` lets Streamlit run a page without ``Home.py`` when a link goes deep
     into a server that has just started. Then install the router and start over.

@@ -181,7 +181,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
 
     A toy's heads have a rule instead, and heads with random weights have learned nothing.
     """
-    # These modules import torch, which the glossary has no use for.
+    # These modules import torch, which the glossary does not need.
     from lab.evidence.notable import job_of
     from lab.ui.long_work import offer
 

@@ -29,9 +29,9 @@ class Column:
     width
         The width in pixels; without a width, the column is as wide as its words.
     format
-        How its numbers are written: "percent", "localized" or as in C ("%.2f"); empty for texts and counts.
+        The format of the column's numbers: "percent", "localized" or as in C ("%.2f"); empty for texts and counts.
     heading
-        Shown above the column if the name is too long for that.
+        The text above the column if the name is too long.
     help
         A description of the column, in a tooltip at the heading.
     """
@@ -68,7 +68,7 @@ def show_table(
     columns
         The columns to draw, in their order; all columns of ``frame`` if no columns are named.
     formats
-        How the numbers of a column are written, by its name, if ``columns`` do not say so.
+        The format of a column's numbers, by the column's name, if ``columns`` do not name it.
     numbered
         Draw the index of ``frame``, too.
     long_texts

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 
 class Turns:
-    """A queue for pages, ``at_once`` of them being made at a time.
+    """A queue for pages, of which ``at_once`` are made at a time.
 
     A page that takes longer than ``patience`` seconds (a model is loaded, a toy is trained) goes on, and the next one
     begins beside it: a slow page delays the quick pages by ``patience`` seconds at most.
@@ -30,7 +30,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn, and keep it for the block."""
+        """Wait for a turn, and keep the turn until the block ends."""
         mine = threading.Event()
         with self._lock:
             self._waiting.append(mine)

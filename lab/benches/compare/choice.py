@@ -101,7 +101,7 @@ def _mattering(a: Trace) -> tuple[int, int]:
 
 
 def choose_comparison() -> str:
-    """Ask for the difference between A and B."""
+    """Let the learner choose the difference between A and B."""
     return parameters.COMPARE.choose("Compare")
 
 

@@ -70,7 +70,7 @@ def choose_layer(trace: Trace) -> int:
 
 
 def _layer_of_link(trace: Trace, count: int) -> int:
-    """Read the layer that a link asks for, from 1, or 0 for the last; says so if there is no such layer.
+    """Read the layer that a link asks for, from 1, or 0 for the last; the page says so if the model has no such layer.
 
     Older links call this parameter ``layer``, as other pages still do; such links work, too.
     """

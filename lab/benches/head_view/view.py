@@ -101,7 +101,7 @@ def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int
 
 
 def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
-    """Read the heads that the link names, from 0; empty for all. Says so if there are no such heads."""
+    """Read the heads that the link names, from 0; empty for all. If the layer has no such heads, the page says so."""
     asked = HEADS.chosen()
     if not asked:
         return ()

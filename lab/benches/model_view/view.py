@@ -34,7 +34,7 @@ _PATTERNS = [pattern.name for pattern in PATTERNS]
 def take_opened(trace: Trace) -> None:
     """Choose a head that was opened in the figure, and the pair of tokens under the pointer.
 
-    Call it before the selectors are drawn, because a widget's value cannot change afterwards.
+    Call this function before the selectors are drawn, because a widget's value cannot change afterwards.
     """
     reported = _reported()
     if reported is None or reported == st.session_state.get(_TAKEN):

@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 
 # The most keys in one figure.
 KEYS = 40
-# Number of dimensions with a bar of their own.
+# The number of dimensions that get a separate bar.
 NAMED = 10
 _NO_CASE = "No query of this text sees both keys of the pattern {!r} and other keys."
 ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the name"

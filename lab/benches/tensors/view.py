@@ -1,4 +1,4 @@
-"""The tensor inspector: choose a tensor and a part of it; its numbers, its place, its Python."""
+"""The tensor inspector: choose a tensor and a part of it, and see its numbers, its place and its Python code."""
 
 from __future__ import annotations
 

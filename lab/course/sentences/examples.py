@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence, or two, and the thing to look for in them.
+    """One or two sentences, and the thing to look for in them.
 
     ``why`` is true of every model: it says where to look. ``about`` is the word of ``text`` whose row of attention
     shows this, if there is one.

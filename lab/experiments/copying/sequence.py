@@ -126,7 +126,7 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
 
 
 def as_frame(trace: Trace, here: list[SequencePlace]) -> pd.DataFrame:
-    """One line for each place, with the words."""
+    """One line for each place, with its token, the head's favourite token and the losses."""
     return pd.DataFrame(
         [
             {

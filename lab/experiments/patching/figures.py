@@ -72,7 +72,7 @@ def own_estimates(model: LoadedModel, own: OwnPair, part: str) -> Figure:
 def own_contributions(model: LoadedModel, own: OwnPair) -> Heatmap:
     """Draw the logits that each head and feed-forward network adds directly to the good word minus the bad word.
 
-    They are measured in the clean sentence, at the asked token.
+    The logits are measured in the clean sentence, at the asked token.
     """
     heads, ffn = parts_of(model, own_contrast(model, own))[:2]
     values = np.concatenate([heads, ffn[:, None]], axis=1)

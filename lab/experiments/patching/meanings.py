@@ -196,7 +196,7 @@ def _named(rows: Sequence[PatchingRow]) -> str:
 
 
 def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) -> str:
-    """Say which token of one pair carries most after the first layer, and from which layer on the asked token does."""
+    """Name the token of one pair that carries most after layer 1, and the layer from which the asked one does."""
     maps: Maps = carried(found)[DIRECTION[way]]
     stream, does = maps.residual, "recovers" if DIRECTION[way] == SUFFICES else "costs"
     first, there = int(stream[1].argmax()), stream[1:].argmax(axis=1) == asked

@@ -14,7 +14,7 @@ from lab.lessons.attention_metrics import checks, what_if
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
-_THRESHOLD = 0.01  # no question here depends on it
+_THRESHOLD = 0.01  # no question here depends on this number
 
 
 def questions(spot: Spot) -> Iterator[Question | None]:

@@ -130,7 +130,7 @@ def row(trace: Trace, query: int, found: RowEntropy) -> str:
 
 
 def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Say whether the share that a head parks tells how much changes without it, over all heads and in layers."""
+    """Say whether the share that a head parks tells how much changes without the head, over all heads and in layers."""
     rho, band = correlation(trace, place, word, to_mean)
     if math.isnan(rho):
         return compared(trace, place, word, to_mean)

@@ -25,7 +25,7 @@ SHARES = "parked-heads"
 
 
 def show_parked(view: OneHead) -> Trace:
-    """Show how much attention each head parks, beside how much changes without the head."""
+    """Show, for each head, how much attention it parks and how much changes without it."""
     st.markdown(
         "The **parked share** of a head is the share of their attention that words give to "
         f"{resting_place(view.trace)}. Compare this share with how much changes without the head, as in lesson 4."

@@ -54,7 +54,7 @@ def ways_to_run(traced: Trace) -> dict[str, Interventions]:
 
 
 def reordering(traced: Trace, order: Order) -> Figure:
-    """Draw, for each hidden state, how far the outputs are from what moving along with their tokens would give."""
+    """Draw, for each hidden state, how far the outputs are from outputs that only move along with their tokens."""
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
     series, places = (
         {name: gap.layers for name, gap in gaps.items()},

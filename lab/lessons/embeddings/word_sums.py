@@ -13,7 +13,7 @@ from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
 NEAREST = 8
-# a − b + c and the word expected: of families, verbs and adjectives, numbers, and countries, four of each.
+# The words a, b, c of a − b + c, and the expected word: families, verbs and adjectives, numbers, countries, four each.
 QUESTIONS = (
     ("king", "man", "woman", "queen"),
     ("brother", "man", "woman", "sister"),

@@ -20,7 +20,7 @@ from lab.questions.question import Option, Question, shuffled
 
 @dataclass(frozen=True)
 class _Bands:
-    """Three answers to "how many of them?", and the shares at which the next answer begins."""
+    """Three answers to a question "how many …?", and the shares at which the next answer begins."""
 
     low: float
     high: float

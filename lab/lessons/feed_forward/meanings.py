@@ -26,7 +26,7 @@ _RIGHT_ANGLE = 0.2
 _HALF = 0.5
 # Share of word pairs that must move the way the vector points before we say that it explains them.
 _MOST = 0.8
-# From this share of its favourite token's occurrences on, we say that a neuron fires at nearly all of them.
+# If a neuron fires at this share of its favourite token's occurrences, we say that it fires at nearly all of them.
 _NEARLY_ALL = 0.8
 # The names of the sublayers, in the order of the analysis.
 _SUBLAYERS = ("attention", "the feed-forward network")
@@ -71,7 +71,7 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
 
 
 def _turned(cosine: Array) -> str:
-    """Say how far the vector is turned in the layers that add much to it."""
+    """Say how far a token's vector is turned in the layers that add much to it."""
     low, high = (signed(float(value)) for value in (cosine.min(), cosine.max()))
     told = f"The cosine of x + Δ with x is {low}" + ("" if low == high else f" to {high}")
     if np.abs(cosine).max() < _RIGHT_ANGLE:

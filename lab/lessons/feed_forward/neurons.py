@@ -105,7 +105,7 @@ def _spaced(text: str) -> str:
 
 
 def _around(encoding: Encoding, token: int) -> tuple[str, str, str]:
-    """A token and the text on either side of it, which is cut if it is long."""
+    """A token and the text on either side of the token; long text is cut."""
     start, end = encoding.offsets[token]
     text = encoding.text
     before, after = text[max(0, start - _CONTEXT) : start], text[end : end + _CONTEXT]

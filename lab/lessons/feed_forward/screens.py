@@ -169,7 +169,7 @@ def _say_silence(view: FeedForwardView) -> None:
 
 def _show_every_token(view: FeedForwardView) -> None:
     """Draw a map of activations, tokens × some of the neurons; a click chooses a token and a neuron."""
-    if not parameters.NEURON.chosen():  # until here, it was a neuron that shows what the function does
+    if not parameters.NEURON.chosen():  # above, the neuron was one that shows what the function does
         view = replace(view, neuron=most_active(view.layer, view.token, 1)[0])
     map_of_neurons = st.container()  # drawn above the controls that choose its columns
     left, right = st.columns(2)

@@ -257,7 +257,7 @@ def same_as_distance() -> Question:
     )
 
 
-# A head, what it does after “head 5-11 …”, and its score.
+# A head, its job in words that continue “head 5-11 …”, and its score.
 Job = tuple[Head, str, float]
 
 

@@ -137,7 +137,7 @@ def _best_heads(scores: Values, chance: Chance) -> pd.DataFrame:
 
 
 def _above(value: float) -> str:
-    """Write how far a score is above chance; rounding never moves it to the limit of a name, or across it."""
+    """Write how far a score is above chance; rounding never moves the number to or across the limit of a name."""
     if np.isnan(value):
         return ""
     if np.isinf(value):

@@ -78,7 +78,7 @@ def _say_part(view: SentencesView) -> None:
 
 
 def _say_largest(view: SentencesView) -> str:
-    """Name the largest weight of any head, and say if it tells nothing about the two sentences."""
+    """Name the largest weight of any head, and say if this weight tells nothing about the two sentences."""
     layer, head, query, key = (int(number) for number in view.found.where[view.a, view.b])
     labels = view.trace.labels
     told = (

@@ -51,7 +51,7 @@ def _try_another(view: SentencesView) -> None:
 
 
 def _say_why(view: SentencesView) -> None:
-    """Say how papers explain much attention to such tokens."""
+    """Say how papers explain that special (or first) tokens get much attention."""
     share, even = meanings.taken_and_even(view.trace, view.a)
     if share < meanings.MUCH * even:
         return

@@ -23,11 +23,11 @@ from lab.models.trace import Trace
 Truths = tuple[int | None, ...]
 
 _RANKS, _PLACES = 5, 96  # number of words per place, and of places in a figure
-NAMED_UP_TO = 48  # tokens, up to which bars carry names
+NAMED_UP_TO = 48  # the most tokens whose bars have names
 
 
 def where(traced: Trace, place: int) -> str:
-    """The place in words, tokens counted from 1."""
+    """Name the place in words, with tokens counted from 1."""
     return f"{'after' if traced.model.config.causal else 'at'} token {place + 1}"
 
 

@@ -21,7 +21,7 @@ from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
 
-UNASKED_UP_TO = 48  # tokens; to hide more of them one by one takes seconds
+UNASKED_UP_TO = 48  # the most tokens that are scored without a click; hiding more of them one by one takes seconds
 _UNIT = "The nearer a logarithm is to 0, the more probable the token; ln P = −1 means P ≈ 0.37."
 _ROWS = 24  # rows of a table that is shown whole; a longer table scrolls
 

@@ -19,7 +19,7 @@ _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
 
 def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidate:
-    """Draw bars whose logits can be moved, one at a time; returns the word chosen in them, at first the first.
+    """Draw bars whose logits can be moved, one at a time; returns the word that is chosen, initially the first.
 
     Moving a bar does not rerun the page: only the figure changes.
     """

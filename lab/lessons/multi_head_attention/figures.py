@@ -67,7 +67,7 @@ def _best(traced: Trace, both: tuple[Prediction, Prediction], word: int, *, off:
 def effect_on_word(traced: Trace, layer: int, head: int, place: int, word: int, to_mean: bool = False) -> Heatmap:
     """Draw the change of ln P(``word``), an id, at ``place`` with each head off, one at a time; one head is outlined.
 
-    This takes one run for every head of the model. Raises ValueError for a model without a vocabulary head.
+    The figure takes one run for every head of the model. Raises ValueError for a model without a vocabulary head.
     """
     change = log_change(traced, place, word, to_mean)
     title = f"Change of ln P({word_of(traced.model.tokenizer, word)}) with each head off"

@@ -78,7 +78,7 @@ def _try_a_neighbour(now: Scene) -> None:
 
 
 def _draw_moves(now: Scene) -> None:
-    """Draw how far every vector moves after the head."""
+    """Draw how far every vector moves in the layers after the head."""
     n, place = len(now.trace), now.place or 0
     st.markdown(
         f"The {now.trace.model.config.head_width} numbers of the head are {now.off} before $W_O$. The vectors that "

@@ -61,7 +61,7 @@ def _elsewhere(trace: Trace, favourites: list[int], key: int) -> str:
 
 
 def two(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Say how far two heads are apart, among all pairs of the layer."""
+    """Say how different two heads are, compared with all pairs of heads in the layer."""
     apart = layer_divergence(trace, layer)
     if np.isnan(apart).any():
         return _ALONE

@@ -37,7 +37,7 @@ class TextReading:
 
 @dataclass(frozen=True)
 class Mistyped:
-    """A ``word`` of the text that is one token, and how it is cut if one letter of it is left out."""
+    """A ``word`` of the text that is one token, and how the word is cut if one letter is left out."""
 
     word: str
     wrong: Word

@@ -9,7 +9,7 @@ from lab.questions.kinds import ranked
 from lab.questions.question import Option, Question
 from lab.toy.merges import BPE, MERGES, WORDPIECE, Corpus, Learned, MergeCandidate, Pieces
 
-_ASKED_AFTER = range(1, 7)  # merges: later states hold too few letters to count
+_ASKED_AFTER = range(1, 7)  # number of merges; after more merges, too few letters are left to count
 
 
 def written(pieces: Sequence[str]) -> str:

@@ -56,7 +56,10 @@ class _Tried:
 
 
 def offer_back() -> None:
-    """Draw the way back from the last "Try" while the page still shows its change. Call it above the steps' buttons."""
+    """Draw the way back from the last "Try" while the page still shows its change.
+
+    Call this function above the buttons of the steps.
+    """
     tried = st.session_state.get(_TRIED)
     if not isinstance(tried, _Tried):
         return

@@ -30,7 +30,10 @@ def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
 
 
 def leave() -> None:
-    """Go to the lesson that was clicked. Call it once the page is drawn: only then are all its widgets known."""
+    """Go to the lesson that was clicked.
+
+    Call this function after the page is drawn, because only then are all widgets of the page known.
+    """
     asked = st.session_state.pop(_ASKED, None)
     if asked is not None:
         selection.open_page(lesson_of(asked))

@@ -73,7 +73,7 @@ class Asked:
         return cls(tuple(drawn), drawn_beside, seed, of, run, selection.link(), number, seen)
 
     def about_text(self, text: str) -> Asked:
-        """These questions, noted as being about the lesson's own ``text``; "" means the learner's text."""
+        """Return these checks, noted as being about the lesson's own ``text``; "" means the learner's text."""
         return replace(self, link={**self.link, "text": text}) if text else self
 
     @property

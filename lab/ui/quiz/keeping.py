@@ -21,7 +21,10 @@ _ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.
 
 
 def keep_in_browser() -> None:
-    """Let the browser store this session's progress, or report what another visit stored. Call it last on a page."""
+    """Let the browser store this session's progress, or report what another visit stored.
+
+    Call this function last on a page.
+    """
     data = {
         "by": st.session_state.setdefault(_WHO, secrets.token_hex(8)),
         "heard": st.session_state.get(_HEARD, ""),

@@ -52,7 +52,7 @@ def stand_up(code: str) -> None:
 
 
 def visit() -> str:
-    """The server's secret name for this visit; each connection to the server is a visit of its own."""
+    """The server's secret name for this visit; each connection to the server is a separate visit."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
@@ -75,7 +75,10 @@ def forget_key(code: str) -> None:
 
 
 def keep_in_browser(code: str) -> None:
-    """Let the browser store seat and key of the room ``code``, and report them. Call it last on every page."""
+    """Let the browser store seat and key of the room ``code``, and report them.
+
+    Call this function last on every page.
+    """
     data = {
         "code": code,
         "seat": st.session_state.get(_SEATS, {}).get(code, ""),

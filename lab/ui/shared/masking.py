@@ -1,7 +1,7 @@
 """The hidden words and the place asked about: their controls, and their values in the URL.
 
-In the URL, they are ``masked=3.7`` ("none" if nothing is hidden) and ``place=7``, with tokens counted from 1. Their
-meaning depends on the text, so they are read, mended and written back here, on every run.
+In the URL, they are ``masked=3.7`` ("none" if nothing is hidden) and ``place=7``, with tokens counted from 1. The
+meaning of these values depends on the text, so the module reads, mends and writes them back on every run.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ PE_WIDTH = Slider("pe_width", 64, 4, 512)
 PE_BASE = ScaleParameter("pe_base", 10_000, (10, 100, 1000, 10_000, 100_000, 1_000_000))
 # Measurements of heads, and changes to a single head.
 METRIC = Menu("metric", "Spread (entropy)", _METRICS)
-VERSION = Buttons("version", RAW, (RAW, CORRECTED))
+VERSION = Buttons("version", CORRECTED, (CORRECTED, RAW))
 SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))

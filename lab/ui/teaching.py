@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # The factor by which type is larger before a class.
 LARGER = 1.25
 
-# Each row of steps and badges stays in one line and scrolls, as more lines would push the step itself down. Its place is
-# relative, because a button's hidden label is absolute and would otherwise make the whole page scroll sideways.
+# Each row of steps and badges stays in one line and scrolls, as more lines would push the step itself down.
+# Its place is relative: a button's hidden label is absolute and would otherwise make the whole page scroll sideways.
 IN_ONE_LINE = """
 .st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
 .st-key-page_header .stHorizontalBlock { position: relative; }

@@ -41,7 +41,7 @@ def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
 def test_tau_counts_the_cells_below_it() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     attention = trace.layer(1).attention[2].numpy()
-    at = open_step("six-numbers", metric="Sparsity", tau="0.1")
+    at = open_step("six-numbers", metric="Sparsity", version="Raw", tau="0.1")
     assert f"({trace_metrics(trace, threshold=0.1).raw['sparsity'].max():.3g})" in words(at)
     at.segmented_control(key="tau").set_value("0.03").run()
     assert f"({trace_metrics(trace, threshold=0.03).raw['sparsity'].max():.3g})" in words(at)
@@ -55,7 +55,9 @@ def test_tau_counts_the_cells_below_it() -> None:
 
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
     found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), threshold=0.3)
-    assert f"({found.raw['sparsity'].max():.3g})" in words(open_step("six-numbers", metric="Sparsity", tau="0.3"))
+    assert f"({found.raw['sparsity'].max():.3g})" in words(
+        open_step("six-numbers", metric="Sparsity", version="Raw", tau="0.3")
+    )
 
 
 def test_by_hand_accepts_the_share_of_the_maximum() -> None:

@@ -115,7 +115,7 @@ def test_a_learners_own_text_is_never_replaced(params: dict[str, str]) -> None:
 
 def test_until_there_is_a_text_b_it_is_the_same_words() -> None:
     said = words(visit(PAGE, text=A))
-    assert "A with its words from the last to the first" in said and quoted("mat the on sat cat The.") in said
+    assert "A with its words in reverse order" in said and quoted("mat the on sat cat The.") in said
     said = words(visit(PAGE, text=A, pair=B))
     assert "the two texts of A, swapped" in said and quoted(f"{B} / {A}") in said
 

@@ -55,7 +55,7 @@ def test_every_text_arrives_as_traced(model: str, weights: str) -> None:
         for q, k in ((0, 0), (arrays["maps"].shape[2] - 1, 0), (arrays["maps"].shape[2] - 1,) * 2):
             part = attention[:, :, q * block : (q + 1) * block, k * block : (k + 1) * block]
             assert np.abs(arrays["maps"][:, :, q, k] / header["steps"] - part.max(axis=(2, 3))).max() <= 0.5001e-4
-        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).raw["spread"], rtol=1e-6)
+        np.testing.assert_allclose(arrays["values"], trace_metrics(trace).corrected["spread"], rtol=1e-6)
 
 
 def test_frames_are_what_is_measured() -> None:

@@ -57,6 +57,29 @@ def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
     )
 
 
+def why_so_many(weights: Values, trace: Trace) -> str:
+    """Say how the number of tokens comes about: by the two largest of ``weights`` (n,), and by all others together."""
+    seen = weights[weights > 0].astype(float)
+    entropy = float(-(seen * np.log(seen)).sum())
+    rule = f"The rule: −w ln w, added up over all weights w, is the **entropy**, {entropy:.2f}; "
+    rule += f"e^{entropy:.2f} = {math.exp(entropy):.1f}."
+    if len(seen) < 4:
+        return rule
+    first, second = (int(at) for at in np.argsort(-weights, kind="stable")[:2])
+    two = weights[[first, second]].astype(float) / float(weights[[first, second]].sum())
+    alone = math.exp(-float((two * np.log(two)).sum()))
+    others = f"the other {len(seen) - 2} share {1 - float(weights[[first, second]].sum()):.2f}"
+    both = f"{named(trace, first)} and {named(trace, second)}"
+    return f"{both} alone would count as {alone:.1f} tokens, and {others}. {rule}"
+
+
+def same_as_before(metric: Metric, corrected: bool) -> str:
+    """Say that spread is the measure of the lesson's first step on another scale; "" for another metric."""
+    if metric.id != "spread" or not corrected:
+        return ""
+    return " It is the entropy of the first step, scaled: 0 if each row looks at one token, 1 if at all alike."
+
+
 def least_alike(trace: Trace, layer: int, head: int) -> int | None:
     """The head of the layer whose rows differ most in width from the rows of ``head``; None if there is no other."""
     means = effective_keys(trace.layer(layer).attention).mean(axis=-1)
@@ -73,21 +96,22 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
     wide, narrow = (head, other) if means[head] >= means[other] else (other, head)
     if means[wide] - means[narrow] < MARGIN:
         told = f"Both heads look at {means[wide]:.1f} tokens on average, in effect."
-        return f"{told}{_points_at_words(trace, layer, head, other)}"
+        return f"{told}{_points_at_words(trace, layer, (head, other), None)}"
     return (
         f"Head {wide + 1} looks at {means[wide]:.1f} tokens on average, in effect, and head {narrow + 1} at "
-        f"{means[narrow]:.1f}.{_points_at_words(trace, layer, head, other)}"
+        f"{means[narrow]:.1f}.{_points_at_words(trace, layer, (head, other), narrow)}"
     )
 
 
-def _points_at_words(trace: Trace, layer: int, head: int, other: int) -> str:
-    """Say which of two heads has the clearer favourites among words, if one has: a narrow head may merely park."""
+def _points_at_words(trace: Trace, layer: int, heads: tuple[int, int], narrow: int | None) -> str:
+    """Say which of two heads has the clearer favourites among words, if one has: a ``narrow`` head may merely park."""
     among_words = trace_metrics(trace, only_words=True).corrected["confidence_avg"][layer]
-    first, second = sorted((head, other), key=lambda at: -float(among_words[at]))
+    first, second = sorted(heads, key=lambda at: -float(among_words[at]))
     if not among_words[first] - among_words[second] >= MARGIN:  # nan if the text has only one word
         return ""
     return (
-        f" But without {resting_place(trace)}, head {first + 1} is the one with clear favourites: a word gives its "
+        f" {'Also' if first == narrow else 'But'} without {resting_place(trace)}, head {first + 1} has the clearer "
+        "favourites: a word gives its "
         f"favourite {among_words[first]:.2f} on average, and {among_words[second]:.2f} in head {second + 1}."
     )
 

@@ -41,7 +41,8 @@ def show_effective(view: OneHead) -> None:
     keys = effective_keys(view.layer.attention[view.head : view.head + 1])[0]
     st.markdown(
         f"In this head, {view.token(view.query)} gives some attention to every token that it sees. But most of these "
-        "weights are tiny. At how many tokens does it look, in effect?"
+        "weights are tiny. At how many tokens does it look, in effect? Equal weights on three tokens count as three; a "
+        "tiny weight counts little, but many of them add up."
     )
     if not predict(LESSON, checks.at_how_many(view.token(view.query), float(keys[view.query]), _seen(view))):
         return
@@ -49,10 +50,7 @@ def show_effective(view: OneHead) -> None:
     if len(view.trace) > BARS:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
-    st.markdown(
-        "If all tokens got equal shares, this would be the number of tokens; if one token got everything, it would be "
-        "1. Under **More on this**, the step **By hand** computes it."
-    )
+    st.markdown(meanings.why_so_many(attention_map(view.layer, view.head)[view.query], view.trace))
     _try_another_word(view, keys)
     code(effective_keys)
 
@@ -69,7 +67,7 @@ def _try_another_word(view: OneHead, keys: Values) -> None:
         return
     widest, narrowest = (int(find(words, key=lambda at: float(keys[at]))) for find in (max, min))
     other, what = (narrowest, "fewest") if view.query == widest else (widest, "most")
-    why = f"{view.token(other)} looks at the {what} tokens in this head. See its arcs."
+    why = f"Of your text’s tokens, {view.token(other)} looks at the {what}. See its arcs."
     try_this(why, f"Look from {view.trace.labels[other]}", {TOKEN: other + 1})
 
 
@@ -108,7 +106,7 @@ def _try_a_layer(view: OneHead) -> None:
     most = int(np.ptp(spread, axis=1).argmax())
     if most != view.layer.index:
         try_this(
-            f"in layer {most + 1}, the two ends are farthest apart. See them.",
+            f"in layer {most + 1}, the widest and the narrowest head differ most. See them.",
             f"Open layer {most + 1}",
             {LAYER: most + 1, HEAD: int(spread[most].argmin()) + 1},
         )
@@ -140,7 +138,10 @@ def show_six(view: OneHead) -> None:
         return
     shown = (metric.id, view.layer.index, view.head, corrected, threshold())
     draw(partial(figures.all_heads, view.trace, *shown), ALL_HEADS, clickable=True)
-    st.caption(f"A row is a layer, a column a head: {config.layers} × {config.heads}. Click one to choose it.")
+    st.caption(
+        f"A row is a layer, a column a head: {config.layers} × {config.heads}. Click one to choose it."
+        f"{meanings.same_as_before(metric, corrected)}"
+    )
     meaning(meanings.sorted_heads(values, metric, float(uniform(view.trace).values(metric.id, corrected)[0])))
     _try_an_end(view, metric, values)
     with st.expander("The formula, with this head’s numbers", on_change="rerun", key="_formula") as formula:

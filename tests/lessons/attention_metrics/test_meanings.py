@@ -35,6 +35,11 @@ def maps_of(trace: Trace) -> NDArray[np.float64]:
     return torch.stack([trace.layer(at).attention for at in range(trace.model.config.layers)]).double().numpy()
 
 
+def entropy_of(weights: NDArray[np.float64]) -> float:
+    """The entropy in nats of ``weights`` divided by their sum, by PyTorch."""
+    return float(torch.distributions.Categorical(probs=torch.from_numpy(weights)).entropy())
+
+
 def named_heads(said: str) -> list[tuple[int, int]]:
     return [(int(a) - 1, int(b) - 1) for a, b in re.findall(r"layer (\d+), head (\d+)", said)]
 
@@ -106,13 +111,28 @@ def test_what_a_head_points_at_is_looked_for_among_words(trace: Trace) -> None:
     for head, other in ((2, 5), (0, 1), (3, 4)):
         said = meanings.two(trace, 1, head, other)
         first, second = (head, other) if clear[head] > clear[other] else (other, head)
-        assert ("clear favourites" in said) == (clear[first] - clear[second] >= 0.05)
-        if "clear favourites" in said:
-            told = said.partition("But without ")[2]
-            assert f", head {first + 1} is the one" in told
+        assert ("clearer favourites" in said) == (clear[first] - clear[second] >= 0.05)
+        if "clearer favourites" in said:
+            head_of_fewer = int(said.split("head ")[1].split()[0])  # the sentence names the wider head first
+            assert ("Also without" in said) == (head_of_fewer == first + 1 and "Both heads" not in said)
+            told = said.partition("without ")[2]
+            assert f", head {first + 1} has the clearer favourites" in told
             assert [float(each) for each in re.findall(r"\d\.\d\d", told)] == pytest.approx(
                 [clear[first], clear[second]], abs=0.0051
             )
+
+
+def test_the_number_of_tokens_is_explained_by_its_largest_weights(trace: Trace) -> None:
+    row = maps_of(trace)[1, 2, len(trace) - 1]
+    said = meanings.why_so_many(row.astype(np.float32), trace)
+    seen = row[row > 0]
+    numbers = [float(each) for each in re.findall(r"\d+\.\d+", said)]
+    entropy = entropy_of(seen)
+    assert numbers[-3:] == pytest.approx([entropy, entropy, np.exp(entropy)], abs=0.051)
+    if len(seen) >= 4:
+        two = np.sort(seen)[-2:]
+        assert numbers[0] == pytest.approx(np.exp(entropy_of(two)), abs=0.051)  # divided by its sum
+        assert f"the other {len(seen) - 2} share {1 - two.sum():.2f}" in said
 
 
 def test_a_sure_head_often_rests_on_special_tokens() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from lab.course.pages import BENCHES, LESSONS
 from tests.checkpoints import WINDOW
-from tests.pages.apptest import Offer, reveal, visit, walk, words
+from tests.pages.apptest import Offer, reveal, unfold, visit, walk, words
 
 TEXT = "The cat sat on the mat."
 # What no page may say of it: it has no such parts.
@@ -75,7 +75,8 @@ def test_the_first_layer_has_one_layer_norm(offer: Offer) -> None:
 
 
 def test_break_it_takes_the_window_away(offer: Offer) -> None:
-    at = visit("3_Self-attention.py", model=offer("modernbert"), step="break-it", layer="2", text=TEXT)
+    asked = {"model": offer("modernbert"), "step": "break-it", "layer": "2", "text": TEXT}
+    at = unfold(reveal(visit("3_Self-attention.py", **asked)), "_broken")
     for key in [str(toggle.key) for toggle in at.toggle]:
         at.toggle(key=key).set_value(True).run()
         assert not at.exception, key

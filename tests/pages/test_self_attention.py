@@ -25,6 +25,7 @@ from tests.pages.apptest import (
     step_of,
     steps_of,
     turn_to,
+    unfold,
     visit,
     walk,
     words,
@@ -117,7 +118,7 @@ def test_nothing_is_compared_until_somebody_opens_the_badge() -> None:
 )
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None:
-    at = visit(PAGE, step="break-it", model=model)
+    at = unfold(reveal(visit(PAGE, step="break-it", model=model)), "_broken")
     at.toggle(key=f"_break.{mistake}").set_value(True).run()
     open_badge(at)
     assert "Differs from" in badges(at)[0]
@@ -128,7 +129,7 @@ def test_broken_pass_names_the_step(model: str, mistake: str, step: str) -> None
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_each_mistake_shows_what_it_breaks(model: str) -> None:
-    at = visit(PAGE, step="break-it", model=model, token="5")
+    at = unfold(reveal(visit(PAGE, step="break-it", model=model, token="5")), "_broken")
     switches = [toggle.key for toggle in at.toggle if toggle.key and toggle.key.startswith("_break.")]
     assert len(switches) == 4
     for key in switches:
@@ -140,8 +141,8 @@ def test_each_mistake_shows_what_it_breaks(model: str) -> None:
         assert list(table["run"]) == ["right", "broken"]
         assert (" stays “" in said) == (table["predicted"][0] == table["predicted"][1])
         # Two equal maps are not drawn: the page says that they are equal.
-        drawn = len(at.main.get("vega_lite_chart"))  # the distance by layer, and the two maps
-        assert drawn == (1 if "is the same in both runs" in said else 3)
+        drawn = len(at.main.get("vega_lite_chart"))  # the four distances, the distance by layer, and the two maps
+        assert drawn == (2 if "is the same in both runs" in said else 4)
         assert ("rows add up to between" in said) == (key == "_break.softmax_over_queries")
         at.toggle(key=key).set_value(False).run()
 

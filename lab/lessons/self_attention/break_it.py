@@ -10,21 +10,32 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
-from lab.analysis.layers.mistakes import PADDING, Broken, break_run, can_be_padded, place_asked, words_predicted
+from lab.analysis.layers.mistakes import (
+    PADDING,
+    Broken,
+    break_run,
+    can_be_padded,
+    moved_at_last,
+    place_asked,
+    words_predicted,
+)
 from lab.course.words import named, quoted, share
 from lab.figures import mistakes
+from lab.lessons.self_attention import LESSON, claims
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
+from lab.ui.frame.script import meaning
 from lab.ui.parameters import MODE, TOY
+from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.tables import show_table
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
 _QUERIES = "softmax_over_queries"
 _SWITCHES: Mapping[str, str] = {
-    _SCALING: "No ÷ √d_k",
+    _SCALING: "No division",
     _MASK: "No mask",
     _VALUES: "No values",
     _QUERIES: "Softmax over the queries",
@@ -34,18 +45,32 @@ _VISIBLE = 0.0005
 
 
 def break_it(view: OneHead) -> Trace:
-    """Take a step away, or do it wrong; returns the broken run, which the badge at the top compares."""
+    """Compare four mistakes, and show one in detail; return the broken run, which the badge at the top compares."""
     trace = view.trace
-    st.markdown("What is a step for? Take it away in **every** layer.")
     offered = _offered(trace)
+    st.markdown(
+        "What is each step of **Build a row** for? Take one away in **every** layer, and see how far the vectors after "
+        "the last layer move."
+    )
+    st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
+    mistaken = tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in offered)
+    moved = {name: moved_at_last(trace, changes) for name, changes in mistaken}
+    if not predict(LESSON, claims.breaks_most(moved)):
+        return trace
+    draw(partial(mistakes.moved_by_mistake, trace, mistaken), "mistakes")
+    st.caption("1 is as far as a vector is long; the bars are means over all tokens.")
+    meaning(claims.what_breaks(moved))
+    with st.expander("One mistake in detail", icon=":material/toggle_on:", on_change="rerun", key="_broken") as detail:
+        return _in_detail(view, offered) if detail.open else trace
+
+
+def _in_detail(view: OneHead, offered: list[str]) -> Trace:
+    """Let the learner switch mistakes on, and show their effects; return the broken run."""
     with st.container(horizontal=True):
         chosen = {name for name in offered if st.toggle(_SWITCHES[name], key=f"_break.{name}")}
-    told = [f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered if name in chosen or not chosen]
-    st.markdown("\n".join(told))
     if not chosen:
-        st.info("Which mistake changes the outputs most? Guess, then switch one on.", icon=":material/toggle_on:")
-        return trace
-    runs = break_run(trace, _changes(chosen, trace.model.config))
+        return view.trace
+    runs = break_run(view.trace, _changes(chosen, view.trace.model.config))
     st.caption("The arcs above still show the model as it is.")
     _show_output(view, runs)
     _show_word(view, runs)
@@ -77,8 +102,9 @@ def _told(name: str, trace: Trace) -> str:
     mask = (
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
-        else f"The mask hides padding, which fills texts up to one length. {PADDING} padding tokens follow your text "
-        "now; without the mask the model reads them like words."
+        else f"The mask hides padding, which fills texts up to one length. For this test, {PADDING} padding tokens "
+        f"follow "
+        "your text; without the mask the model reads them like words."
     )
     if config.window is not None:
         mask = f"{mask} In the local layers it also hides all tokens more than {config.window} tokens away."
@@ -128,7 +154,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
     where = (
         f"The most probable token after {named(view.trace, place)}"
         if view.trace.model.config.causal
-        else f"With {named(view.trace, place)} hidden, the most probable word there"
+        else f"Hide {named(view.trace, place)}, and ask the model for a word there: the most probable one"
     )
     told = (
         f"stays {quoted(found.right.word)}"

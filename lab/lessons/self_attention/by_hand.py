@@ -48,7 +48,7 @@ def _shown_row(example: WorkedExample) -> None:
     s, z, w, c = (t[0].tolist() for t in (example.scores, example.scaled, example.weights, example.context))
     st.markdown(f"**Row 1, {example.tokens[0]}**")
     st.latex(
-        rf"\begin{{aligned}} q_1 K^\top &= [{s[0]:.0f},\ {s[1]:.0f},\ {s[2]:.0f}] \\"
+        rf"\begin{{aligned}} q_1 \cdot k &= [{s[0]:.0f},\ {s[1]:.0f},\ {s[2]:.0f}] \\"
         rf"\div \sqrt 2 &= [{z[0]:.3f},\ {z[1]:.3f},\ {z[2]:.3f}] \\"
         rf"\text{{softmax}} &= [{w[0]:.3f},\ {w[1]:.3f},\ {w[2]:.3f}] \\"
         rf"\times V &= [{c[0]:.3f},\ {c[1]:.3f}] \end{{aligned}}"

@@ -5,12 +5,14 @@ Nothing here draws on a screen, and tests compute the numbers of each finding ag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lab.analysis.heads.attention import AttentionRow
 from lab.analysis.heads.undivided import undivided
 from lab.course.words import named
 from lab.models.trace import Trace
+from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question
 
 # The smallest difference that is visible in two decimals.
@@ -68,3 +70,25 @@ def without_scaling(found: Sharper) -> Question | None:
     smaller = f"{why} Larger differences make a softmax sharper, and the division makes it flatter."
     options = Option("Larger", larger, correct=True), Option("The same", equal), Option("Smaller", smaller)
     return Question("without-scaling", prompt, options)
+
+
+def breaks_most(moved: Mapping[str, float]) -> Question | None:
+    """Ask which mistake moves the last vectors most; ``moved`` has each distance as a share of the vectors' length."""
+    names, values = list(moved), list(moved.values())
+
+    def why(index: int, best: int) -> str:
+        own = f"{names[index]}: the vectors move by {values[index]:.2f} of their length."
+        return own if index == best else f"{own} {names[best]} moves them by {values[best]:.2f}."
+
+    return ranked("breaks-most", "Which of these moves the vectors most?", values, names.__getitem__, why)
+
+
+def what_breaks(moved: Mapping[str, float]) -> str:
+    """Name the mistakes that move the last vectors most and least."""
+    most, least = max(moved, key=lambda name: moved[name]), min(moved, key=lambda name: moved[name])
+    if moved[most] - moved[least] < SEEN:
+        return f"All of these mistakes move the vectors about equally far, by {moved[most]:.2f} of their length."
+    return (
+        f"**{most}** moves the vectors most, by **{moved[most]:.2f}** times their length, and **{least}** least, by "
+        f"{moved[least]:.2f}."
+    )

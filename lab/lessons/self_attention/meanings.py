@@ -122,8 +122,8 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     after = "After the division, the" if trace.model.config.scaled_scores else "The"
     return (
         f"{after} score of {named(trace, first)} is {lead:.2f} larger than the score of {named(trace, second)}. "
-        f"**Softmax** makes a ratio of this lead: the weight is e to the power of {lead:.2f}, that is **{times}** "
-        "times, as large."
+        f"**Softmax** makes a ratio of this lead, e to the power of {lead:.2f}: the weight is **{times}** times as "
+        "large."
     )
 
 
@@ -134,7 +134,8 @@ def brought(trace: Trace, layer: int, head: int, query: int) -> str:
     like = np.asarray([_cosine(row.context, value) for value in row.values])
     seen = np.isfinite(row.scaled)
     nearest = int(np.where(seen, like, -2.0).argmax())
-    told = f"The vector that arrives is most like the value of {named(trace, nearest)}: cosine {signed(like[nearest])}."
+    what = "The sum, the **context**, is most like the value of"
+    told = f"{what} {named(trace, nearest)}: cosine {signed(like[nearest])}."
     if nearest != heaviest:
         return (
             f"{told} But the largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}. A "

@@ -27,7 +27,9 @@ def show_built(view: OneHead) -> None:
     """Show the whole row, stage by stage."""
     st.markdown(
         f"How does {view.token(view.query)} decide? It makes a **query** from its vector: what it looks for. Every "
-        "word makes a **key**, what it offers, and a **value**, what it passes on. Four short computations follow. Go "
+        "word makes a **key**, what it offers, and a **value**, what it passes on. Each of their numbers is a sum of "
+        "the "
+        "vector’s numbers, every one multiplied by a number that training has set. Four short computations follow. Go "
         "through them one by one, or press Play."
     )
     row = attention.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
@@ -35,7 +37,7 @@ def show_built(view: OneHead) -> None:
     mount("row_built", replace(row, means=tuple(map(unmarked, said))).payload(), "row-built")
     sharpest = meanings.sharpest_word(view.trace, view.layer.index, view.head)
     if sharpest not in (None, view.query):
-        why = f"no word looks at one token more than {view.token(sharpest)} does. Build its row."
+        why = f"{view.token(sharpest)} looks at one token more than any other word does. Build its row."
         try_this(why, f"Look from {view.trace.labels[sharpest]}", {TOKEN: sharpest + 1})
     _show_projections(view)
     way_to("On the bench", bench_of("neuron-view"))

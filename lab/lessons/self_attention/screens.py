@@ -29,8 +29,9 @@ _SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
 def show_map(view: OneHead) -> None:
     """Show one word's look as arcs, name it, then show the looks of all words as a map."""
     st.markdown(
-        f"Take the word {view.token(view.query)}. A model looks from it at {_seen(view)}, in many ways at once. Here "
-        "is one of these ways. Where does the model look?"
+        f"Take the word {view.token(view.query)}. In each layer, a model looks from it at {_seen(view)}, in several "
+        f"ways "
+        f"at once. Here is one of these ways, in layer {view.layer.index + 1}. Where does the model look?"
     )
     place = st.container()
     answered = predict(LESSON, checks.most_attended(view.trace, view.row, view.query))
@@ -61,7 +62,7 @@ def _name_it(view: OneHead) -> None:
     st.markdown(
         "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
         f"1. One such way of looking is a **head**; {several}.\n\nHere are all looks at once: each row is a word that "
-        f"looks, the **query**; each column is a word that is looked at, the **key**.{_about_mask(view)}"
+        f"looks, each column a word that is looked at.{_about_mask(view)}"
     )
 
 
@@ -113,11 +114,11 @@ def show_scale(view: OneHead) -> None:
     draw(view.figure(attention.divided), "divided")
     meaning(claims.what_it_means(found))
     st.markdown(
-        f"A score adds up {d_k} products. The more products, the farther apart the scores. Divided by √{d_k} ≈ "
-        f"{d_k**0.5:.2f}, they spread as if there were only one product (Vaswani et al. 2017, §3.2.1)."
+        f"A score adds up {d_k} products. As some are above 0 and some below, such sums are not {d_k} times but about "
+        f"√{d_k} ≈ {d_k**0.5:.2f} times as far apart as single products (Vaswani et al. 2017)."
     )
     there = step_name(LESSON, "break-it")
-    try_this("take the division away in every layer. How far do the outputs move?", there, {STEP: there})
+    try_this("take it away in every layer. How far do the outputs move?", there, {STEP: there})
     code(forward.scale)
 
 

@@ -11,10 +11,12 @@ import pytest
 
 import lab
 from lab.analysis.heads.attention import attention_row
+from lab.analysis.layers.mistakes import moved_at_last
 from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import named
 from lab.lessons.self_attention import claims, meanings
-from lab.models.trace import Trace
+from lab.models.interventions import Interventions
+from lab.models.trace import Trace, changed
 from lab.toy.models import constructed_toy
 from lab.toy.runs import number_run
 
@@ -155,3 +157,19 @@ def test_each_stage_has_its_meaning_and_the_sharpest_is_a_word(model: str, text:
         weights = inside.attention[head].numpy()
         offered = [i for i, special in enumerate(trace.encoding.special) if not special and (weights[i] > 0).sum() > 1]
         assert at in offered and weights[at].max() == max(weights[i].max() for i in offered)
+
+
+@pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
+def test_the_mistake_that_moves_most_is_found_from_the_streams(model: str) -> None:
+    """The distances are computed again from the hidden states of both runs."""
+    trace = lab.trace(lab.load_model(model), "She gave her brother the book that he wanted.")
+    moved = {}
+    for name, changes in (("a", Interventions(no_scaling=True)), ("b", Interventions(no_values=True))):
+        right, broken = trace.hidden_states[-1], changed(trace, changes).hidden_states[-1]
+        moved[name] = float(((broken - right).norm(dim=-1) / right.norm(dim=-1)).mean())
+        assert moved_at_last(trace, changes) == pytest.approx(moved[name], rel=1e-4)
+    question = claims.breaks_most(moved)
+    assert question is not None and question.options[question.answer].text == max(moved, key=lambda name: moved[name])
+    said = claims.what_breaks(moved)
+    assert said.startswith("**b** moves the vectors most") == (moved["b"] > moved["a"])
+    assert f"{max(moved.values()):.2f}" in said and f"{min(moved.values()):.2f}" in said

@@ -49,8 +49,8 @@ def break_it(view: OneHead) -> Trace:
     trace = view.trace
     offered = _offered(trace)
     st.markdown(
-        "What is each step of **Build a row** for? Take one away in **every** layer, and see how far the vectors after "
-        "the last layer move."
+        "What is each step of **Build a row** for? Take one away in **every** layer. How far do the vectors after the "
+        "last layer move?"
     )
     st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
     mistaken = tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in offered)
@@ -58,7 +58,7 @@ def break_it(view: OneHead) -> Trace:
     if not predict(LESSON, claims.breaks_most(moved)):
         return trace
     draw(partial(mistakes.moved_by_mistake, trace, mistaken), "mistakes")
-    st.caption("1 is as far as a vector is long; the bars are means over all tokens.")
+    st.caption("1 is as far as a vector is long. A bar is a mean over all tokens.")
     meaning(claims.what_breaks(moved))
     with st.expander("One mistake in detail", icon=":material/toggle_on:", on_change="rerun", key="_broken") as detail:
         return _in_detail(view, offered) if detail.open else trace
@@ -102,9 +102,8 @@ def _told(name: str, trace: Trace) -> str:
     mask = (
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
-        else f"The mask hides padding, which fills texts up to one length. For this test, {PADDING} padding tokens "
-        f"follow "
-        "your text; without the mask the model reads them like words."
+        else "The mask hides padding, which fills texts up to one length. For this test, your text has "
+        f"{PADDING} padding tokens."
     )
     if config.window is not None:
         mask = f"{mask} In the local layers it also hides all tokens more than {config.window} tokens away."
@@ -113,7 +112,7 @@ def _told(name: str, trace: Trace) -> str:
         "row goes to one word.",
         _MASK: mask,
         _VALUES: "Every word passes on the same value, so all words collect the same.",
-        _QUERIES: "Columns of the map add up to 1, not rows. So the weights of a word add up to more or less than 1.",
+        _QUERIES: "Columns of the map add up to 1, not rows.",
     }[name]
 
 

@@ -54,7 +54,7 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     neuron = view.neuron if NEURON.chosen() else next(active, found[0]).neuron
     shown = (trace, place, view.layer.index, neuron)
     draw(partial(blank_figures.changes, *shown), "neurons-off")
-    first = "" if NEURON.chosen() else f" Neuron {neuron + 1:,} fires here and changes the word."
+    first = "" if NEURON.chosen() else f" Neuron {neuron + 1:,}, in full colour, fires here."
     st.caption(f"Each bar is one neuron that is taken away: its activation is 0 at every token.{first}")
     meaning(meanings.neuron_in_blank(*shown))
     _say_head(view, trace, place)
@@ -98,9 +98,9 @@ def _offer(found: Sequence[NeuronOff], neuron: int) -> None:
     """Offer the neuron that changes the word most; from there, the neuron that changes it most the other way."""
     against = next((each for each in found if each.change * found[0].change < 0), None)
     if found[0].neuron != neuron:
-        other, why = found[0], "the neuron that changes this word most. What excites it?"
+        other, why = found[0], "the neuron that changes this probability most. What excites it?"
     elif against is not None:
-        other, why = against, "the strongest neuron that changes the word the other way."
+        other, why = against, "the neuron that changes it most the other way. What excites it?"
     else:
         return
     try_this(why, f"Take neuron {other.neuron + 1:,}", {NEURON: other.neuron + 1})

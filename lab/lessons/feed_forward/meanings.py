@@ -118,7 +118,7 @@ def _about_one(found: Commonest, token: str) -> str:
     silent = found.occurs - found.hits
     if found.hits < _NEARLY_ALL * found.excited:
         return (
-            f"Its strongest tokens are {token}, but they are only a part: {found.hits} of the {found.excited} tokens "
+            f"Its strongest tokens are {token}, but others excite it, too: {found.hits} of the {found.excited} tokens "
             f"that excite it are {token}."
         )
     fires = f"It fires at {token}: {found.hits} of the {found.excited} tokens that excite it."
@@ -149,17 +149,15 @@ def layers_named(layers: list[int]) -> str:
 
 def layer_order(trace: Trace, layer: int, token: int) -> str:
     """Compare the lengths of the vectors that the two halves of a layer add to a token."""
-    name = quoted(trace.labels[token])
-    attention, network = sublayer_changes(trace).relative[layer, :, token].tolist()
-    if round(attention, 2) == round(network, 2):
-        compared = f"the feed-forward network adds to {name} a vector as long as attention does"
-    else:
-        longer = "longer" if network > attention else "shorter"
-        compared = f"the feed-forward network adds to {name} a {longer} vector than attention does"
-    much = " That is a lot: the step **Residual and LayerNorm** looks at all layers." * (network > MUCH)
+    inside = trace.layer(layer)
+    attention, network = (float(each[token].norm()) for each in (inside.attention_output, inside.ffn_output))
+    alike = round(attention, 2) == round(network, 2)
+    longer = "an equally long one" if alike else "a longer one" if network > attention else "a shorter one"
+    lot = float(sublayer_changes(trace).relative[layer, 1, token]) > MUCH
+    much = " That is a lot: the step **Residual and LayerNorm** looks at all layers." * lot
     return (
-        f"In layer {layer + 1}, {compared}: {network:.2f} times the length of the old vector, and attention "
-        f"{attention:.2f} times.{much}"
+        f"In layer {layer + 1}, attention adds to {quoted(trace.labels[token])} a vector of the length "
+        f"{attention:.2f}, and the feed-forward network {longer}, {network:.2f}.{much}"
     )
 
 
@@ -289,11 +287,12 @@ def added_to(trace: Trace, token: int) -> str:
 
 
 def one_scale(layer: int, where: str, steps: NormSteps) -> str:
-    """Say how a LayerNorm changes the length of a vector, before γ and β."""
-    first, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard))
+    """Say how long a LayerNorm makes a vector, before γ and β and after them."""
+    first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
+    scaled = "the learned scale and shift make it" if steps.beta.any() else "the learned scale makes it"
     return (
-        f"In layer {layer + 1}, LayerNorm {where} turns a length of {first:.2f} into {last:.2f}, as it does for every "
-        "token; the learned scale comes after that."
+        f"In layer {layer + 1}, LayerNorm {where} first makes this vector {between:.2f} long, like every other one (it "
+        f"was {first:.2f} long); then {scaled} {last:.2f}."
     )
 
 
@@ -321,9 +320,9 @@ def held_back(name: str, hidden: Array, active: Array) -> str:
     means = [
         signed(float(values[which].mean())) for which in (below, ~below) for values in (hidden, active) if which.any()
     ]
-    silent = "Most neurons stay silent" if below.mean() > _HALF else "Not all neurons fire"
+    held = "Most neurons are held back" if below.mean() > _HALF else "Some neurons are held back"
     others = f", and the other {(~below).sum():,} from {means[2]} to {means[3]}" if len(means) > 2 else ""
     return (
-        f"{silent} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function takes "
+        f"{held} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function takes "
         f"these from {means[0]} to {means[1]}{others}."
     )

@@ -26,7 +26,7 @@ from lab.ui.tables import show_table
 
 def show_residual(view: FeedForwardView) -> None:
     """Draw how much each sublayer adds to each token, and ask about LayerNorm, which reads the sum."""
-    st.markdown("Each cell gives the length of Δ divided by the length of x.")
+    st.markdown("Each cell gives the length of Δ divided by the length of x, ‖Δ‖ / ‖x‖.")
     draw(partial(residual_figures.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
     if n > TOKENS:

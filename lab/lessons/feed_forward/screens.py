@@ -40,10 +40,10 @@ def show_order(view: FeedForwardView) -> None:
     )
     st.markdown(
         "In this model, **LayerNorm** comes before each half (**pre-norm**), so nothing stops the vector on the left "
-        f"from growing. In BERT it comes after each sum.{_no_first_norm(view)}"
+        f"from growing. The step **Residual and LayerNorm** explains it.{_no_first_norm(view)}"
         if view.config.pre_norm
-        else "In this model, **LayerNorm** comes after each sum (**post-norm**). In GPT-2 it comes before each half "
-        "(pre-norm)."
+        else "In this model, **LayerNorm** comes after each sum (**post-norm**). The step **Residual and LayerNorm** "
+        "explains it."
     )
     meaning(meanings.layer_order(view.trace, view.layer.index, view.token))
     _other_layer(view)
@@ -74,11 +74,12 @@ def show_neurons(view: FeedForwardView) -> None:
     if not parameters.NEURON.chosen():
         view = replace(view, neuron=int(np.abs(sums - _BENT).argmin()))
     name = activation_name(view.config.activation)
-    bias = ", and a bias" if view.config.biases else ""
+    bias = " and a last number, its bias" if view.config.biases else ""
     st.markdown(
-        f"The first matrix, $W_1$, gives {view.name} {view.config.ffn_width:,} sums, one for each **neuron**: the "
-        f"numbers of the token times weights of the neuron’s own{bias}. A function, **{name}**, turns each sum into "
-        "the neuron’s **activation**."
+        f"The network has {view.config.ffn_width:,} **neurons**. Each has a learned number for every number of "
+        f"{view.name}: it multiplies them pairwise and adds up the products{bias}. A function, **{name}**, turns this "
+        f"sum into the neuron’s **activation**. A second matrix makes {view.config.width:,} numbers of all activations "
+        "again, and they are added to the token’s vector."
     )
     share = share_below_zero(view.layer, view.token)
     asked = None if silent(view.layer) else checks.below_zero(share, view.name, view.config.ffn_width)

@@ -27,6 +27,7 @@ _WHY_HIDE = (
     "stays as it is, because the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are "
     "hidden, never a special token, so read nothing into the rows of [CLS] and [SEP]."
 )
+_COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 
 
@@ -48,11 +49,12 @@ def show_every_place(trace: Trace) -> Trace:
     found = likeliest(trace, figures.ranks(trace))
     told = meanings.copied(trace, found.ids[:, 0].tolist())
     meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
+    st.markdown(
+        f"{'A model like this learns from each next token.' if causal else _COPYING} At first, all its numbers are "
+        f"random. Each {'token' if causal else 'hidden word'} moves all of them a little, so that the right word "
+        "becomes more probable. After many texts, the model has learned."
+    )
     if not causal:
-        st.caption(
-            "A model that is asked only about words that it sees can answer by copying, without any grammar. So BERT "
-            "learns from hidden words."
-        )
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:
             if why.open:
                 st.markdown(_WHY_HIDE)

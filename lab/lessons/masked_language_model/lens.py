@@ -93,10 +93,11 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            f"The fitted lens guesses how later layers will change the vector, before the {through} turns it into a "
-            "word. The plain lens takes the vector as it is."
+            "The fitted lens first guesses, with a matrix made for this layer, how later layers will change the "
+            "vector. "
+            "The plain lens takes the vector as it is, as if this layer were the last."
         )
-    return f"The plain lens gives the vector after each layer, as it is, to the model’s own {through}."
+    return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."
 
 
 def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) -> None:

@@ -91,10 +91,13 @@ def show_vector(view: PredictionView) -> None:
     first, second = view.best(2)
     st.markdown(
         f"After the last layer, the place that you ask about is one vector of {view.model.config.width:,} numbers. "
-        "This vector is compared with the vector of each word of the vocabulary. The better a word fits, the larger "
-        f"its number. This number is the **logit**: here {quoted(first.word)} has {first.logit:.2f} and "
-        f"{quoted(second.word)} has {second.logit:.2f}. **Softmax** then turns all logits into probabilities: it "
-        "raises e to the power of each logit, and divides by the sum of all these numbers."
+        f"Like query and key in lesson 3, it is multiplied number by number with each word’s vector{_its_row(view)}, "
+        f"and "
+        "the products are added up. The better a word fits, the larger this sum, its **logit**: here "
+        f"{quoted(first.word)} has {first.logit:.2f} and {quoted(second.word)} has {second.logit:.2f}. **Softmax** "
+        f"then "
+        "turns all logits into probabilities: it raises e to the power of each logit, and divides by the sum of all "
+        "these numbers."
     )
     if not predict(LESSON, checks.others_fall(prediction, view.best(3))):
         return
@@ -114,6 +117,13 @@ def show_vector(view: PredictionView) -> None:
             _show_steps(view, steps)
             _show_parts(view, steps)
     code(forward.vocabulary_logits, predictions.Prediction)
+
+
+def _its_row(view: PredictionView) -> str:
+    """Say that a word's vector is its row of the token table, if the model compares with this table."""
+    head, table = view.model.weights.vocabulary_head, view.model.weights.embeddings.token
+    tied = head is not None and head.decoder.shape == table.shape and bool((head.decoder == table).all())
+    return " (its row in lesson 2)" if tied else ""
 
 
 def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:

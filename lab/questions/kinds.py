@@ -19,9 +19,13 @@ _BINS = 4  # number of bins on either side of the right bin
 _PARTS = re.compile(r"(?P<digits>-?[\d,]+(?:\.(?P<after>\d+))?(?:e(?P<power>[+-]\d+))?)\s*(?P<unit>\D*)")
 
 
-def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool]) -> Question:
-    """Ask which of ``outcomes`` is true; one explanation serves all options."""
-    return Question(id, prompt, tuple(Option(text, why, correct=right) for text, right in outcomes.items()))
+def which_holds(id: str, prompt: str, why: str, outcomes: Mapping[str, bool], *, mixed: bool = False) -> Question:
+    """Ask which of ``outcomes`` is true; one explanation serves all options.
+
+    Outcomes that have an order keep it. All others must be ``mixed``, so that the right one is not always the first.
+    """
+    options = tuple(Option(text, why, correct=right) for text, right in outcomes.items())
+    return shuffled(id, prompt, options) if mixed else Question(id, prompt, options)
 
 
 def rises_or_falls(change: float) -> dict[str, bool]:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from lab.questions.forms import Bounds, NumberAnswer
-from lab.questions.kinds import Quantity, numeric
+from lab.questions.kinds import Quantity, numeric, which_holds
 
 
 def asked(value: float, wrong: tuple[float, ...], of: Quantity) -> NumberAnswer:
@@ -49,3 +49,14 @@ def test_bounds_unit_and_bins() -> None:
     inside = [edge for edge in found.edges if abs(edge - found.value) <= found.tolerance * (1 + 1e-9)]
     assert inside == pytest.approx([found.value - found.tolerance, found.value + found.tolerance])
     assert found.edges[-1] > 0.8  # the farthest option is not in the open bin
+
+
+def test_mixed_outcomes_have_the_right_one_at_every_place() -> None:
+    asked = [
+        which_holds("a", f"Question {n}?", "Why.", {"x": True, "y": False, "z": False}, mixed=True) for n in range(60)
+    ]
+    counts = [sum(question.answer == place for question in asked) for place in range(3)]
+    assert min(counts) > 10
+    assert all(question.options[question.answer].text == "x" for question in asked)
+    ordered = which_holds("a", "Question?", "Why.", {"x": False, "y": True})
+    assert [option.text for option in ordered.options] == ["x", "y"]

@@ -178,11 +178,13 @@ class Gap:
     """The difference between the outputs after reordering and the reordered outputs.
 
     ``layers`` (L+1,) is max |after[j] - before[order[j]]| over all tokens and dimensions of each hidden
-    state. ``largest`` is the largest |number| in ``before``, to compare the differences with.
+    state. ``largest`` is the largest |number| in ``before``, to compare the differences with. ``moved`` (L+1,) is
+    ‖after[j] - before[order[j]]‖ / ‖before[order[j]]‖, the mean over tokens.
     """
 
     layers: Values
     largest: float
+    moved: Values
 
     @property
     def follows(self) -> bool:
@@ -200,5 +202,7 @@ def permutation_gap(trace: Trace, order: Order, changes: Interventions) -> Gap:
     places = new_order(order, len(trace))
     before = trace_encoding(trace.model, trace.encoding, changes).hidden_states
     after = trace_encoding(trace.model, reordered(trace.encoding, places), changes).hidden_states
-    apart = (after - before[:, list(places)]).abs().amax(dim=(1, 2))
-    return Gap(apart.double().numpy(), before.abs().max().item())
+    along = before[:, list(places)]
+    apart = (after - along).abs().amax(dim=(1, 2))
+    moved = ((after - along).norm(dim=-1) / along.norm(dim=-1)).mean(dim=1)
+    return Gap(apart.double().numpy(), before.abs().max().item(), moved.double().numpy())

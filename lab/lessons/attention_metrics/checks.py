@@ -60,7 +60,7 @@ def one_word_more(keys: float, largest: float) -> Question | None:
         f"A row looks at {keys:.1f} words, in effect, and its largest weight is {largest:.2f}. Now this weight grows, "
         "and all others shrink alike. At how many words does the row look then?"
     )
-    return which_holds("one-word-more", prompt, why, outcomes)
+    return which_holds("one-word-more", prompt, why, outcomes, mixed=True)
 
 
 def goes_together(rho: float, band: float) -> Question | None:

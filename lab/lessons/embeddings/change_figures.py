@@ -57,8 +57,8 @@ def reordering(traced: Trace, order: Order) -> Figure:
     """Draw, for each hidden state, how far the outputs are from outputs that only move along with their tokens."""
     gaps = {name: permutation_gap(traced, order, run) for name, run in ways_to_run(traced).items()}
     series, places = (
-        {name: gap.layers for name, gap in gaps.items()},
+        {name: gap.moved for name, gap in gaps.items()},
         AxisPlaces(STATES, range(len(gaps[WITHOUT].layers))),
     )
-    scale = Scale("max |difference|", format=".2g")
-    return settled(lines(series, places, scale, title="Difference after each layer"))
+    scale = Scale("Share of the vector’s length", format=".2g")
+    return settled(lines(series, places, scale, title="How far vectors differ after each layer, mean over tokens"))

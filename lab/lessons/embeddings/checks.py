@@ -90,13 +90,13 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
     rounding = ", which is rounding" if gap.follows else ""
     why = f"Compare each token at its old and at its new place: the largest difference is {apart}{rounding}."
     outcomes = {
-        "Each token keeps its output, at its new place": gap.follows,
-        "Each place keeps its output, whatever token is there now": False,
-        "The outputs become other numbers": not gap.follows,
+        "Each token keeps its vector, at its new place": gap.follows,
+        "Each place keeps its vector, whatever token is there now": False,
+        "The vectors become other numbers": not gap.follows,
     }
     gone = "The vectors of all places are set to 0" if added else "No vector is turned"
     prompt = f"{gone}, and the tokens are {order}. What happens to the vectors after the last layer?"
-    return which_holds("after-reordering", prompt, why, outcomes)
+    return which_holds("after-reordering", prompt, why, outcomes, mixed=True)
 
 
 def what_changes(trace: Trace, token: int) -> Question:
@@ -117,7 +117,8 @@ def what_changes(trace: Trace, token: int) -> Question:
         "If it has another meaning in the sentence": False,
         "Never: it is the same in every text": not added,
     }
-    return which_holds("what-changes", f"{what} {whose}. When does it read other numbers there?", why, outcomes)
+    prompt = f"{what} {whose}. When does it read other numbers there?"
+    return which_holds("what-changes", prompt, why, outcomes, mixed=True)
 
 
 def no_row_left(trace: Trace) -> Question | None:
@@ -132,7 +133,7 @@ def no_row_left(trace: Trace) -> Question | None:
         "It reads it without a place": False,
     }
     prompt = f"A text has {most + 1} tokens. What does {quoted(trace.model.id)} do with the last one?"
-    return which_holds("no-row-left", prompt, why, outcomes)
+    return which_holds("no-row-left", prompt, why, outcomes, mixed=True)
 
 
 def cosine_of_one() -> Question:
@@ -143,4 +144,4 @@ def cosine_of_one() -> Question:
         "They are equal in every number": False,
         "Their words have the same meaning": False,
     }
-    return which_holds("cosine-of-one", "Two vectors have the cosine 1. What is certain?", why, outcomes)
+    return which_holds("cosine-of-one", "Two vectors have the cosine 1. What is certain?", why, outcomes, mixed=True)

@@ -163,7 +163,7 @@ def reordered(trace: Trace, order: Order) -> str:
     )
     if gaps[WITH].follows:
         return f"{told} With positions, the outputs move with their tokens here, too."
-    return f"{told} With positions, an output changes by up to {float(gaps[WITH].layers[-1]):.2g}."
+    return f"{told} With positions, the last vectors differ by {gaps[WITH].moved[-1]:.0%} of their length on average."
 
 
 def why_reordered(trace: Trace, order: Order) -> str:

@@ -104,7 +104,7 @@ def scaled_input(steps: NormSteps) -> Question | None:
     if moved >= 1e-3 or not steps.centred.any():
         return None  # ε is not small compared with this variance, or all numbers are equal
     why = f"The mean and the spread grow ten times, too, and divide out: no number moves by {_above(moved)}."
-    return Question(
+    return shuffled(
         "scaled-input",
         "Multiply all numbers of a vector by 10 before LayerNorm. What comes out?",
         (

@@ -93,8 +93,7 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "The fitted lens first guesses, with a matrix made for this layer, how later layers will change the "
-            "vector. "
+            "The fitted lens first guesses how later layers will change the vector. "
             "The plain lens takes the vector as it is, as if this layer were the last."
         )
     return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."

@@ -109,8 +109,8 @@ def word_without(with_head: Prediction, without: Prediction, head: Head, tokeniz
     return shuffled("word-without", prompt, options)
 
 
-def how_many_matter(before: float, after: Values) -> Question | None:
-    """Ask how many heads change a probability by less than a twentieth of it; None if the answer is not clear."""
+def how_many_matter(word: str, before: float, after: Values) -> Question | None:
+    """Ask how many heads change a word's probability by less than a twentieth; None if the answer is not clear."""
     pale = pale_heads(before, after)
     part = pale / after.size
     if min(abs(part - border) for border in (1 / 3, 2 / 3)) < MARGIN:
@@ -121,5 +121,8 @@ def how_many_matter(before: float, after: Values) -> Question | None:
         "About half": 1 / 3 < part < 2 / 3,
         "Few: less than a third": part < 1 / 3,
     }
-    prompt = f"How many of the {after.size} heads change the probability by less than 5 % when you take one away?"
+    prompt = (
+        f"The model gives {word} the probability {share(before)}. How many of the {after.size} heads change it by less "
+        "than 5 % when you take one away?"
+    )
     return which_holds("how-many-matter", prompt, why, outcomes)

@@ -133,7 +133,7 @@ def _show_each(now: Scene) -> None:
 
 def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: int, word: Candidate) -> None:
     """Draw the map for a model that predicts words: the change of ln P."""
-    if not predict(LESSON, checks.how_many_matter(word.probability, probabilities)):
+    if not predict(LESSON, checks.how_many_matter(quoted(word.word), word.probability, probabilities)):
         return
     effects = figures.log_change(now.trace, place, word.token_id, now.to_mean)
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)

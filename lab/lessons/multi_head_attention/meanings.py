@@ -75,7 +75,11 @@ def two(trace: Trace, layer: int, head: int, other: int) -> str:
         return f"{said} No two heads of this layer are more alike."
     if not farther:
         return f"{said} No two heads of this layer differ more."
-    return f"{said} Of the {len(pairs)} pairs of heads in this layer, {closer} are more alike."
+    which = "less" if closer > len(pairs) / 2 else "more"
+    return (
+        f"Heads {head + 1} and {other + 1} are {which} alike than most: of the {len(pairs)} pairs of heads in this "
+        f"layer, {closer} are more alike. They are {own:.2f} apart, on a scale from 0 (equal) to 0.69."
+    )
 
 
 def least_like(trace: Trace, layer: int, head: int) -> int:
@@ -95,11 +99,12 @@ def added(trace: Trace, layer: int, token: int) -> str:
         f"To {named(trace, token)}, head {long + 1} adds the longest vector ({lengths[long]:.2f}), and head "
         f"{short + 1} the shortest ({lengths[short]:.2f})."
     )
+    bias = ", before the bias," if trace.model.config.biases else ""
     if together > (1 - MARGIN) * total:
         return f"{said} All of them point nearly the same way."
     return (
-        f"{said} Laid end to end they are {total:.2f} long, but added up only {together:.2f}: they do not all "
-        "point the same way."
+        f"{said} Laid end to end they are {total:.2f} long, but their sum{bias} is only {together:.2f} long: they do "
+        "not all point the same way."
     )
 
 

@@ -79,9 +79,11 @@ def show_sum(view: OneHead) -> None:
     """Draw the vector that each head adds to a token, and their sum."""
     config, added, token = view.trace.model.config, _added(view), view.query
     st.markdown(
-        f"A matrix, $W_O$, makes a vector of {config.width} numbers out of the context of each head for "
-        f"{view.token(token)}. Then these vectors are added up{', with a bias' if config.biases else ''}: their sum is "
-        "the vector that attention adds to the token."
+        f"Lesson 3 ended with the context of one head for {view.token(token)}. The layer makes a vector of "
+        f"{config.width} numbers out of the context of each head, with a table of learned numbers, the matrix $W_O$. "
+        f"Then it adds these vectors up{', with one more learned vector, the bias' if config.biases else ''}. Their "
+        f"sum "
+        "is added to the vector that the token had before."
     )
     draw(partial(multi_head.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     st.caption(

@@ -27,8 +27,8 @@ def why_several(config: ModelConfig) -> Question | None:
                 correct=True,
             ),
             Option(
-                "Several heads have more parameters, so they can learn more",
-                f"They have the same number of parameters, {attention_parameters(config):,}. See the step **How "
+                "Several heads have more learned numbers, so they can learn more",
+                f"They have as many learned numbers as one head, {attention_parameters(config):,}. See the step **How "
                 "many**.",
             ),
             Option(

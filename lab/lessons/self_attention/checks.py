@@ -47,7 +47,7 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
         f"{quoted(trace.labels[query])} gives {key} the weight {weight:.2f}. Now all numbers of the value of {key} "
         "become 0. What happens in this layer?"
     )
-    return which_holds("value-gone", prompt, why, outcomes)
+    return which_holds("value-gone", prompt, why, outcomes, mixed=True)
 
 
 def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -68,7 +68,7 @@ def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None
         f"{quoted(trace.labels[query])} looks at all words. The score of {named(trace, raised)} grows, and all other "
         f"scores stay the same. What happens to the weight of {named(trace, most)}?"
     )
-    return which_holds("one-score-up", prompt, why, outcomes)
+    return which_holds("one-score-up", prompt, why, outcomes, mixed=True)
 
 
 def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question | None:
@@ -85,7 +85,7 @@ def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question 
         f"Without {key}, the model would say something else about {me}": False,
     }
     prompt = f"In this head, {me} gives {key} the weight {weight:.2f}. What is certain?"
-    return which_holds("what-a-weight-says", prompt, why, outcomes)
+    return which_holds("what-a-weight-says", prompt, why, outcomes, mixed=True)
 
 
 def most_attended_overall(trace: Trace, layer: LayerTrace, head: int) -> Question | None:

@@ -13,7 +13,7 @@ from lab.analysis.heads.undivided import undivided
 from lab.course.words import named
 from lab.models.trace import Trace
 from lab.questions.kinds import ranked
-from lab.questions.question import MARGIN, Option, Question
+from lab.questions.question import MARGIN, Option, Question, shuffled
 
 # The smallest difference that is visible in two decimals.
 SEEN = 0.01
@@ -69,7 +69,7 @@ def without_scaling(found: Sharper) -> Question | None:
     equal = f"{why} The order of the words stays the same, but softmax depends on the differences, and they grow."
     smaller = f"{why} Larger differences make a softmax sharper, and the division makes it flatter."
     options = Option("Larger", larger, correct=True), Option("The same", equal), Option("Smaller", smaller)
-    return Question("without-scaling", prompt, options)
+    return shuffled("without-scaling", prompt, options)
 
 
 def breaks_most(moved: Mapping[str, float]) -> Question | None:

@@ -208,6 +208,11 @@ def test_the_gap_in_a_loop(tiny_checkpoint: TinyCheckpoint) -> None:
     for state in range(len(before)):
         largest = max((after[state, new] - before[state, old]).abs().max().item() for new, old in enumerate(order))
         assert gap.layers[state] == pytest.approx(largest, rel=1e-6)
+        shares = [
+            ((after[state, new] - before[state, old]).norm() / before[state, old].norm()).item()
+            for new, old in enumerate(order)
+        ]
+        assert gap.moved[state] == pytest.approx(sum(shares) / len(shares), rel=1e-5)
     assert gap.largest == pytest.approx(before.abs().max().item())
 
 

@@ -48,9 +48,10 @@ def test_a_repeated_word_has_one_token_vector_and_two_sums(traces: list[Trace]) 
 
 def test_after_reordering_the_answer_is_the_run_s(traces: list[Trace]) -> None:
     gap = permutation_gap(traces[0], "reversed", Interventions(no_positions=True))
-    expected = "The outputs become other numbers" if traces[0].model.config.causal else "Each token keeps its output"
+    expected = "The vectors become other numbers" if traces[0].model.config.causal else "Each token keeps its vector"
     assert answer(checks.after_reordering("reversed", gap)).text.startswith(expected)
-    assert answer(checks.after_reordering("shuffled", Gap(np.array([0.0, 0.5]), 3.0))).text.startswith("The outputs")
+    apart = Gap(np.array([0.0, 0.5]), 3.0, np.array([0.0, 0.2]))
+    assert answer(checks.after_reordering("shuffled", apart)).text.startswith("The vectors")
 
 
 def test_only_a_place_that_is_added_changes_the_first_vector(traces: list[Trace]) -> None:

@@ -87,11 +87,11 @@ def test_the_word_without_a_head_is_that_of_the_run_without_it() -> None:
 def test_heads_that_hardly_matter_are_counted() -> None:
     """By hand: a twentieth of 0.2 is 0.01."""
     few, most = np.full((2, 3), 0.2), np.full((2, 3), 0.3)
-    assert answer(checks.how_many_matter(0.2, few)).text.startswith("Most of them")
-    assert answer(checks.how_many_matter(0.2, most)).text.startswith("Few")
+    assert answer(checks.how_many_matter("“are”", 0.2, few)).text.startswith("Most of them")
+    assert answer(checks.how_many_matter("“are”", 0.2, most)).text.startswith("Few")
     half = np.array([[0.2, 0.2, 0.2], [0.3, 0.3, 0.3]])
-    assert answer(checks.how_many_matter(0.2, half)).text == "About half"
-    assert checks.how_many_matter(0.2, np.array([[0.2, 0.3, 0.3]])) is None, "a third: nobody could see the side"
+    assert answer(checks.how_many_matter("“are”", 0.2, half)).text == "About half"
+    assert checks.how_many_matter("“are”", 0.2, np.array([[0.2, 0.3, 0.3]])) is None, "a third"
 
 
 def test_one_head_asks_only_what_it_can(traces: list[Trace]) -> None:

@@ -103,8 +103,10 @@ def test_two_heads_stand_among_the_pairs_of_their_layer(trace: Trace) -> None:
     for (a, b), own in pairs.items():
         said = meanings.two(trace, 2, a, b)
         assert f"are {own:.2f} apart" in said and f"{np.log(2):.2f}." in said
-        if found := re.search(r"(\d+) are more alike", said):
-            assert int(found[1]) == sum(each < own - 1e-9 for each in pairs.values())
+        if found := re.search(r"layer, (\d+) are more alike", said):
+            closer = sum(each < own - 1e-9 for each in pairs.values())
+            assert int(found[1]) == closer
+            assert (f"{b + 1} are less alike than most" in said) == (closer > len(pairs) / 2)
         else:
             assert own in (min(pairs.values()), max(pairs.values()))
     farthest = meanings.least_like(trace, 2, 0)

@@ -160,10 +160,10 @@ def test_a_tree_too_large_is_cut_and_said() -> None:
 def test_a_tree_says_when_it_has_fewer_levels_than_were_asked_for() -> None:
     said = words(by_weight(text=TEXT, step="influence-tree", flow_layer="2", tree_depth="5"))
     assert (
-        "Depth 5 needs the same number of layers; from layer 2 down there are only 2." in said
+        "A tree of depth 5 needs 5 layers, but from layer 2 down there are only 2." in said
         and "layers 2 down to 1" in said
     )
-    assert "needs the same number of layers" not in words(by_weight(text=TEXT, step="influence-tree"))
+    assert "needs 5 layers" not in words(by_weight(text=TEXT, step="influence-tree"))
 
 
 @pytest.mark.parametrize("tokens", ["All tokens", "Words only"])

@@ -78,7 +78,7 @@ def test_a_pair_of_one_s_own_is_patched_and_nothing_typed_is_lost(monkeypatch: p
     worked(at)
     assert charts(at) > before and "In this pair" in words(at) and "together **" in words(at)
     at.text_input(key="good_word").set_value("flibbertigibbet").run()
-    assert "A word that competes is one token" in words(at) and charts(at) == before
+    assert "Each of the two competing words must be one token" in words(at) and charts(at) == before
     assert [at.text_input(key=field).value for field in FIELDS] == [*list(link.values())[:2], "flibbertigibbet", "his"]
     at.text_input(key="good_word").set_value("her").run()
     assert charts(at) > before

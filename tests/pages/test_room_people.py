@@ -61,7 +61,7 @@ def test_a_round_that_is_emptied_is_answered_again(browsers: Browsers) -> None:
     teacher.switch_page(f"pages/{ROOM}")
     press(again(teacher), "Empty the round")
     assert server().rooms.taught(code, key).state.answers == 0
-    assert "emptied this round" in words(again(learner)) and "Your answer is in" not in words(learner)
+    assert "deleted the answers of this round" in words(again(learner)) and "Your answer is in" not in words(learner)
     assert "Your answer is in" in words(answer(learner, 0)) and "emptied" not in words(learner)
     assert "Your answer is in" in words(again(learner))
     press(teacher, "Close the round")

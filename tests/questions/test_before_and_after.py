@@ -10,12 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import CHECK_STEP, LESSONS, Lesson
+from lab.models.interventions import Interventions
 from lab.questions.before_and_after import COUNT, BothTests, Gain, gain, two_tests
 from lab.questions.progress import Progress
 from lab.questions.progress_file import ProgressFileError, read
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
-from lab.ui.quiz.before_and_after import _spots, said
+from lab.ui import parameters, runs
+from lab.ui.quiz.before_and_after import both_tests, said
 from tests.pages.apptest import visit, words
 
 LESSON = "self-attention"
@@ -29,7 +31,7 @@ def question(id: str, prompt: str = "?", right: str = "yes") -> Question:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_each_lesson_has_two_tests_of_one_kind_on_two_sentences(lesson: Lesson) -> None:
     ask = importlib.import_module(f"lab.lessons.{lesson.id.replace('-', '_')}.again").questions
-    both = two_tests(ask, _spots(lesson))
+    both = both_tests(lesson, ask)
     assert both is not None
     first, second = both
     assert [each.id for each in first.questions] == [each.id for each in second.questions]
@@ -38,6 +40,10 @@ def test_each_lesson_has_two_tests_of_one_kind_on_two_sentences(lesson: Lesson) 
     assert texts[0] != texts[1] and all(lesson.text not in text or not lesson.text for text in texts)
     for one, other in zip(first.questions, second.questions, strict=True):
         assert (one.prompt, one.options) != (other.prompt, other.options)
+    own = Spot.of(runs.run("lab-minilm", lesson.text or parameters.DEFAULT_TEXT, "", Interventions()))
+    checked = {each.prompt for each in ask(own) if each is not None}
+    again = checked & {each.prompt for test in both for each in test.questions}
+    assert not again or lesson.id == "inter-sentence-attention", "its clear questions are the same for every text"
 
 
 def test_what_comes_out_the_same_for_both_is_not_asked() -> None:
@@ -140,7 +146,7 @@ def answer(at: AppTest, when: str, right: Mapping[str, bool]) -> AppTest:
 def _right(when: str, name: str) -> int:
     ask = importlib.import_module("lab.lessons.self_attention.again").questions
     lesson = next(each for each in LESSONS if each.id == LESSON)
-    both = two_tests(ask, _spots(lesson))
+    both = both_tests(lesson, ask)
     assert both is not None
     test = both[when == "after"]
     return next(each.answer for each in test.questions if each.id == name)

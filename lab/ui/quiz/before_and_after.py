@@ -60,7 +60,7 @@ def offer_after(lesson: Lesson, ask: Returning) -> None:
             )
             _form(lesson, both[1], "after")
         else:
-            _told(taken, both)
+            _told(lesson, taken, both)
 
 
 def said(of: Gain) -> str:
@@ -83,25 +83,37 @@ def overall() -> None:
 
 @st.cache_resource(max_entries=16, show_spinner="Looking for two sentences …")
 def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | None:
-    """Both tests of a lesson, the same for everybody, as they are about the model that each visit begins with."""
-    return two_tests(_ask, _spots(lesson))
+    return both_tests(lesson, _ask)
 
 
-def _spots(lesson: Lesson) -> Iterator[Spot]:
-    """Run the examples through the lab's own model, without the examples in the lesson itself."""
+def both_tests(lesson: Lesson, ask: Returning) -> tuple[LessonTest, LessonTest] | None:
+    """Both tests of a lesson, the same for everybody, as they are about the model that each visit begins with.
+
+    If possible, no question is one of those that the lesson's checks ask about its own text.
+    """
     model = runs.that_ships()
+    if model is None:
+        return None
+    own = lesson.text or parameters.DEFAULT_TEXT
+    checks = ask(Spot.of(runs.run(model, own, "", Interventions())))
+    checked = {question.prompt for question in checks if question is not None}
+
+    def others(spot: Spot) -> Iterator[Question]:
+        return (each for each in ask(spot) if each is not None and each.prompt not in checked)
+
+    return two_tests(others, _spots(lesson, model)) or two_tests(ask, _spots(lesson, model))
+
+
+def _spots(lesson: Lesson, model: str) -> Iterator[Spot]:
+    """Run the examples through the lab's own model, without the examples in the lesson itself."""
     for example in EXAMPLES:
-        if (
-            model is not None
-            and "[MASK]" not in example.text
-            and example.text not in (lesson.text, parameters.DEFAULT_TEXT)
-        ):
+        if "[MASK]" not in example.text and example.text not in (lesson.text, parameters.DEFAULT_TEXT):
             yield Spot.of(runs.run(model, example.text, example.pair, Interventions()))
 
 
 def _form(lesson: Lesson, test: LessonTest, when: str) -> None:
     with st.form(f"_{when}.{lesson.id}.form"):
-        st.markdown(_about(test))
+        st.markdown(_about(lesson, test))
         for number, question in enumerate(test.questions, start=1):
             st.markdown(f"**{number}.** {question.prompt}")
             choose(question, key=_key(when, lesson, question))
@@ -117,14 +129,15 @@ def _take(lesson: Lesson, test: LessonTest, when: str) -> None:
     remember(progress().tested(lesson.id, right))
 
 
-def _about(test: LessonTest) -> str:
+def _about(lesson: Lesson, test: LessonTest) -> str:
     """The sentence and the place in the model that a test is about."""
     trace = test.spot.trace
     texts = " and ".join(quoted(text) for text in (trace.text, trace.pair) if text)
-    return f"{texts}, {place(test.spot.layer, test.spot.head)} of {trace.model.id}."
+    head = f", {place(test.spot.layer, test.spot.head)} of {trace.model.id}" * ("head" in lesson.parameters)
+    return f"{texts}{head}."
 
 
-def _told(taken: BothTests, both: tuple[LessonTest, LessonTest]) -> None:
+def _told(lesson: Lesson, taken: BothTests, both: tuple[LessonTest, LessonTest]) -> None:
     """Show the results of both tests, and the right answers to all their questions."""
     st.markdown(said(gain([taken])))
     st.caption(
@@ -132,7 +145,7 @@ def _told(taken: BothTests, both: tuple[LessonTest, LessonTest]) -> None:
     )
     with st.expander("The right answers"):
         for test, right in zip(both, (taken.before, taken.after or {}), strict=True):
-            st.markdown(_about(test))
+            st.markdown(_about(lesson, test))
             for question in test.questions:
                 icon = ":material/check:" if right[question.id] else ":material/close:"
                 why = question.options[question.answer].why

@@ -92,7 +92,7 @@ def _question(trace: Trace, place: int, head: tuple[int, int], before: list[floa
     right = sum(share > 0.5 for share in before)
     return (
         f"{sees} The verb must fit *{first.subject}*, so English asks for *were*. But *{first.nearer}* is nearer, and "
-        f"*was* would fit that. In six sentences like this one, {escaped(trace.model.id)} prefers *were* in {right}."
+        f"*was* would fit that. Of six sentences like this one, {escaped(trace.model.id)} prefers *were* in {right}."
     )
 
 

@@ -51,8 +51,8 @@ def show_patterns(view: OneHead) -> None:
     chance = trace_chance(view.trace, only_words=only_words)
     names = specialization.names_of(view.trace, only_words)
     st.markdown(
-        "A head gets a name here if it does one thing clearly more often than a uniform head and than any untrained "
-        "head. Click a head to choose it, and see its arcs."
+        "A head gets a name here if it does one thing clearly more often than a uniform head and than any head with "
+        "random numbers. Click a head to choose it, and see its arcs."
     )
     draw(partial(specialization.named_heads, view.trace, *at, only_words), NAMED, clickable=True)
     meaning(meanings.patterns(names, at))

@@ -15,9 +15,8 @@ from lab.models.trace import Trace
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
-# The heads that a learner has met before the map, in earlier lessons and in the toy, as the prompt recalls them.
-NEARBY = "You have seen heads that look at the word before or after."
-BOTH_HEADS = "You have seen one head that looks across and one that stays in its sentence."
+# The heads that a learner of the toy has met before the map, as the prompt recalls them.
+BOTH_HEADS = "You have seen one head that looks across and one that stays in its sentence. "
 
 
 def sentence_name(sentence: int) -> str:
@@ -36,7 +35,7 @@ def counting(question: Question | None, what: str, left_out: bool) -> Question |
     return replace(question, prompt=f"{question.prompt} ({'Without' if left_out else 'With'} {what}.)")
 
 
-def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Question | None:
+def keeps_or_sends(found: InterSentence, a: int, seen_before: str = "") -> Question | None:
     """Ask which sentence gets the largest share of a sentence's attention.
 
     ``seen_before`` recalls what the learner has seen, to guess from.
@@ -51,8 +50,7 @@ def keeps_or_sends(found: InterSentence, a: int, seen_before: str = NEARBY) -> Q
         more = "" if place == best else f", and {values[best]:.3f} to {sentence_name(seen[best])}"
         return f"{values[place]:.3f} goes to {sentence_name(seen[place])}{more}."
 
-    prompt = f"{seen_before} Now take all heads together: which sentence gets the most attention from "
-    prompt += f"{sentence_name(a)}?"
+    prompt = f"{seen_before}Take all heads together. Which sentence gets the most attention from {sentence_name(a)}?"
     return ranked("keeps-or-sends", prompt, values, name, why)
 
 

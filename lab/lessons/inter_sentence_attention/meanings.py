@@ -41,9 +41,13 @@ class Link:
     weight: float
 
 
-def lengths(trace: Trace) -> str:
-    """Say how much attention a sentence gets from a uniform head, which is due to its length alone."""
-    sizes, n = [len(split(trace).places(number)) for number in range(len(split(trace)))], len(trace)
+def lengths(trace: Trace, left_out: bool) -> str:
+    """Say how much attention a sentence gets from a uniform head, which is due to its length alone.
+
+    If special tokens are ``left_out``, as in the map, the shares are shares of the attention to sentences.
+    """
+    sizes = [len(split(trace).places(number)) for number in range(len(split(trace)))]
+    n = sum(sizes) if left_out and not is_causal(trace) else len(trace)
     who = "From the last token, a uniform head" if is_causal(trace) else "A uniform head"
     if len(set(sizes)) == 1:
         return f"{who} would give each sentence {percents(sizes[0] / n)}: all are equally long ({_tokens(sizes[0])})."

@@ -55,7 +55,7 @@ def show_sentences(view: SentencesView) -> None:
         f"A program called Punkt (Kiss & Strunk 2006) finds **{len(sentences)} sentences** here. It knows "
         "abbreviations like “Dr.”. The model itself is not told where a sentence ends."
     )
-    meaning(meanings.lengths(view.trace))
+    meaning(meanings.lengths(view.trace, view.left_out))
     _try_longer(view)
 
 
@@ -70,7 +70,7 @@ def _try_longer(view: SentencesView) -> None:
 
 def show_matrix(view: SentencesView) -> None:
     """Draw the map, which shows how much each sentence looks at each other one."""
-    seen_before = checks.BOTH_HEADS if view.trace.model.id == PAIRED else checks.NEARBY
+    seen_before = checks.BOTH_HEADS if view.trace.model.id == PAIRED else ""
     question = counted(view, checks.keeps_or_sends(view.found, view.a, seen_before))
     if not predict(LESSON, question):
         return

@@ -36,8 +36,9 @@ def show_tokens(view: TokenizationView) -> None:
     """Show the whole input, cut into tokens, with the ids that the model reads."""
     st.markdown(
         "A model cannot read letters. So your text is cut into pieces, called **tokens**, and each token is looked up "
-        f"in a fixed list, the **vocabulary**. {view.model} knows {view.trace.model.config.vocabulary:,} tokens. The "
-        "model gets only each token’s number in this list, its **id**."
+        f"in a fixed list, the **vocabulary**. {view.model}, the model on screen, knows "
+        f"{view.trace.model.config.vocabulary:,} tokens. The model gets only each token’s number in this list, its "
+        "**id**. Neighbours in the list need not have anything in common."
     )
     encoding = view.trace.encoding
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)

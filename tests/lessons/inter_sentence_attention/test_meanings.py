@@ -73,11 +73,15 @@ def pairs_seen(trace: Trace) -> list[tuple[int, int]]:
 
 
 @every_case
-def test_lengths_are_shares_of_all_tokens(model: str, text: str, pair: str) -> None:
+@pytest.mark.parametrize("left_out", [False, True])
+def test_lengths_are_shares_of_all_tokens_or_of_those_in_sentences(
+    model: str, text: str, pair: str, left_out: bool
+) -> None:
     trace = run(model, text, pair)
     sizes = [split(trace).of_token.count(number) for number in range(len(split(trace)))]
-    said = meanings.lengths(trace)
-    wanted = {max(sizes) / len(trace), min(sizes) / len(trace)}
+    said = meanings.lengths(trace, left_out)
+    n = sum(sizes) if left_out and not trace.model.config.causal else len(trace)
+    wanted = {max(sizes) / n, min(sizes) / n}
     assert sorted(shares(said)) == pytest.approx(sorted(wanted), abs=0.0051)
     assert ("equally long" in said) == (len(wanted) == 1)
     if len(wanted) == 2:

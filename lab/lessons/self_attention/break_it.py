@@ -38,7 +38,7 @@ _SWITCHES: Mapping[str, str] = {
     _SCALING: "No division",
     _MASK: "No mask",
     _VALUES: "No values",
-    _QUERIES: "Softmax over the queries",
+    _QUERIES: "Softmax by column",
 }
 # Two maps that agree to three decimals look the same.
 _VISIBLE = 0.0005

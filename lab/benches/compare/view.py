@@ -208,4 +208,4 @@ def _asked(traced: Trace, at: At) -> str:
     if traced.model.config.causal:
         return f"{quoted(traced.model.id)} predicts what follows token {token + 1}; nothing is hidden from it."
     hidden = quoted(traced.labels[token])
-    return f"Token {token + 1} is hidden behind {hidden} from {quoted(traced.model.id)}, in every figure here."
+    return f"In every figure here, {hidden} hides token {token + 1} from {quoted(traced.model.id)}."

@@ -394,7 +394,7 @@ def test_the_head_of_the_story_decides_the_verb_and_no_other_head_does() -> None
 
 def test_own_sentences_are_averaged() -> None:
     at = open_step("many-sentences", source="Your own")
-    assert "Paste sentences above" in words(at)
+    assert "Paste your sentences above" in words(at)
     at.text_area(key="_lines").set_value(OWN).run()
     read(at)
     at.selectbox(key="_averaged").set_value("Function words").run()

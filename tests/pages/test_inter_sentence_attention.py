@@ -207,11 +207,11 @@ def test_the_lesson_begins_where_a_pronoun_looks_back_to_what_it_means() -> None
 
 def test_a_button_makes_a_pair_of_the_sentences() -> None:
     at = open_step("pair-or-not")
-    assert not at.text_input(key="pair").value and "The model ran twice" in words(at) and "What this means" in words(at)
+    assert not at.text_input(key="pair").value and "The model read the same words twice" in words(at) and "What this means" in words(at)
     next(button for button in at.button if button.label.startswith("Make a pair")).click().run()
     reveal(at)
     assert at.text_input(key="pair").value == "It found a ball there. The children laughed."
-    assert "The model ran twice" in words(at)
+    assert "The model read the same words twice" in words(at)
 
 
 @pytest.mark.parametrize("pair", ["", "It sat."])
@@ -252,7 +252,7 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
         at = open_step("matrix", measure="Length-corrected", sinks=sinks)
         assert f"**{found.relative[1, 0]:.3f}**" in words(
             at
-        ) and "1 is the share that the length alone brings" in words(at)
+        ) and "1 is the share that a sentence gets by its length alone" in words(at)
 
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:

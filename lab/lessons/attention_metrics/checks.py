@@ -98,9 +98,11 @@ def doubled(n: int, causal: bool) -> Question | None:
         f"entropy on {2 * n} tokens?",
         (then, f"{formula} = {then:.1f}: twice the rows, and each row’s entropy is larger too."),
         {
-            now: "The raw entropy adds up the rows, so more rows give more, though the head has not changed.",
+            now: "The raw entropy adds up all rows, so it grows with the number of rows, although the head has not "
+            "changed.",
             2 * now: f"Twice the rows give {2 * now:.1f}, but each row also has more keys to spread over.",
-            4 * now: "Four times the cells, but a row’s entropy grows with the logarithm of its length.",
+            4 * now: "There are four times as many cells, but a row’s entropy grows only with the logarithm of its "
+            "length.",
         },
         Quantity("{:.1f} nats".format),
     )
@@ -114,8 +116,8 @@ def most_confident(layer: int, averages: Values) -> Question | None:
         return f"Its largest weight in a row is {averages[head]:.3f} on average{tail}"
 
     prompt = (
-        f"In which head of layer {layer + 1} is confidence (average) highest, so that tokens have the clearest "
-        "favourite?"
+        f"In which head of layer {layer + 1} is confidence (average) highest, so that its tokens have the clearest "
+        "favourites?"
     )
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 
@@ -135,7 +137,8 @@ def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
         [
             Option(
                 "Only few rows have such a large weight",
-                f"{near} of {n} rows have a weight above {largest / 2:.2f}. The maximum is about one row.",
+                f"{near} of {n} rows have a weight above {largest / 2:.2f}. The maximum is a number about a single "
+                "row.",
                 correct=True,
             ),
             Option(

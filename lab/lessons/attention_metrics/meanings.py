@@ -128,7 +128,7 @@ def stands_out(every: Metrics, head: Head) -> str:
         if above + below:
             ranked.append((min(above, below) + 1, "highest" if above <= below else "lowest", metric))
     if not ranked:
-        return "All heads have the same numbers here, so none stands out."
+        return "All heads have the same numbers here, so no head stands out."
     best = min(rank for rank, _, _ in ranked)
     places = []
     for side in ("lowest", "highest"):
@@ -136,7 +136,7 @@ def stands_out(every: Metrics, head: Head) -> str:
         if names:
             places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
     other = (
-        " The other metrics do not put this head so near to an end."
+        " By the other metrics, this head is not so near to an end."
         if any(rank > best for rank, _, _ in ranked)
         else ""
     )
@@ -160,8 +160,8 @@ def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fa
         return compared(trace, place, word, to_mean)
     if abs(rho) <= band:
         return (
-            "Parking does not tell what the model loses without a head: over all heads, the two hardly go together"
-            f"{_inside(rho, band, *within_layers(trace, place, word, to_mean))}. {_one_text(word)}"
+            "Parking does not tell what the model loses without a head: over all heads, the two numbers are hardly "
+            f"related{_inside(rho, band, *within_layers(trace, place, word, to_mean))}. {_one_text(word)}"
         )
     way = "less" if rho < 0 else "more"
     return (
@@ -194,10 +194,10 @@ def _inside(rho: float, band: float, mean: float, limit: float) -> str:
         return ""
     if abs(mean) <= limit:
         if abs(rho) <= band:
-            return ", and inside a layer neither"
+            return ", and inside a layer they are not, either"
         return ", but inside a layer this is not true: the layer may be the reason, not the parking"
     if abs(rho) <= band:
-        return ", but inside a layer they do"
+        return ", but inside a layer they are"
     if mean * rho > 0:
         return ", and inside a layer it is the same"
     return ", but inside a layer it is the other way round: the layer is a part of the reason"

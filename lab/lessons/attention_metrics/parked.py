@@ -27,8 +27,8 @@ SHARES = "parked-heads"
 def show_parked(view: OneHead) -> Trace:
     """Show, for each head, how much attention it parks and how much changes without it."""
     st.markdown(
-        "The **parked share** of a head is the share of their attention that words give to "
-        f"{resting_place(view.trace)}. Compare this share with how much changes without the head, as in lesson 4."
+        f"The **parked share** of a head is the share of its attention that words give to {resting_place(view.trace)}. "
+        "Compare this share with the change that taking the head away makes, as in lesson 4."
     )
     now = scene(view, first=False)
     if keep_others(now.trace) is None:
@@ -50,7 +50,7 @@ def _show(now: Scene) -> None:
     parked_here = int(np.count_nonzero(parked_share(now.trace) > PARKED))
     st.caption(
         f"A point is a head. Right of the dashed line ({PARKED:.2f}) it parks, here {parked_here or 'none'} of "
-        f"{parked_share(now.trace).size}. The higher the point, the more changes without the head."
+        f"{parked_share(now.trace).size}. The higher the point, the larger the change without the head."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
     with st.expander("How the heads are compared", icon=":material/balance:"):

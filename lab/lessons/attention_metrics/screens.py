@@ -41,8 +41,8 @@ def show_effective(view: OneHead) -> None:
     keys = effective_keys(view.layer.attention[view.head : view.head + 1])[0]
     st.markdown(
         f"In this head, {view.token(view.query)} gives some attention to every token that it sees. But most of these "
-        "weights are tiny. At how many tokens does it look, in effect? Equal weights on three tokens count as three; a "
-        "tiny weight counts little, but many of them add up."
+        "weights are tiny. At how many tokens does this word look, in effect? Equal weights on three tokens count as "
+        "three; a tiny weight counts little, but many of them add up."
     )
     if not predict(LESSON, checks.at_how_many(view.token(view.query), float(keys[view.query]), _seen(view))):
         return
@@ -80,7 +80,7 @@ def show_two(view: OneHead) -> None:
         return
     st.markdown(
         "Here is the chosen head, and the head of this layer that differs most from it. A row with one dark cell looks "
-        "at one word. A pale row looks at many."
+        "at one word. A pale row looks at many words."
     )
     asked = st.container()  # above the maps, so that a class sees question and maps
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")
@@ -188,7 +188,7 @@ def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.Me
         f"higher value. {SYMBOLS.get(metric.id, '')}{tau}"
     )
     if metric.also:
-        st.caption(f"Some call it “{metric.also}”. Here the name says what a high value means.")
+        st.caption(f"Some call it “{metric.also}”. In this lab, the name of a metric says what a high value means.")
 
 
 def show_by_hand(view: OneHead) -> None:

@@ -37,4 +37,4 @@ def show_summary(trace: Trace, head: Head, corrected: bool) -> None:
     st.markdown(f"**All six metrics over the {found(trace).raw['spread'].size} heads**")
     numbers = dict.fromkeys(table.columns[1:-1], "%.3g")
     show_table(table, formats=numbers)
-    st.caption("The standard deviation says how far the heads are from their mean: 0 if all have the same value.")
+    st.caption("The standard deviation says how far the heads are from their mean: 0 if all heads have the same value.")

@@ -36,7 +36,7 @@ def why_divided(n: int) -> Question | None:
             ),
             Option(
                 "So that the weights of the row add up to 1",
-                "The weights do so already, after softmax. The entropy is computed from them.",
+                "The weights already add up to 1 after softmax. The entropy is computed from them.",
             ),
             Option(
                 "So that a row that looks at only one word gets 1",
@@ -81,7 +81,7 @@ def another_sentence(head: Head, here: Values, there: Values, text: str) -> Ques
                 "It is in this third in every text" if same else "One of the two results is wrong",
                 f"{why} Two texts cannot show what happens in all others."
                 if same
-                else f"{why} Both are measured: a metric is about one head in one text.",
+                else f"{why} Both results are right: a metric describes one head in one text.",
             ),
             Option(
                 "Every word of the two texts is treated alike", f"{why} The number is a mean over rows that can differ."
@@ -100,7 +100,7 @@ def said_twice(head: Head, once: tuple[float, float], twice: tuple[float, float]
         return None
     why = (
         f"It goes from {before:.1f} to {after:.1f} times the value of a uniform head. In a longer text, weights get "
-        "smaller, whatever a head does. So compare a head with a uniform one in the same text."
+        "smaller, whatever a head does. So compare a head with a uniform head in the same text."
     )
     prompt = (
         f"In your text, the largest weight of a row of {head_name(head)} is {once[0]:.3f} on average, and "

@@ -29,8 +29,8 @@ def same_word(trace: Trace, vectors: Mapping[str, Array]) -> Question | None:
     if "token" not in equal or apart < 1e-6:
         return None
     why = (
-        f"Both look up row {token_id} of the token table, but their places have two vectors. So their sums differ, by "
-        f"up to {apart:.3f}."
+        f"Both look up row {token_id} of the token table, but their places have different vectors. So their sums "
+        f"differ, by up to {apart:.3f}."
     )
     options = (
         Option("Their token vectors are equal, their sums differ", why, correct=True),
@@ -74,8 +74,8 @@ def moved_together(pairs: Values, query: str, key: str) -> Question | None:
         Option("It becomes another number", why, correct=abs(values[1] - values[0]) >= MARGIN),
     )
     prompt = (
-        f"{query} is at position 0 and {key} at position 2. Both are turned, and compared. Now both move on by 5 "
-        "places. What happens to their cosine?"
+        f"{query} is at position 0 and {key} at position 2. Both are turned, and compared. Now both tokens move on by "
+        "5 places. What happens to their cosine?"
     )
     return Question("moved-together", prompt, options)
 
@@ -126,7 +126,7 @@ def no_row_left(trace: Trace) -> Question | None:
     table, most = trace.model.weights.embeddings.position, trace.model.config.max_tokens
     if table is None:
         return None
-    why = f"A learned table ends. {quoted(trace.model.id)} has rows for {most} places, and nothing to add after them."
+    why = f"A learned table ends. {quoted(trace.model.id)} has rows for {most} places, and no vectors for later places."
     outcomes = {
         "It cannot read it: there is no vector for this place": True,
         "It computes the missing vector from the others": False,

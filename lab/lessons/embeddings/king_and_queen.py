@@ -21,7 +21,7 @@ def show_word_sums(view: EmbeddingView) -> None:
     """Show the words nearest to a − b + c, and say whether one word alone would find the expected word as well."""
     st.markdown(
         "Vectors can be added and subtracted. Take the row of *king*, subtract the row of *man*, add the row of "
-        "*woman*. If directions had meanings, *queen* would be near. Is it?"
+        "*woman*. If directions had meanings, the result would be near *queen*. Is it?"
     )
     model = view.trace.model
     words = tuple(WORD_SUM.line("Three words for first − second + third, then the word that you expect").split()[:4])

@@ -36,7 +36,7 @@ def show_like_words(view: EmbeddingView) -> None:
     show_sentence(view.trace, view.token)
     _draw_in_table(view)
     st.caption(
-        "All tokens that begin a word and have at least two letters are compared. The dashed line is their mean."
+        "The lab compares all tokens that begin a word and have at least two letters. The dashed line is their mean."
     )
     meaning(meanings.like_words(view.trace, view.token))
     if _of_text(view):

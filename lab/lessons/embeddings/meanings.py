@@ -60,7 +60,7 @@ def rows(trace: Trace, token: int) -> str:
             equal = np.array_equal(vectors[first], vectors[second])
             verb = "gets the same row" if equal else "gets another row"
             return f"{quoted(trace.labels[place])} is token {first + 1} and token {second + 1}, and {verb} both times."
-    return f"{quoted(trace.labels[token])} gets this same row wherever it occurs, in any text."
+    return f"{quoted(trace.labels[token])} gets this same row in every text, wherever it occurs."
 
 
 def like_words(trace: Trace, token: int) -> str:
@@ -154,8 +154,8 @@ def reordered(trace: Trace, order: Order) -> str:
     without = gaps[WITHOUT]
     if not without.follows:
         return (
-            f"Even without positions, {name} notices the new order: the outputs do not simply move with their "
-            "tokens. If its mask is taken away as well, they do."
+            f"Even without positions, {name} notices the new order: the outputs do not simply move with their tokens. "
+            "If its mask is taken away as well, the outputs do so."
         )
     told = (
         f"Without positions, **every output moves with its token**, so {name} cannot tell this order from the "
@@ -250,6 +250,6 @@ def other_segments(trace: Trace, movement: Movement) -> str:
         return "Nothing moves: every number stays as it was."
     most = int(last.argmax())
     return (
-        f"On average a vector has moved by {float(last.mean()):.2f} of its length. The vector of "
+        f"On average, a vector has moved by {float(last.mean()):.2f} of its length. The vector of "
         f"{quoted(trace.labels[most])} has moved farthest, by {float(last[most]):.2f}."
     )

@@ -62,7 +62,9 @@ def show_tables(view: EmbeddingView) -> None:
 
 def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
     """Show the learned vectors beside the computed vectors, with a row for each place."""
-    st.markdown("A row is a place, a column a dimension. Positions count from 0 here: token 1 is at position 0.")
+    st.markdown(
+        "Each row is a place, and each column is a dimension. Positions count from 0 here: token 1 is at position 0."
+    )
     first = choose_dimensions(view.width) if view.learned else 0
     with _beside(view, partial(figures.learned_table, view.trace, length, first), "learned-positions"):
         draw(partial(figures.sinusoid_table, length, width, base), "sinusoids")
@@ -76,7 +78,7 @@ def _show_formula() -> None:
     )
     st.caption(
         "PE is the vector of position pos, 2i and 2i + 1 are two of its d dimensions, and ω says how fast their wave "
-        "goes. The base, 10,000 in the paper, sets how slow the slowest wave is."
+        "goes. The base, 10,000 in the paper, decides how slow the slowest wave is."
     )
 
 

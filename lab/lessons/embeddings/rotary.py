@@ -28,16 +28,16 @@ def show_rotary(view: EmbeddingView) -> None:
         "p · ω. Each pair of dimensions is one hand, with its own speed ω."
     )
     turning = (
-        "Which vectors are turned? Only the vectors that a layer compares with each other. Lesson 3 makes them and "
-        "calls them **query** and **key**."
+        "Which vectors are turned? A layer turns only the vectors that it compares with each other. Lesson 3 makes "
+        "them and calls them **query** and **key**."
     )
     st.markdown(turning, help=defined(terms_in("query, key")))
     st.markdown(_who_turns(view))
     count, base = _settings(view)
     draw(partial(rotary_figures.turned, view.trace, view.token, count, base), "turned")
     st.markdown(
-        f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, the pairs on the right "
-        "slowly. No hand gets longer or shorter."
+        f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, and the pairs on the "
+        "right turn slowly. No hand gets longer or shorter."
     )
     turned = rotary.cosines(view.trace, (view.token, view.key), "rotary", count, base)
     question = checks.moved_together(turned, named(view.trace, view.token), named(view.trace, view.key))

@@ -97,8 +97,8 @@ def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> 
     st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out.")
     if len(worked.summands) == 1:
         st.markdown(
-            f"{view.model} adds nothing: a token has only the vector of its word. The place comes in later, in each "
-            "layer; see **Rotary**."
+            f"{view.model} adds nothing: a token has only the vector of its word. Each layer adds the place later; see "
+            "**Rotary**."
         )
     terms = " + ".join(
         rf"\underbrace{{{signed(value)}}}_{{\text{{{name}}}}}" for name, value in worked.summands.items()
@@ -125,6 +125,6 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
     st.markdown(
-        f"All {view.width} numbers of this token have this mean and this deviation. The model has "
+        f"This is the mean and the deviation of all {view.width} numbers of this token. The model has "
         f"{shown_value:.4f} at this place."
     )

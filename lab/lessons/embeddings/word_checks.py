@@ -71,7 +71,7 @@ def who_bit_whom(plain: Sequence[Use], without: Sequence[Use]) -> Question | Non
     if moved < MARGIN:
         return None
     because = (
-        "Nothing else told the two orders apart."
+        "Nothing else showed the model the order."
         if kept < _EQUAL
         else "In this model, a mask also tells which words come before a word, or near it."
     )

@@ -63,7 +63,9 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     with st.expander("The words with this neuron and without it", on_change="rerun", key="_words") as words:
         if words.open:
             draw(partial(blank_figures.words, *shown), "words-without")
-            st.caption("Bars in full colour are with the neuron; pale bars, “off”, are without it.")
+            st.caption(
+                "Bars in full colour show the model with the neuron; pale bars, “off”, show it without the neuron."
+            )
             st.markdown("\n\n".join(meanings.words_aimed_at(*shown, blank_figures.WORDS)))
     with st.expander("What excites these neurons", on_change="rerun", key="_excited") as excited:
         if excited.open:
@@ -86,7 +88,7 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
     tokens = ["" if survey is None else " · ".join(strongest_tokens(view, survey, each.neuron)) for each in shown]
     rows = [(each.neuron + 1, told, each.activation, each.change) for each, told in zip(shown, tokens, strict=True)]
     st.markdown(
-        "These tokens excite the neurons most, in the short texts of the step before. Do not look for a pattern in "
+        "These tokens from the short texts of the step before excite the neurons most. Do not look for a pattern in "
         f"every row: not every neuron has a name.{_BELOW * any(each.activation < 0 for each in shown)}"
     )
     numbers = dict.fromkeys(_COLUMNS[2:], "%.3f")

@@ -43,7 +43,7 @@ def another_word(trace: Trace, layer: int, token: int) -> Question | None:
         return None
     why = (
         f"The lab has tried it: activations change at {len(reached)} of {n} tokens. The network reads each token "
-        "alone; other tokens come in earlier, through attention."
+        "alone; attention brings in the other tokens earlier."
     )
     outcomes = {
         "At this token alone": reached == (token,),
@@ -51,7 +51,7 @@ def another_word(trace: Trace, layer: int, token: int) -> Question | None:
         "At this token and at some others": token in reached and 1 < len(reached) < n,
     }
     prompt = (
-        f"The feed-forward network of layer {layer + 1} gets a different vector at {named(trace, token)}; all others "
-        "stay as they are. At which tokens do its activations change?"
+        f"The feed-forward network of layer {layer + 1} gets a different input vector at {named(trace, token)}; all "
+        "others stay as they are. At which tokens do its activations change?"
     )
     return which_holds("another-word", prompt, why, outcomes)

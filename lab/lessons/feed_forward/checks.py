@@ -49,9 +49,9 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
 def fires_there(found: Commonest, neuron: int, token: str) -> Question | None:
     """Ask at how many occurrences of its favourite token a neuron fires; None if the share is near a border."""
     thoughts = (
-        "You took the strongest texts for rare ones.",
+        "You thought that the strongest texts are the only ones.",
         "You expected the neuron to need more than this token.",
-        "You took the strongest texts for all texts. They show where it fires, not where it stays silent.",
+        "You generalized from the strongest texts. They show where the neuron fires, not where it stays silent.",
     )
     why = f"It is above 0 at {found.hits} of {found.occurs}."
     prompt = (
@@ -103,14 +103,16 @@ def scaled_input(steps: NormSteps) -> Question | None:
     moved = float(np.abs(steps.of(10).output - steps.output).max())
     if moved >= 1e-3 or not steps.centred.any():
         return None  # ε is not small compared with this variance, or all numbers are equal
-    why = f"The mean and the spread grow ten times, too, and divide out: no number moves by {_above(moved)}."
+    why = (
+        f"The mean and the spread also become ten times as large and cancel out: no number changes by {_above(moved)}."
+    )
     return shuffled(
         "scaled-input",
         "Multiply all numbers of a vector by 10 before LayerNorm. What comes out?",
         (
             Option("The same as before", why, correct=True),
-            Option("Ten times as much", f"You forgot the division: it takes the factor away. {why}"),
-            Option("The same, moved by a constant", f"LayerNorm takes the whole mean away, however large it is. {why}"),
+            Option("Ten times as much", f"You forgot the division, which removes the factor. {why}"),
+            Option("The same, moved by a constant", f"LayerNorm subtracts the whole mean, however large it is. {why}"),
         ),
     )
 
@@ -160,7 +162,7 @@ def without_sum(name: str) -> Question:
         "A head brings only what it has collected. The sum keeps what was there before.",
         {
             "Nothing: LayerNorm brings the old vector back": "LayerNorm shifts and stretches the numbers that it gets. "
-            "It does not know the old ones.",
+            "It does not know the old numbers.",
             "Nothing: a later layer can look at the word again": "A later layer reads what this layer has written. It "
             "cannot go back to the word.",
         },

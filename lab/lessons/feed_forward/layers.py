@@ -78,7 +78,8 @@ def what_it_means(trace: Trace, token: int) -> str:
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]
     turned = (
-        f"Layer {most + 1} turns {word} most: the cosine of before and after is {signed(found.turned[most])}."
+        f"Layer {most + 1} turns {word} most: the cosine of the vectors before and after it is "
+        f"{signed(found.turned[most])}."
         if len(found.turned) > 1
         else f"The cosine of {word} before and after the layer is {signed(found.turned[0])}."
     )

@@ -65,8 +65,8 @@ def much_added(trained: Array, untrained: Array | None, cosine: Array) -> str | 
     learned = "With random weights no layer adds that much. " if untrained is not None and before.max() < MUCH else ""
     return (
         f"**This is odd.** {layers_named(layers)} add{'s' if len(layers) == 1 else ''} more than {MUCH:.0f} times the "
-        "length of the old vector. So x + Δ points nearly where Δ points; x is in the sum, but short beside Δ. "
-        f"{_turned(cosine[layers])} {learned}This model does it; other models may not."
+        "length of the old vector. So x + Δ points nearly where Δ points; x is part of the sum, but it is short "
+        f"compared with Δ. {_turned(cosine[layers])} {learned}This model does it; other models may not."
     )
 
 

@@ -86,8 +86,8 @@ def _show_more(view: FeedForwardView, survey: NeuronSurvey, found: tuple[Excited
             if view.neuron == survey.most_selective(view.layer.index):
                 st.markdown(
                     f"The step begins with this neuron because it is the most selective one of {view.place}: it is "
-                    f"above 0 at no more than {SELDOM:.0%} of the tokens, and of all such neurons, it has the "
-                    "strongest tokens that are most alike."
+                    f"above 0 at no more than {SELDOM:.0%} of the tokens, and among all such neurons, its strongest "
+                    "tokens are the most alike."
                 )
             st.markdown(_GEVA)
 

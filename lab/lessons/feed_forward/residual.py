@@ -106,7 +106,7 @@ def _show_norm(view: FeedForwardView) -> None:
     st.markdown(meanings.normalized(where, steps))
     _show_gain(view, steps, where, dimension)
     st.markdown(
-        "Why normalize? A layer then gets numbers of one scale, and training becomes stable (Ba et al. 2016). If "
+        "Why normalize? Then every layer gets numbers on one scale, and training becomes stable (Ba et al. 2016). If "
         "LayerNorm comes before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
         "2020)."
     )

@@ -78,8 +78,8 @@ def show_neurons(view: FeedForwardView) -> None:
     st.markdown(
         f"The network has {view.config.ffn_width:,} **neurons**. Each has a learned number for every number of "
         f"{view.name}: it multiplies them pairwise and adds up the products{bias}. A function, **{name}**, turns this "
-        f"sum into the neuron’s **activation**. A second matrix makes {view.config.width:,} numbers of all activations "
-        "again, and they are added to the token’s vector."
+        f"sum into the neuron’s **activation**. A second matrix turns all activations into {view.config.width:,} "
+        "numbers again, which are added to the token’s vector."
     )
     share = share_below_zero(view.layer, view.token)
     asked = None if silent(view.layer) else checks.below_zero(share, view.name, view.config.ffn_width)
@@ -119,7 +119,7 @@ def _write_out(view: FeedForwardView, hidden: float, active: float) -> None:
         share = view.steps_of(view.neuron).share
         st.markdown(
             f"Neuron {view.neuron + 1:,}: {signed(hidden, 3)} × Φ({signed(hidden, 3)}) = {signed(hidden, 3)} × "
-            f"{share:.3f} = **{signed(active, 3)}**. Φ(x) is the share of a normal distribution below x."
+            f"{share:.3f} = **{signed(active, 3)}**. Φ(x) is the share of a normal distribution that is below x."
         )
     st.markdown(_in_words(view.config.activation))
     if view.config.gated:

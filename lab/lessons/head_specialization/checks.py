@@ -120,7 +120,7 @@ def prefers(head: Head, shares: Values, even: Values) -> Question | None:
         if place == best:
             return told
         if at == largest:
-            return f"You took the largest share for a preference. {told}"
+            return f"You read the largest share as a preference. {told}"
         return told
 
     prompt = (
@@ -180,7 +180,8 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
         ),
         Option(
             f"All its attention goes to {about}",
-            f"You took the rim for all attention. But the rim is only the largest value of the layer, {raw[best]:.2f}.",
+            "You read the rim as all of the attention. But the rim is only the largest value of the layer, "
+            f"{raw[best]:.2f}.",
         ),
         Option(
             f"It prefers {about} more than chance would",
@@ -251,7 +252,8 @@ def same_as_distance() -> Question:
             ),
             Option(
                 "The model does not know which nouns belong together",
-                "You took one head for the model. Other heads may know it, or the vectors may hold it.",
+                "You concluded from one head to the whole model. Other heads may know it, or the vectors may contain "
+                "it.",
             ),
         ),
     )
@@ -276,7 +278,7 @@ def what_shows_need(job: Job | None) -> Question:
             ),
             Option(
                 "Its weights are larger than the weights of other heads",
-                "You read a high weight as a reason. But what a head looks at may change nothing.",
+                "You read a high weight as a reason. But the words that a head looks at may change nothing.",
             ),
             Option(
                 "It is right in even more sentences",

@@ -69,7 +69,7 @@ def show_grammar(view: OneHead) -> None:
     st.markdown(_the_claim(view, each, shown))
     if predict(LESSON, checks.beats_the_rule(each)):
         draw(figures.jobs(found, at), "jobs")
-        st.caption("Bars in full colour are the best head for each relation; pale bars are the rule of one distance.")
+        st.caption("Bars in full colour show the best head for each relation; pale bars show the rule of one distance.")
         meaning(meanings.grammar(each, doing, own, shown))
         st.caption(_flattered(view.trace.model, (doing.layer, doing.head)))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)
@@ -81,7 +81,7 @@ def show_grammar(view: OneHead) -> None:
 
 def _flattered(model: LoadedModel, head: Head) -> str:
     """Warn that picking the best head flatters it; for the head of lesson 3, recall what it did there."""
-    said = "The lab picked the head as the best of all on the same sentences, which flatters it."
+    said = "The lab chose this head as the best of all heads on the same sentences, so its score is a little too good."
     if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
         return said
     also = "It also does other things: in lesson 3 it looked from *he* at *brother*, and no rule of grammar says so."
@@ -144,8 +144,8 @@ def _the_claim(view: OneHead, each: Notable, case: Case | None) -> str:
     doing = each.heads[0]
     return (
         f"{told}Does a head **{_infinitive(each.job.does)}** in any sentence? The best candidate is "
-        f"{head_name((doing.layer, doing.head))}. In sentences whose grammar people have marked, a rule that always "
-        f"takes one place, such as the word before, is right in {meanings.in_100(each.chance or 0.0)} cases."
+        f"{head_name((doing.layer, doing.head))}. In sentences whose grammar people have annotated, a rule that always "
+        f"chooses one place, such as the word before, is right in {meanings.in_100(each.chance or 0.0)} cases."
     )
 
 

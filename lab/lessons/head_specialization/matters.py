@@ -72,7 +72,9 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
         f"{head_name(at)}. Left of the dashed line it prefers *was*."
     )
     meaning(meanings.matters(before, off, at))
-    st.caption("These are six sentences of one form. The experiment asks in hundreds of sentences, of six forms.")
+    st.caption(
+        "These are six sentences of one form. The experiment tests the model on hundreds of sentences of six forms."
+    )
     _try_the_strongest(off, at)
     way_to("The experiment", experiment_of("needed-heads"))
     code(ablate_each_head)

@@ -93,7 +93,8 @@ def _show_formulas() -> None:
     st.caption(
         r"$\ell_i$ is the number of keys that a query may see, $k_i$ the number of places of a word, $D$ the "
         "delimiters, $s(i)$ the words of the token’s segment. A model that never had a second segment sees one "
-        "segment: the whole text. **Broad** has a score, but names no head: none can be broader than the uniform one."
+        "segment: the whole text. **Broad** has a score, but no head is named after it, because no head can be broader "
+        "than a uniform head."
     )
 
 
@@ -103,7 +104,7 @@ def _say_few(view: OneHead) -> None:
     if 0 < cases < checks.FEW_CASES:
         st.caption(
             f"Only {cases} token{'s have' if cases > 1 else ' has'} another place or piece of the same word to look "
-            "at, so “Same or related word” says little here. Try a text that repeats words."
+            "at, so the pattern “Same or related word” says little here. Try a text that repeats words."
         )
 
 
@@ -157,7 +158,7 @@ def _notes(scores: Values, chance: Chance) -> str:
         if np.isneginf(value).any() and not np.isnan(own).all()
     ]
     if full:
-        notes.append(f"No room: a uniform head scores 1 in {' and '.join(full)}, so no head can be above it.")
+        notes.append(f"A uniform head already scores 1 in {' and '.join(full)}, so no head can be above it.")
     if np.isnan(scores).any():
         notes.append("A pattern is missing if the text has no case of it, or if a causal model cannot show it.")
     return " ".join(notes)

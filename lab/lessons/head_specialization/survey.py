@@ -102,7 +102,7 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     with st.expander("The best head of each pattern", on_change="rerun", key="_best_averaged") as best:
         if best.open:
             show_best_heads(scores, chance)
-            st.caption(f"The untrained heads read one of {TWIN_READS} sentences, and the other heads read all.")
+            st.caption(f"The untrained heads read only one in {TWIN_READS} sentences, and the other heads read all.")
 
 
 def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
@@ -149,7 +149,7 @@ def survey_of(view: OneHead) -> Surveyed | None:
     """Return the survey of the chosen sentences as far as it has come, and draw the button that continues it."""
     texts = _texts(view)
     if not texts:
-        st.info("Paste sentences above, one a line, then press Ctrl+Enter.", icon=":material/edit:")
+        st.info("Paste your sentences above, one per line, and press Ctrl+Enter.", icon=":material/edit:")
         return None
     tagged = _tagger_there(view)
     model = view.trace.model

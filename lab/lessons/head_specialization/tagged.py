@@ -46,7 +46,7 @@ def show_kinds(view: OneHead) -> None:
         return
     if meanings.of_words(shares):
         draw(partial(figures.beside_even, view.trace, *at, left_out(view)), "beside-even")
-        st.caption(f"Full colour: {head_name(at)}. Pale bars below are a uniform head.")
+        st.caption(f"Full colour: {head_name(at)}. Pale bars show a uniform head.")
     meaning(meanings.kinds(at, shares, even))
     choose_part(view)
     _say_sinks(view)
@@ -93,7 +93,7 @@ def _taken(view: OneHead) -> str:
     tokens = escaped(aside(view.trace))
     if left_out(view):
         return f"{share:.0%} of this head’s attention goes to {tokens} and is left out here. "
-    return f"{share:.0%} of this head’s attention goes to {tokens}, so the words get that much less. "
+    return f"{share:.0%} of this head’s attention goes to {tokens}, so less is left for the words. "
 
 
 def _token_table(view: OneHead, tags: Tags, kinds: Sequence[str]) -> None:

@@ -110,7 +110,7 @@ def into_the_future(found: InterSentence, causal: bool) -> Question | None:
             ),
             Option(
                 "They could look there, but gave it nothing",
-                "A weight of 0 would be shown as 0. The mask takes these cells away before the softmax.",
+                "A weight of 0 would be shown as 0. The mask removes these cells before the softmax.",
             ),
             Option(
                 "The two sentences are unrelated",
@@ -141,13 +141,13 @@ def one_weight(found: InterSentence) -> Question | None:
             ),
             Option(
                 "Softmax has made the weights of the other heads smaller",
-                "You took softmax for a link between heads. Softmax shares out one row of one head, and every head "
+                "You thought that softmax connects the heads. Softmax shares out one row of one head, and every head "
                 "has its own rows.",
             ),
             Option(
                 f"Only one token of {sentence_name(a)} can see {sentence_name(b)}",
-                "You took the mean for what a token may see. A small share says how much the tokens give, not whether "
-                "they can look.",
+                "You answered with the mean share; the question is what a token may look at. A small share says how "
+                "much attention the tokens give, not whether they can look.",
             ),
         ],
     )
@@ -171,8 +171,8 @@ def why_less(found: InterSentence) -> Question | None:
             [
                 Option(
                     f"{_capital(longer)} is longer",
-                    f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives a longer sentence "
-                    "more, so a longer sentence must get more to count as preferred.",
+                    f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives more to a longer "
+                    "sentence, so a longer sentence must get more to count as preferred.",
                     correct=True,
                 ),
                 Option(

@@ -74,7 +74,7 @@ def _compare(view: SentencesView, one: Trace, sentences: Sentences) -> None:
         with column:
             draw(partial(figures.between_texts, view.trace, in_one, top, view.left_out), f"mass-{name[-4:]}")
     count = f" {view.outside} are {'left out' if view.left_out else 'counted'}." if view.can_leave_out else ""
-    st.caption(f"The model ran twice on the same words. {_what_differs(view.trace, one.encoding)}{count}")
+    st.caption(f"The model read the same words twice. {_what_differs(view.trace, one.encoding)}{count}")
     meaning(meanings.paired(together, apart, view.causal, border=bool(_border(view.trace, one.encoding))))
     _try_another(view)
 

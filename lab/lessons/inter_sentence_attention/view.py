@@ -172,9 +172,10 @@ def readings(view: SentencesView) -> dict[str, str]:
     """Sentences that say how to read a map, by its measure."""
     without = f", without {view.outside}," if view.left_out else ""
     return {
-        MASS: f"Each row shares out the attention of a sentence{without} as a mean over its tokens and all heads.",
-        RELATIVE: "A cell is the share of attention, divided by the share from a uniform head: 1 is the share "
-        "that the length alone brings.",
+        MASS: f"Each row shows how the attention of a sentence is divided{without or ','} averaged over its tokens and "
+        "all heads.",
+        RELATIVE: "A cell is the share of attention, divided by the share from a uniform head: 1 is the share that a "
+        "sentence gets by its length alone.",
         MAXIMUM: "A cell is the largest weight of any head from a token of one sentence to a token of the other.",
     }
 
@@ -186,5 +187,5 @@ def counted(view: SentencesView, question: Question | None) -> Question | None:
 
 def choose_part(view: SentencesView) -> None:
     """Draw the switch for special tokens, or for the first token."""
-    alone = "A sentence of one token would have none left, so nothing is left out."
+    alone = "A sentence of one token would have no token left, so nothing is left out."
     choose_sinks(None if view.can_leave_out else alone)

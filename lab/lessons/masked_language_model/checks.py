@@ -83,11 +83,11 @@ def others_fall(prediction: Prediction, best: Sequence[Candidate]) -> Question |
             ),
             Option(
                 "It stays, because its own logit stays",
-                f"You looked at one word alone. {numbers}: all words share one sum.",
+                f"You looked only at this word. {numbers}: all words share one sum.",
             ),
             Option(
                 "It rises, too",
-                f"{numbers}. All probabilities together make 1, so whatever one word gains, the others lose.",
+                f"{numbers}. All probabilities add up to 1, so the others lose what one word gains.",
             ),
         ),
     )
@@ -128,9 +128,10 @@ def tempered(prediction: Prediction, best: Candidate) -> Question | None:
     after = float(prediction.at(0.5).probabilities[best.token_id])
     wrong = {
         before: "Dividing all logits by the same number changes their differences, so the shares change.",
-        before / 2: "Half the temperature is not half the probability: the logits are divided, before the softmax.",
+        before / 2: "Half the temperature does not mean half the probability: the logits are divided before the "
+        "softmax.",
         before * 2: "The logits are doubled, not the probability.",
-        before**2: "Each exponential is squared, and the sum has to be built again from the squares.",
+        before**2: "Each exponential is squared, and the new sum is the sum of these squares.",
     }
     why = "Dividing by 0.5 doubles every difference between logits, and the softmax gives more to the largest logit."
     prompt = (

@@ -25,7 +25,7 @@ _BOX = 860  # pixels
 _WHY_HIDE = (
     "In training, BERT predicts some words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 "
     "stays as it is, because the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are "
-    "hidden, never a special token, so read nothing into the rows of [CLS] and [SEP]."
+    "hidden, never a special token, so the rows of [CLS] and [SEP] mean nothing."
 )
 _COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
@@ -50,8 +50,8 @@ def show_every_place(trace: Trace) -> Trace:
     told = meanings.copied(trace, found.ids[:, 0].tolist())
     meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
     st.markdown(
-        f"{'A model like this learns from each next token.' if causal else _COPYING} At first, all its numbers are "
-        f"random. Each {'token' if causal else 'hidden word'} moves all of them a little, so that the right word "
+        f"{'A model like this learns to predict each next token.' if causal else _COPYING} At first, all its numbers "
+        f"are random. Each {'token' if causal else 'hidden word'} moves all of them a little, so that the right word "
         "becomes more probable. After many texts, the model has learned."
     )
     if not causal:

@@ -47,7 +47,7 @@ def _show_likelihood(trace: Trace) -> None:
     if not found.finished:
         n = len(found.scores)
         st.warning(
-            f"So far, {n} of {found.wanted} tokens are scored, from the left. All numbers below are about these {n} "
+            f"So far, {n} of {found.wanted} tokens are scored, from the left. All numbers below describe these {n} "
             "tokens.",
             icon=":material/hourglass_top:",
         )
@@ -150,7 +150,7 @@ def _draw_tokens(trace: Trace, found: Likelihood) -> None:
     st.caption(
         f"{_named(trace, worst)} has the smallest probability, {share(worst.probability)}. "
         + (
-            "The token is still the model’s first choice."
+            "This token is still the model’s first choice."
             if worst.rank == 1
             else f"The model expected {quoted(first)}."
         )

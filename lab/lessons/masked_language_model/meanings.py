@@ -43,7 +43,7 @@ def random_weights(model: LoadedModel) -> bool:
 def answered(trace: Trace, prediction: Prediction) -> str:
     """Say how sure the model is of its best word."""
     if random_weights(trace.model):
-        told = "The weights are random, so these bars say nothing about the words."
+        told = "The weights are random, so these bars mean nothing."
         return told if twin_of(trace.model.id) is not None else f"{told} Train the toy, then look again."
     first, second = _best(trace.model, prediction)
     if first.probability - second.probability < SEEN:
@@ -61,7 +61,7 @@ def _how_sure(prediction: Prediction) -> str:
     """Say how many words together reach a probability of one half, that is, how much the model leaves open."""
     best = np.sort(prediction.probabilities)[::-1]
     if best[0] > HALF:
-        return "The best word has more than all the other words together: the model leaves little room for others."
+        return "The best word is more probable than all other words together."
     count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
     room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
     return f"The {count:,} likeliest words together reach one half: the model {room}."
@@ -236,7 +236,7 @@ def both_orders(found: NextSentence) -> str:
         return f"The order matters for this pair: {told}."
     return (
         f"The order hardly matters for this pair: {told}. So this answer does not say which text comes first. The "
-        "model may go by the topic: press **A random pair**."
+        "model may decide by the topic: press **A random pair**."
     )
 
 
@@ -250,10 +250,10 @@ def can_be_drawn(found: Sampling, first: str) -> str:
             "draws."
         )
     if kept == 1:
-        return f"Only {first} can be drawn, so every seed gives it."
+        return f"Only {first} can be drawn, so every seed draws it."
     return (
-        f"**{kept:,}** of {total:,} tokens can still be drawn. They share what the others had: {first} goes from "
-        f"{before} to {after}."
+        f"**{kept:,}** of {total:,} tokens can still be drawn. They share the probability of the others: {first} goes "
+        f"from {before} to {after}."
     )
 
 

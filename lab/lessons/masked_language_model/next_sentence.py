@@ -35,7 +35,8 @@ def show_next_sentence(trace: Trace) -> Trace:
     """
     st.markdown(
         "BERT was trained on pairs of texts, too. Half of the time text B followed text A in its source; otherwise B "
-        "was random. A separate head, the **next-sentence head**, reads the vector of [CLS] and says which case it was."
+        "was random. A separate head, the **next-sentence head**, reads the vector of [CLS] and says which of the two "
+        "cases it is."
     )
     if trace.model.weights.pair_head is None:
         st.info(

@@ -5,10 +5,10 @@ import streamlit as st
 from lab.models.trace import Trace
 
 _FILLS = (
-    "The last vectors serve other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole texts; another "
-    "layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and §5.3). To compare "
-    "sentences, the mean of the last vectors beats [CLS]; without further training neither does well (Reimers and "
-    "Gurevych 2019)."
+    "The last vectors are useful for other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole texts; "
+    "another layer reads the vectors of the tokens and marks names or answers (Devlin et al. 2019, §4 and §5.3). To "
+    "compare sentences, the mean of the last vectors works better than the vector of [CLS]; without further training, "
+    "neither works well (Reimers and Gurevych 2019)."
 )
 _WRITES = (
     "To write, a model like this draws a token, appends it, and asks again. With further training, the vector of the "
@@ -17,11 +17,11 @@ _WRITES = (
     "(Radford et al. 2019)."
 )
 ONWARD = (
-    "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention "
-    "first came as a help for such networks (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. "
-    "2017). A model’s knowledge from unlabelled text helps in other tasks: this is **transfer learning** (Howard and "
-    "Ruder 2018). There are models that are far larger (Brown et al. 2020), and models that learned to follow "
-    "instructions (Ouyang et al. 2022). To learn what single parts of such models compute, read Elhage et al. 2021."
+    "Before transformers, recurrent networks read a text word by word (Hochreiter and Schmidhuber 1997). Attention was "
+    "first added to help such networks (Bahdanau et al. 2015). Then models used attention alone (Vaswani et al. 2017). "
+    "A model’s knowledge from unlabelled text helps in other tasks: this is **transfer learning** (Howard and Ruder "
+    "2018). Today there are far larger models (Brown et al. 2020), and models that learned to follow instructions "
+    "(Ouyang et al. 2022). To learn what single parts of such models compute, read Elhage et al. 2021."
 )
 
 

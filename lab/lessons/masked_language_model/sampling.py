@@ -37,7 +37,7 @@ def show_sampling(view: PredictionView) -> None:
     _show_draw(trace, found, seed)
     meaning(meanings.can_be_drawn(found, quoted(word_of(trace.model.tokenizer, int(found.order[0])))))
     _show_controls()
-    why = "only the most probable tokens that hold one half together. How many tokens are these?"
+    why = "keep only the most probable tokens that together have one half. How many tokens are these?"
     try_this(why, "Top-p 0.5", {TOP_K: EVERY_WORD, TOP_P: "0.5"})
     _show_continuation(view, settings, seed)
     with st.expander("What each step removes", icon=":material/table:", on_change="rerun", key="_removed") as removed:

@@ -42,8 +42,8 @@ def show_next(view: PredictionView) -> None:
     """Show the most probable next tokens of a model that reads from left to right."""
     st.markdown(
         f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token. So it has no "
-        "[MASK]: you ask it for the next token. It gives every token of its vocabulary a **probability**: a number "
-        "from 0 to 1, and all of them together make 1."
+        "[MASK]: you ask it for the next token. It gives every token of its vocabulary a **probability**, a number "
+        "from 0 to 1. All probabilities add up to 1."
     )
     prompt = f"Which token does the model find most probable after token {view.place + 1}, at temperature 1?"
     if _predict_best(view, prompt):
@@ -109,7 +109,7 @@ def show_vector(view: PredictionView) -> None:
     with st.expander("One probability, written out", icon=":material/function:", on_change="rerun", key="_sum") as sums:
         if sums.open:
             st.latex(written_out(chosen, prediction))
-            st.caption("Subtracting the largest logit does not change any probability; it keeps the numbers small.")
+            st.caption("Subtracting the largest logit keeps the numbers small and changes no probability.")
             show_sum(shown, prediction)
     with st.expander("The vector on its way", icon=":material/table_rows:", on_change="rerun", key="_vectors") as way:
         if way.open:

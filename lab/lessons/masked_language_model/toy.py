@@ -48,9 +48,9 @@ def show_rule(page: LessonPage) -> None:
     """Show the sentences and their rule; validation and summary are behind a click."""
     data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
     st.markdown(
-        f"{rule.description} Each letter is a word. Hide one, and the other letters tell which letter it was. "
-        "Nobody tells the model the rule. It only reads sentences like these, each with one letter hidden, and must "
-        "find the rule itself."
+        f"{rule.description} Each letter is a word. Hide one, and the other letters show which letter it was. Nobody "
+        "tells the model the rule. It only reads sentences like these, each with one letter hidden, and must find the "
+        "rule itself."
     )
     blank = [with_blank(words, len(words) - 1) for words in data.sentences]
     columns = {"sentence": [as_text(words) for words in data.sentences], "last letter hidden": blank}
@@ -106,8 +106,8 @@ def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     before, after = (float(prediction_at(each, place, None).probabilities[words[place]]) for each in hidden)
     st.markdown(
         f"**What this means.** *{letter(words[place])}* had {share(before)} before training and has **{share(after)}** "
-        f"now. In **{now.accuracy:.1%}** of fresh sentences the right letter is the most probable one. Always giving "
-        f"the commonest letter would be right in {chance(run.plan):.1%}."
+        f"now. In **{now.accuracy:.1%}** of fresh sentences the right letter is the most probable one. Always "
+        f"guessing the commonest letter would be right in {chance(run.plan):.1%}."
     )
     show_curves(run)
     st.markdown("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons:")

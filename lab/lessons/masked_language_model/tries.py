@@ -40,7 +40,7 @@ def one_word_changed(view: PredictionView) -> None:
     if changed:
         why = f"Change {before} to {after}. Which verb belongs there now?"
     else:
-        why = f"In one sentence, a single word decides. Which verb fits {before}?"
+        why = f"In another sentence, a single word decides. Which verb fits {before}?"
     try_this(why, f"The {blank.change[changed]}", _asked_about(view, blank, changed))
 
 

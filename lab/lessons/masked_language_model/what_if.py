@@ -28,7 +28,7 @@ def why_hidden(causal: bool) -> Question:
     else:
         right = Option(
             "It could read the word off its own place",
-            "It sees every token, also the one you ask about.",
+            "It sees every token, even the token that you ask about.",
             correct=True,
         )
         prompt = "Why do you hide a word before you ask this model about it?"
@@ -38,7 +38,10 @@ def why_hidden(causal: bool) -> Question:
             "A mask is a token like any other. The number of tokens stays the same.",
         ),
         Option("Its vocabulary lacks that word", "Every token that it reads or names has an id in the vocabulary."),
-        Option("It knows this text by heart", "It keeps no texts. It gives every word a probability, seen or not."),
+        Option(
+            "It knows this text by heart",
+            "It keeps no texts. It gives every word a probability, even a word that it never saw.",
+        ),
     )
     return shuffled("why-hidden", prompt, (right, *wrong))
 

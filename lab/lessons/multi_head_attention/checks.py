@@ -29,7 +29,8 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
         round(now * ratio): f"That is {times} {now:,}. But each head would also be 1/{ratio:g} as wide."
         if ratio > 1
         else f"That is {times} {now:,}. But each head would also be {1 / ratio:g} times as wide.",
-        round(now / ratio): "If there are more heads, each is narrower. The product of both stays the same.",
+        round(now / ratio): "If there are more heads, each is narrower. The number of heads times their width stays "
+        "the same.",
         4 * width * (d + config.biases): f"That is one head of {width} dimensions. There are {heads} heads."
         if heads > 1
         else f"That is one head of {width} dimensions, and it is the only one.",

@@ -83,7 +83,7 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
     layer = view.layer
     rows = comparing.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
     st.markdown(
-        "The number is the **Jensen–Shannon divergence** of two rows p and q, and its mean over all rows. It is 0 for "
+        "The number is the **Jensen–Shannon divergence** of two rows p and q, averaged over all rows. It is 0 for "
         "equal rows, and ln 2 ≈ 0.69 if no key has weight in both."
     )
     st.latex(
@@ -131,8 +131,8 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
         return
     made = "written by hand for" if weights == CONSTRUCTED else "made for training in"
     st.markdown(
-        f"The weights of this toy were {made} {heads} heads, so their number stays. Choose **Random** in the sidebar "
-        "to cut a toy’s weights into another number."
+        f"The weights of this toy were {made} {heads} heads, so the number of heads stays the same. Choose **Random** "
+        "in the sidebar to cut a toy’s weights into another number."
     )
 
 

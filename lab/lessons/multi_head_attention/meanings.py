@@ -122,7 +122,7 @@ def through_layers(trace: Trace, token: int) -> str:
         f"{percent(float(row[layer, source]))} of all that attention brings to it in layer {layer + 1}."
     )
     if layer == 0:
-        return f"{said} The picture shows what arrives; only a cut shows what matters."
+        return f"{said} The picture shows which vectors arrive; only a cut shows which ones matter."
     layers = "layer 1" if layer == 1 else f"layers 1 to {layer}"
     return f"{said} By then that token has already collected from others, in {layers}."
 
@@ -201,6 +201,6 @@ def measured(to_mean: bool) -> str:
     """Say how far to trust a change that is measured with heads off."""
     how = "their mean over the text" if to_mean else "0"
     return (
-        f"This is one word in one text, and the head’s numbers were set to {how}. In another text the head may matter "
-        "more, or another head may do its work."
+        f"This is one word in one text, and the head’s numbers were set to {how}. In another text, this head may "
+        "matter more, or another head may do its work."
     )

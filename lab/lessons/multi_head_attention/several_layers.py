@@ -19,8 +19,8 @@ _HERE = "multi-head-attention"
 def show_layers(view: OneHead) -> None:
     """Show the picture of all layers at the chosen token."""
     st.markdown(
-        "Each line is a token, and each column is a layer. A wide link brings much to "
-        f"{view.token(view.query)}. A layer whose links are pale adds little to the token’s own vector."
+        "Each line is a token, and each column is a layer. A wide link brings a long vector to "
+        f"{view.token(view.query)}. If the links of a layer are pale, the layer adds little to the token’s own vector."
     )
     st.fragment(_show)(view)
     way_to("On the bench", bench_of("flow"))

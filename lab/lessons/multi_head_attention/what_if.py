@@ -52,13 +52,13 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
         return None
     return shuffled(
         "together",
-        f"The vectors that the heads add to {named(trace, token)} have a length of {lengths:.2f} in all. But their sum "
-        f"is only {length:.2f} long. Why?",
+        f"The vectors that the heads add to {named(trace, token)} are {lengths:.2f} long in all. But their sum is only "
+        f"{length:.2f} long. Why?",
         [
             Option(
                 "The vectors do not all point the same way",
-                f"{length / lengths:.0%} of the length is left. If all vectors were at right angles, it would be "
-                f"{right / lengths:.0%}; if all pointed the same way, 100%.",
+                f"{length / lengths:.0%} of the length is left. If all vectors were at right angles, this share would "
+                f"be {right / lengths:.0%}; if all pointed the same way, 100%.",
                 correct=True,
             ),
             Option(

@@ -111,7 +111,7 @@ def _told(name: str, trace: Trace) -> str:
         _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all of a "
         "row goes to one word.",
         _MASK: mask,
-        _VALUES: "Every word passes on the same value, so all words collect the same.",
+        _VALUES: "Every word passes on the same value, so all words collect the same vector.",
         _QUERIES: "Columns of the map add up to 1, not rows.",
     }[name]
 
@@ -180,7 +180,8 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
     if apart < _VISIBLE:
         st.markdown(
             f"The map of {view.place} is the same in both runs (no weight differs by {_VISIBLE} or more): here the "
-            "mistake acts after the map. Choose a later layer in the sidebar: it reads what this layer hands on."
+            "mistake acts after the map. Choose a later layer in the sidebar: that layer reads the output of this "
+            "layer."
             if layer + 1 < len(runs.moved) - 1
             else f"The map of {view.place} is the same in both runs: no weight differs by {_VISIBLE} or more."
         )

@@ -11,8 +11,9 @@ from lab.analysis.layers.worked import WorkedExample, worked_example
 from lab.ui.quiz.blanks import blanks
 
 _HINTS = {
-    "scores": "Multiply query and key dimension by dimension, and add up.",
-    "weights": "Divide the scores by √2. Then take e to the power of each, and divide by their sum.",
+    "scores": "Multiply query and key dimension by dimension, and add up the products.",
+    "weights": "Divide the scores by √2. Then take e to the power of each score, and divide by the sum of these "
+    "numbers.",
     "context": "Weight 1 times value 1, plus weight 2 times value 2, plus weight 3 times value 3.",
 }
 

@@ -136,11 +136,11 @@ def other_direction(trace: Trace, layer: LayerTrace, head: int, query: int, key:
         [
             Option(
                 f"{back:.3f}",
-                f"Row {key + 1}, column {query + 1} of the map. Here the other token asks, with its own query. So the "
-                "two weights have nothing to do with each other.",
+                f"Row {key + 1}, column {query + 1} of the map. In the other direction, the other token asks with its "
+                "own query. So the two weights are independent of each other.",
                 correct=True,
             ),
-            Option(f"{there:.3f}", f"Attention is not the same in both directions: it is {back:.3f}."),
+            Option(f"{there:.3f}", f"Attention has a direction: the other weight is {back:.3f}."),
             Option(
                 f"{1 - there:.3f}",
                 f"The weights of a row add up to 1, not two weights of a pair. It is {back:.3f}.",

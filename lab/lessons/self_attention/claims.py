@@ -67,7 +67,7 @@ def without_scaling(found: Sharper) -> Question | None:
     why = f"It would be {then:.2f}: the scores would be {d_k**0.5:.1f} times as far apart."
     larger = f"{why} Softmax gives almost everything to the largest of such scores." if then > 0.9 else why
     equal = f"{why} The order of the words stays the same, but softmax depends on the differences, and they grow."
-    smaller = f"{why} Larger differences make a softmax sharper, and the division makes it flatter."
+    smaller = f"{why} Larger differences make the weights more unequal, and the division makes them more equal."
     options = Option("Larger", larger, correct=True), Option("The same", equal), Option("Smaller", smaller)
     return shuffled("without-scaling", prompt, options)
 

@@ -77,8 +77,8 @@ def divided(trace: Trace) -> str:
     if not trace.model.config.scaled_scores:
         return "This model leaves the scores as they are."
     return (
-        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order stays the same; “Why divide” shows "
-        "what the division is for."
+        f"√{d_k} ≈ {d_k**0.5:.2f}, because a query has {d_k} numbers. The order of the scores stays the same; the step "
+        "“Why divide” shows the reason for the division."
     )
 
 
@@ -139,7 +139,7 @@ def brought(trace: Trace, layer: int, head: int, query: int) -> str:
     if nearest != heaviest:
         return (
             f"{told} But the largest weight, {row.weights[heaviest]:.2f}, belongs to {named(trace, heaviest)}. A "
-            "weight does not say how long a value is, or where it points."
+            "weight does not say how long a value is, or in which direction it points."
         )
     lengths = np.linalg.norm(row.weighted_values, axis=-1)
     part = lengths / lengths.sum() if lengths.any() else lengths

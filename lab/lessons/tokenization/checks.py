@@ -45,7 +45,7 @@ def _why_longest(model: Model, word: WordSteps) -> Question | None:
         "does the tokenizer take the longer one?",
         [
             Option("The tokenizer always takes the longest entry that fits", why, correct=True),
-            Option("It has a meaning of its own", f"The tokenizer knows no meanings and no grammar. {why}"),
+            Option("It has a meaning of its own", f"The tokenizer knows neither meanings nor grammar. {why}"),
             Option("It is more frequent in texts", f"The number of times an entry occurs does not matter here. {why}"),
         ],
     )
@@ -163,14 +163,11 @@ def neighbours_in_the_list(reading: TextReading) -> Question | None:
 
 
 def _neighbours(word: str, token_id: int, other: str, near: int) -> Question | None:
-    why = (
-        "An id is only a place in a list. The meaning of a word, for the model, begins with a vector: the next "
-        "lesson shows it."
-    )
+    why = "An id is only a place in a list. For the model, a word’s meaning begins with a vector, which lesson 2 shows."
     return question(
         "neighbours",
-        f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What does that tell about "
-        "the two words?",
+        f"{quoted(word)} has the id {token_id:,}, and {quoted(other)} has the id {near:,}. What do the ids tell you "
+        "about the two words?",
         [
             Option("Nothing about their meaning", why, correct=True),
             Option("They have nearly the same meaning", why),

@@ -64,7 +64,10 @@ def _spellings(reading: TextReading) -> str:
     words = [(steps.text[slice(*word.span)].strip(), word) for steps in reading.texts for word in steps.words]
     typed, read = {each for each, _ in words}, {_bare(word) for _, word in words}
     if len(read) < len(typed):
-        return f"You typed {len(typed)} spellings, and the model sees {len(read)}: the others are the same word to it."
+        return (
+            f"You typed {len(typed)} spellings, and the model sees {len(read)}: to the model, the other spellings are "
+            "the same word."
+        )
     changed = next(((each, word.text) for each, word in words if _respelled(each, word) and askable(word)), None)
     if changed is not None:
         return f"You typed {quoted(changed[0])}, and the model reads {quoted(changed[1])}."

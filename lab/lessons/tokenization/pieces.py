@@ -31,7 +31,7 @@ def show_pieces(view: TokenizationView) -> bool | None:
     typo = None if any(len(word.pieces) > 1 for word in view.reading.words) else mistyped(view.reading)
     word = choose_word([*view.reading.words, *([typo.wrong] if typo else [])])
     if word is None:
-        st.markdown("Normalization leaves nothing of this text to cut.")
+        st.markdown("After normalization, nothing of this text is left to cut.")
         return None
     st.markdown("No vocabulary has every word. What does the model read if a word is missing?")
     if not predict(LESSON, predictions.not_in_the_vocabulary(word, typo)):
@@ -53,9 +53,9 @@ def show_pieces(view: TokenizationView) -> bool | None:
 def _rule(word: Word) -> str:
     if not isinstance(word, BpeWord):
         return (
-            "**WordPiece**, the tokenizer of BERT, looks up the longest beginning of the word that is in the "
-            f"vocabulary. Then it does the same with the rest. {quoted(word.continuing_prefix)} marks a piece that "
-            "continues a word. A word with a sign that is in no piece becomes one token, [UNK]."
+            "**WordPiece**, the tokenizer of BERT, finds the longest beginning of the word that is in the vocabulary. "
+            f"Then it does the same with the rest. {quoted(word.continuing_prefix)} marks a piece that continues a "
+            "word. A word with a sign that is in no piece becomes one token, [UNK]."
         )
     space = byte_symbols()[0x20]
     return (

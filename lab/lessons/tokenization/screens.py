@@ -72,7 +72,7 @@ def show_cut(view: TokenizationView) -> None:
         if name:
             st.markdown(f"### {name}")
         draw_chips(pre_token_chips(steps))
-    st.caption("Each box is a pre-token. If the model reads another spelling than yours, it is shown below.")
+    st.caption("Each box is a pre-token. If the model reads a different spelling, it is shown below yours.")
     meaning(meanings.cut(view.reading))
     try_this("one word in three spellings. Are they one word to the model?", "Take CAFÉ café Café", {TEXT: _CAFES})
     with st.expander("What happens to each character", on_change="rerun", key="_each_character") as stages:
@@ -91,9 +91,9 @@ def _rule(steps: TokenizationSteps) -> str:
             "apart, and **a space belongs to the word after it**. No token goes across one of these cuts."
         )
     return (
-        "Before a word is looked up, two things happen. **Normalization** makes spellings alike, so that the "
-        "vocabulary needs only one entry for them. Then the text is cut at spaces and around punctuation marks. The "
-        "parts are called **pre-tokens**. No token goes across one of these cuts."
+        "Before a word is looked up, two things happen. **Normalization** unifies spellings, so that the vocabulary "
+        "needs only one entry for all of them. Then the text is cut at spaces and around punctuation marks. The parts "
+        "are called **pre-tokens**. No token goes across one of these cuts."
     )
 
 
@@ -155,7 +155,7 @@ def _bytes(view: TokenizationView) -> None:
 def show_special_tokens(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    st.markdown("Some tokens are not in your text. The model adds them as signs, for example for the end of a text.")
+    st.markdown("Some tokens are not in your text. The model adds them as signs, such as a sign for the end of a text.")
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]

@@ -77,7 +77,7 @@ def _show_corpus(view: ToyView) -> None:
     with st.expander("How the words were made"):
         st.markdown(
             f"Each word is one of the stems {written(corpus.stems)} with one of the endings {written(corpus.endings)}. "
-            "The program that learns the vocabulary is not told this. The corpus leaves out "
+            "The program that learns the vocabulary does not know this. The corpus leaves out "
             f"{written(corpus.unseen)}: you can try them later, as words that were never seen."
         )
         rows = {

@@ -70,7 +70,7 @@ def about_lookup(word: WordSteps, lookups: tuple[Lookup, ...], at: int) -> str:
     if lookup.found and len(word.pieces) == 1:
         return f"{name} is in the vocabulary as a whole: one lookup, one token."
     if lookup.found and lookup.end == len(word.text):
-        return f"{name} is in the vocabulary, and nothing of the word is left. Its tokens are {joined(word.pieces)}."
+        return f"{name} is in the vocabulary, and no part of the word is left. Its tokens are {joined(word.pieces)}."
     if lookup.found:
         rest = quoted(word.text[lookup.end :])
         mark = quoted(word.continuing_prefix)

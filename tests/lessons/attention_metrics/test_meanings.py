@@ -158,7 +158,7 @@ def test_a_head_stands_out_where_it_is_told_to(trace: Trace) -> None:
         nearest = {name for name, each in ends.items() if min(each) == best}
         assert {metric.name for metric in METRICS if metric.name in said} == nearest
         assert (f"number {best} from" in said) == (best > 1)
-        assert ("The other metrics do not" in said) == (len(nearest) < len(ends))
+        assert ("By the other metrics, this head is not" in said) == (len(nearest) < len(ends))
         for name in nearest:
             side = said.partition(name)[0]
             lowest = side.rfind("lowest") > side.rfind("highest")
@@ -188,7 +188,7 @@ def test_the_correlation_is_that_of_the_ranks_and_claims_no_more(trace: Trace) -
     said, full = meanings.parked(trace, place, word), meanings.parked_in_full(trace, place, word)
     assert full.startswith(compared(trace, place, word)) and f"below {band:.2f}" in full
     assert f"**{rho:.2f}**".replace("-", "−") in full
-    assert ("over all heads, the two hardly go together" in said) == (abs(rho) <= band)
+    assert ("over all heads, the two numbers are hardly related" in said) == (abs(rho) <= band)
     assert ("the less tends to change" in said) == (rho < -band)
     share = parked_share(trace)
     for text, of in (("no head parks", (share <= 0.9).all(1)), ("all", (share > 0.9).all(1))):
@@ -220,7 +220,7 @@ def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
     assert f"below {limit:.2f}." in full
     within, over = abs(mean) <= limit, abs(rho) <= band
     assert ("the layer may be the reason" in said) == (within and not over)
-    assert ("and inside a layer neither" in said) == (within and over)
+    assert ("and inside a layer they are not, either" in said) == (within and over)
     assert ("inside a layer it is the same" in said) == (not within and not over and mean * rho > 0)
 
 

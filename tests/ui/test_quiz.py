@@ -111,6 +111,13 @@ def test_checks_stay_while_head_sentence_step_and_page_change() -> None:
     assert all(value is None for _, value in new) and "You have changed" not in words(at)
 
 
+def test_new_questions_are_offered_only_if_there_are_others() -> None:
+    at = to(visit("8_Feed-forward_and_LayerNorm.py"), "check")
+    assert len(checks(at)) == 3 and "New questions" not in [button.label for button in at.button]
+    say(at, TEXTS[1])
+    assert "New questions" in [button.label for button in at.button]
+
+
 def test_new_questions_of_the_same_sentence_are_others_first() -> None:
     def question(name: str) -> Question:
         return Question(name, name, (Option("yes", "why", correct=True), Option("no", "why not")))

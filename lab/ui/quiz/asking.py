@@ -12,7 +12,7 @@ import streamlit as st
 from lab.course.words import stopped
 from lab.questions.hints import hint_of
 from lab.questions.progress import TOY, Shown, answer_to
-from lab.questions.question import Question, lettered
+from lab.questions.question import Question, lettered, selected
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
 from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed
@@ -52,7 +52,8 @@ def draw_checks(
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
                 ask_one(lesson, number, question, kept, name)
-        _offer_new(lesson, kept)
+        fresh = any(fingerprint(each) not in kept.wordings for each in selected(pool, len(pool), seed))
+        _offer_new(lesson, kept, fresh)
     if not kept.questions:
         st.markdown("For this sentence none of the questions has a clear answer. Try a longer one.")
 
@@ -100,8 +101,8 @@ def _ask_new(lesson: str) -> None:
             st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
-def _offer_new(lesson: str, kept: Asked) -> None:
-    """Say what the questions are about, and draw the button for new questions."""
+def _offer_new(lesson: str, kept: Asked, fresh: bool) -> None:
+    """Say what the questions are about; if there are others, draw the button for new questions."""
     if not kept.questions:
         return
     changed = (
@@ -109,7 +110,9 @@ def _offer_new(lesson: str, kept: Asked) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{stopped(about(kept.link, kept.of))}{changed}", width="content")
-        st.button("New questions", key=f"_new.{lesson}", icon=":material/refresh:", on_click=_ask_new, args=(lesson,))
+        if fresh or changed:
+            label, icon, key = "New questions", ":material/refresh:", f"_new.{lesson}"
+            st.button(label, key=key, icon=icon, on_click=_ask_new, args=(lesson,))
 
 
 def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:

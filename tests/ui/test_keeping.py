@@ -51,14 +51,14 @@ def test_checks_and_their_answers_come_back_and_so_do_their_hints() -> None:
 
 
 def test_new_questions_come_back_too_and_other_sentences_get_their_own() -> None:
-    page = "2_Embeddings.py"  # this lesson has more than three checks
+    page = "5_Attention_metrics.py"  # this lesson has more than three checks
     at = visit(page, **CHECK)
     next(button for button in at.button if button.label == "New questions").click().run()
     answer(at, [0])
     assert asked(reloaded(at, page, **CHECK)) == asked(at)
     other = reloaded(at, page, **{**CHECK, "text": "Birds fly south when the winter comes."})
     assert asked(other) and all(value is None for _, value in asked(other))
-    assert other.session_state["progress"].count("embeddings").answered == 1
+    assert other.session_state["progress"].count("attention-metrics").answered == 1
 
 
 def test_a_prediction_comes_back_and_its_figure_is_in_sight() -> None:

@@ -75,7 +75,7 @@ def test_a_metric_is_an_entry_and_its_card(copy: Path) -> None:
         copy,
         _APP
         + """
-at = visit("5_Attention_metrics.py", step="Six numbers", metric="Smallest weight")
+at = visit("5_Attention_metrics.py", step="Six numbers", metric="Smallest weight", version="Raw")
 at.session_state["_formula"] = True
 at.run()
 assert any("m = 0" in formula.value for formula in at.latex)

@@ -68,8 +68,9 @@ def goes_together(rho: float, band: float) -> Question | None:
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
         return None
     told = (
-        f"The two numbers go together with {signed(rho)}, on a scale from −1 to 1; numbers without any connection "
-        f"often reach {band:.2f}."
+        f"The rank correlation of the two numbers is {signed(rho)}: 1 is the same order of heads, −1 the opposite "
+        f"order. "
+        f"Even shuffled numbers often reach {band:.2f}."
     )
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),

@@ -57,20 +57,15 @@ def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:
     )
 
 
-def why_so_many(weights: Values, trace: Trace) -> str:
-    """Say how the number of tokens comes about: by the two largest of ``weights`` (n,), and by all others together."""
+def why_so_many(weights: Values) -> str:
+    """Say how the number of tokens comes about: by the rule for three equal weights, then for ``weights`` (n,)."""
     seen = weights[weights > 0].astype(float)
     entropy = float(-(seen * np.log(seen)).sum())
-    rule = f"The rule: −w ln w, added up over all weights w, is the **entropy**, {entropy:.2f}; "
-    rule += f"e^{entropy:.2f} = {math.exp(entropy):.1f}."
-    if len(seen) < 4:
-        return rule
-    first, second = (int(at) for at in np.argsort(-weights, kind="stable")[:2])
-    two = weights[[first, second]].astype(float) / float(weights[[first, second]].sum())
-    alone = math.exp(-float((two * np.log(two)).sum()))
-    others = f"the other {len(seen) - 2} share {1 - float(weights[[first, second]].sum()):.2f}"
-    both = f"{named(trace, first)} and {named(trace, second)}"
-    return f"{both} alone would count as {alone:.1f} tokens, and {others}. {rule}"
+    return (
+        "The rule: add up −w ln w over all weights w. For three weights of ⅓ the sum is ln 3, and e^(ln 3) = 3. Here "
+        "this "
+        f"sum, the **entropy**, is {entropy:.2f}, and e^{entropy:.2f} = {math.exp(entropy):.1f}."
+    )
 
 
 def same_as_before(metric: Metric, corrected: bool) -> str:

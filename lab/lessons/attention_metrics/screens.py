@@ -50,7 +50,7 @@ def show_effective(view: OneHead) -> None:
     if len(view.trace) > BARS:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
-    st.markdown(meanings.why_so_many(attention_map(view.layer, view.head)[view.query], view.trace))
+    st.markdown(meanings.why_so_many(attention_map(view.layer, view.head)[view.query]))
     _try_another_word(view, keys)
     code(effective_keys)
 
@@ -67,7 +67,7 @@ def _try_another_word(view: OneHead, keys: Values) -> None:
         return
     widest, narrowest = (int(find(words, key=lambda at: float(keys[at]))) for find in (max, min))
     other, what = (narrowest, "fewest") if view.query == widest else (widest, "most")
-    why = f"Of your text’s tokens, {view.token(other)} looks at the {what}. See its arcs."
+    why = f"Of your text’s tokens, {view.token(other)} looks at the {what}."
     try_this(why, f"Look from {view.trace.labels[other]}", {TOKEN: other + 1})
 
 

@@ -86,7 +86,7 @@ def show_vectors(view: EmbeddingView) -> None:
     st.markdown(
         f"Each id picks a row of a large table: {table.shape[0]:,} rows of {view.width} numbers. {view.word} has the "
         f"id {token_id}, so it gets row {token_id}. Such a row is a **vector**, here also called an **embedding**; "
-        "each of its numbers is a **dimension**. Nobody wrote these numbers: the model learned them."
+        "each of its numbers is a **dimension**. Nobody wrote these numbers: the model learned them (lesson 9)."
     )
     show_sentence(trace, view.token)
     figure = st.container()

@@ -30,7 +30,8 @@ def show_layers(view: FeedForwardView) -> None:
     draw(partial(strips_of_states, view.trace, view.token), "states")
     drawn = min(_DRAWN, view.config.width)
     st.caption(
-        f"You see the first {drawn} of {view.config.width} dimensions, and each vector is divided by its length."
+        f"Each row is a vector after a whole layer, LayerNorm included. You see the first {drawn} of "
+        f"{view.config.width} dimensions, and each vector is divided by its length."
     )
     found = states(view.trace, view.token)
     _table(view.trace, found)

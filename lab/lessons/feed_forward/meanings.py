@@ -281,8 +281,9 @@ def added_to(trace: Trace, token: int) -> str:
     )
     most = "adds" if len(relative) == 1 else "adds most"
     return (
-        f"The network {most} to {name} in layer {layer + 1}, a vector {relative[layer]:.1f} times as long as the old "
-        f"one, and {so}."
+        f"The network {most} to {name} in layer {layer + 1}, a vector {relative[layer]:.1f} times as long as the "
+        f"vector "
+        f"after attention, and {so}."
     )
 
 
@@ -291,8 +292,9 @@ def one_scale(layer: int, where: str, steps: NormSteps) -> str:
     first, between, last = (float(np.linalg.norm(each)) for each in (steps.x, steps.standard, steps.output))
     scaled = "the learned scale and shift make it" if steps.beta.any() else "the learned scale makes it"
     return (
-        f"In layer {layer + 1}, LayerNorm {where} first makes this vector {between:.2f} long, like every other one (it "
-        f"was {first:.2f} long); then {scaled} {last:.2f}."
+        f"In layer {layer + 1}, LayerNorm {where} first makes this vector √{len(steps.x)} ≈ {between:.2f} long, like "
+        f"every "
+        f"other one (it was {first:.2f} long); then {scaled} {last:.2f}."
     )
 
 

@@ -33,7 +33,8 @@ def show_residual(view: FeedForwardView) -> None:
         st.caption(f"The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
     st.markdown(
         "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers of "
-        "the sum and divides them by their spread. Then it scales and shifts each number by amounts that training has "
+        "the sum and divides them by their standard deviation. Then it scales and shifts each number by amounts that "
+        "training has "
         "set."
     )
     where, steps = list(view.norms.items())[-1]

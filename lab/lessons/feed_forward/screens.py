@@ -94,6 +94,11 @@ def show_neurons(view: FeedForwardView) -> None:
     )
     _say_silence(view)
     meaning(meanings.held_back(view.name, sums, outputs))
+    st.markdown(
+        f"Why a function? Without {name}, the second matrix would only add up sums, and a sum of sums is a sum: a "
+        f"single "
+        "matrix could do the same."
+    )
     choose_neuron(view)
     _show_more(view, name, hidden, active)
     code(forward.feed_forward, forward.activate, forward.gelu)

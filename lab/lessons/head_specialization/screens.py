@@ -93,7 +93,8 @@ def _say_radar(view: OneHead, raw: Values, corrected: Values) -> None:
         for i, each in enumerate(SPECIALIZATIONS)
         if i not in there and not (each.id == "cls" and left_out(view)) and not is_toy(view.trace.model)
     ]
-    absent = f" Not drawn, because this text has none: {', '.join(missing).lower()}." if missing else ""
+    none = ", ".join(missing).lower().replace("entities", "entities (names and dates)")
+    absent = f" Not drawn, because this text has none: {none}." if missing else ""
     if left_out(view) and not is_toy(view.trace.model):
         absent += " The number about the first token is left out, too."
     st.caption(f"The radar counts kinds of words and of places. It cannot say **which** word a head finds.{absent}")

@@ -12,6 +12,7 @@ import streamlit as st
 from lab.analysis.sentences import attention
 from lab.analysis.sentences.attention import MASS, MAXIMUM, RELATIVE
 from lab.analysis.sentences.split import MOST
+from lab.course.pages import lesson_of
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import LESSON, checks, meanings, what_if
 from lab.lessons.inter_sentence_attention.behind import show_every_maximum
@@ -28,6 +29,9 @@ from lab.ui.tables import show_table
 
 # A sentence to add, and the length of a text, in characters, up to which the sentence is offered.
 _LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600
+
+
+_OWN = " This lesson brings a text of its own; you can type yours in the sidebar."
 
 
 def show_sentences(view: SentencesView) -> None:
@@ -52,8 +56,9 @@ def show_sentences(view: SentencesView) -> None:
     )
     show_table(table, numbered=True)
     st.caption(
-        f"A program called Punkt (Kiss & Strunk 2006) finds **{len(sentences)} sentences** here. It knows "
-        "abbreviations like “Dr.”. The model itself is not told where a sentence ends."
+        f"A program called Punkt (Kiss & Strunk 2006) finds **{len(sentences)} sentences** here. The model itself is "
+        f"not "
+        f"told where a sentence ends.{_OWN * (view.trace.text == lesson_of(LESSON).text)}"
     )
     meaning(meanings.lengths(view.trace, view.left_out))
     _try_longer(view)

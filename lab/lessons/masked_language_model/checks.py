@@ -31,7 +31,7 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
         offered[3:] = [truth]
     options: dict[str, Option] = {}
     for each in offered:
-        why = f"It gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words."
+        why = f"{quoted(each.word)} gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words."
         if truth is not None and each.token_id == truth.token_id:
             why += " It is the word of your text."
         options.setdefault(quoted(each.word), Option(quoted(each.word), why, correct=each.rank == 1))
@@ -46,7 +46,7 @@ def next_best_word(before: str, best: Sequence[Candidate], vocabulary: int) -> Q
     options = {
         quoted(each.word): Option(
             quoted(each.word),
-            f"It gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words.",
+            f"{quoted(each.word)} gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words.",
             correct=each is others[0],
         )
         for each in reversed(others)

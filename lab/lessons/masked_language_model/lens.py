@@ -36,7 +36,7 @@ def show_lens(view: PredictionView) -> None:
     st.fragment(show_word_forms)(view.trace, view.place, "lens-forms", here=LESSON, choose_lens=False)
     found = lens_at(view, (view.place,), fitted)
     meaning(meanings.arrived(view.trace, view.place, found.truths[0], fitted=fitted))
-    st.caption("The lens shows what can be read after a layer, not what the model uses there.")
+    st.caption("The lens shows which word can be read, not which one the model uses there.")
     if record is not None:
         READ_WITH.choose("Read with")
         st.caption(_what(view, fitted))
@@ -93,8 +93,8 @@ def _what(view: PredictionView, fitted: bool) -> str:
         through = f"final LayerNorm and {through}"
     if fitted:
         return (
-            "The fitted lens first guesses how later layers will change the vector. "
-            "The plain lens takes the vector as it is, as if this layer were the last."
+            "The fitted lens first turns the vector into a guess of the last vector, with a matrix that was fitted on "
+            "other texts. The plain lens takes the vector as it is."
         )
     return f"The plain lens gives the vector to the model’s own {through}, as if this layer were the last."
 

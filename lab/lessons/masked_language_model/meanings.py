@@ -116,7 +116,7 @@ def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False
         before = quoted(word_of(trace.model.tokenizer, int(best[-2])))
         told = f"{word} wins in the last layer: one layer before, the lens still reads {before}."
     else:
-        told = f"From layer {since} on, every layer reads {word}."
+        told = f"From layer {since} on, the lens reads {word} after every layer."
     steps = np.diff(gained)
     most = int(steps.argmax()) if len(steps) else 0
     if not len(steps) or steps[most] < SEEN:

@@ -49,8 +49,8 @@ def break_it(view: OneHead) -> Trace:
     trace = view.trace
     offered = _offered(trace)
     st.markdown(
-        "What is each step of **Build a row** for? Take one away in **every** layer. How far do the vectors after the "
-        "last layer move?"
+        "Does a model need each step of **Build a row**, and the mask? Take one away in **every** layer. How far do "
+        "the last vectors move?"
     )
     st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
     mistaken = tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in offered)

@@ -77,7 +77,7 @@ def breaks_most(moved: Mapping[str, float]) -> Question | None:
     names, values = list(moved), list(moved.values())
 
     def why(index: int, best: int) -> str:
-        own = f"{names[index]}: the vectors move by {values[index]:.2f} of their length."
+        own = f"{names[index]}: the vectors move by {values[index]:.2f} times their length."
         return own if index == best else f"{own} {names[best]} moves them by {values[best]:.2f}."
 
     return ranked("breaks-most", "Which of these moves the vectors most?", values, names.__getitem__, why)
@@ -87,7 +87,7 @@ def what_breaks(moved: Mapping[str, float]) -> str:
     """Name the mistakes that move the last vectors most and least."""
     most, least = max(moved, key=lambda name: moved[name]), min(moved, key=lambda name: moved[name])
     if moved[most] - moved[least] < SEEN:
-        return f"All of these mistakes move the vectors about equally far, by {moved[most]:.2f} of their length."
+        return f"All of these mistakes move the vectors about equally far, by {moved[most]:.2f} times their length."
     return (
         f"**{most}** moves the vectors most, by **{moved[most]:.2f}** times their length, and **{least}** least, by "
         f"{moved[least]:.2f}."

@@ -114,11 +114,13 @@ def show_scale(view: OneHead) -> None:
     draw(view.figure(attention.divided), "divided")
     meaning(claims.what_it_means(found))
     st.markdown(
-        f"A score adds up {d_k} products. As some are above 0 and some below, such sums are not {d_k} times but about "
-        f"√{d_k} ≈ {d_k**0.5:.2f} times as far apart as single products (Vaswani et al. 2017)."
+        f"A score adds up {d_k} products, some above 0 and some below. It is like {d_k} random steps to the left or "
+        f"right: "
+        f"they end about √{d_k} ≈ {d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. "
+        f"2017)."
     )
     there = step_name(LESSON, "break-it")
-    try_this("take it away in every layer. How far do the outputs move?", there, {STEP: there})
+    try_this("take it away. How far do the outputs move?", there, {STEP: there})
     code(forward.scale)
 
 

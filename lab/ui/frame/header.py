@@ -70,7 +70,7 @@ def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
     """Write how many minutes a lesson takes, and the ``step`` on screen; an optional step has no time of its own."""
     minutes = next((each.minutes for each in lesson.steps if each.name == step), None)
     whole = f"{lesson.minutes} minutes"
-    where.caption(whole if minutes is None else f"{minutes} of {whole}", width="content")
+    where.caption(whole if minutes is None else f"This step: {minutes} of {whole}", width="content")
 
 
 def show_terms(terms: Sequence[Term]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from lab.course.pages import lesson_of
 from lab.course.words import stopped
 from lab.figures.attention import place
 from lab.models.trace import Trace
@@ -33,7 +34,7 @@ def bring_back(page: LessonPage, earlier: Mapping[str, Returning], trace: Trace)
 
 def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> None:
     name, spot = f"{lesson}.earlier", Spot.of(trace)
-    of = place(spot.layer, spot.head)
+    of = place(spot.layer, spot.head) if any("head" in lesson_of(each).parameters for each in earlier) else ""
     own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show its own text
     kept = stored(name) or brought_back(name, partial(Asked.again, offered(earlier, spot), 0, of, {}), own)
     if kept is None or kept.done:

@@ -113,7 +113,7 @@ def test_the_sentences_are_cases_of_the_table(model_id: str) -> None:
             asked, sought = (dependent, head) if row.end == 0 else (head, dependent)
             text = b[sentence].words
             said = f"names **{text[named]}**" if named >= 0 else "names nothing"
-            pairs.add(f"From **{text[asked]}** it should name **{text[sought]}**; it {said}")
+            pairs.add(f"From **{text[asked]}** the head should name **{text[sought]}**; it {said}")
         assert all(any(each.replace("\\", "").startswith(pair) for pair in pairs) for each in shown)
 
 

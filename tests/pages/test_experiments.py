@@ -170,7 +170,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     assert "not been measured yet" in words(at) and not at.get("progress")
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "Measured on this server" in words(at)
+    assert at.dataframe and "measured on this server" in words(at)
 
 
 def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,4 +111,4 @@ def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatc
     assert "not been measured yet" in words(at)
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "Measured on this server" in words(at) and "too few" in words(at)
+    assert at.dataframe and "measured on this server" in words(at) and "too few" in words(at)

@@ -203,7 +203,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
         assert arrays["rolled"][node] == pytest.approx(rolled, rel=1e-4)
     last = arrays["depth"] == 3
     best = int(np.flatnonzero(last)[arrays["product"][last].argmax()])
-    assert f"multiply to **{share(float(arrays['product'][best]))}**" in words(at)
+    assert f"the product of its weights is **{share(float(arrays['product'][best]))}**" in words(at)
     assert f"add up to **{arrays['rolled'][best]:.4f}**" in words(at)
 
 

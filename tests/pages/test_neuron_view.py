@@ -103,7 +103,8 @@ def test_the_sentences_about_deciding_are_computed() -> None:
     order = found.order.tolist()
     only, without = (score_with(traced, (layer, head), "delimiter", part) for part in (order[:2], order[2:]))
     assert (
-        f"With only the 2 strongest dimensions the softmax gives **{only:.3f}**, without them **{without:.3f}**" in said
+        f"With only the 2 strongest dimensions, the score is **{only:.3f}**; without them, it is **{without:.3f}**"
+        in said
     )
 
 

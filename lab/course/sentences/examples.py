@@ -23,7 +23,7 @@ class Example:
 EXAMPLES = (
     Example(
         "A pronoun", "She gave her brother the book that he wanted.",
-        "The sentence of the course. One head is followed in it, from lesson 3 on.",
+        "The sentence of the course. The lessons follow one head in this sentence, from lesson 3 on.",
         about="he",
     ),
     Example(
@@ -105,13 +105,13 @@ EXAMPLES = (
     ),
     Example(
         "A nearer noun", "The dog from down the street ran up to me and [MASK].",
-        "*Ran* belongs to *dog*, five words before it, but *street* is right before it. At which of the two does a "
-        "head look from *ran*?",
+        "*Ran* belongs to *dog*, five words before it, but *street* is right before it. From *ran*, does a head look "
+        "at *dog* or at *street*?",
     ),
     Example(
         "Every letter", "The quick brown fox jumps over the lazy dog.",
-        "It has every letter of the alphabet, and two nouns. Which heads look from *fox* at *brown*, and from *dog* at "
-        "*lazy*?",
+        "This sentence has every letter of the alphabet, and two nouns. Which heads look from *fox* at *brown*, and "
+        "from *dog* at *lazy*?",
     ),
 )  # fmt: skip
 

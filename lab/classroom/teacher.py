@@ -124,7 +124,11 @@ def _hint(told: Told, phase: Phase) -> None:
         told_ = "Most answers are right. A short explanation is enough."
     else:
         told_ = "In this range, a discussion is worth the time."
-    sure = f" Sure and wrong: {first.sure_and_wrong}." if first.sure_and_wrong else " Nobody was sure and wrong."
+    sure = (
+        f" Sure of a wrong answer: {first.sure_and_wrong}."
+        if first.sure_and_wrong
+        else " Nobody was sure of a wrong answer."
+    )
     st.info(f"{first.right:.0%} of the answers are right. {told_}{sure}", icon=":material/forum:")
 
 

@@ -91,7 +91,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "BERT has learned position vectors instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
         ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then a "
-         "score depends on how far apart its two tokens are, and on which comes first.",
+         "score depends on how far apart the tokens are, and which comes first.",
          {"paper": "Su et al. 2021", "also": ("rotary",)}),
         ("dot product", "Two vectors multiplied number by number, and added up. The dot product is large if both "
          "vectors are long and point the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i",

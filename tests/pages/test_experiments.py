@@ -71,7 +71,7 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
         assert np.allclose(table["ours"], [row.right / row.count for row in rows], atol=6e-4)
         assert table["n"].tolist() == [row.count for row in rows]
     assert "What this means" in words(at) and "guessing gets" not in words(at)
-    assert "looks back only" in words(at) if model_id == "lab-gpt2" else "looks back only" not in words(at)
+    assert "only looks back" in words(at) if model_id == "lab-gpt2" else "only looks back" not in words(at)
     assert found.made is not None and found.made.command in words(at)
 
 
@@ -163,7 +163,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     assert begun.wait(20)
     at.run()
     (bar,) = at.get("progress")
-    assert bar.proto.value == 25 and "go on" in words(at)
+    assert bar.proto.value == 25 and "keep working" in words(at)
     press(at, "Stop")
     go_on.set()
     at.run()

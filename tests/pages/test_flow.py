@@ -103,7 +103,7 @@ def test_the_bench_opens_on_the_widest_band_between_words_of_the_head_that_shows
 def test_a_threshold_that_no_word_reaches_is_explained() -> None:
     largest = trace().attention.numpy().mean(axis=1)[:, 1:-1, 1:-1].max()
     at = by_weight(text=TEXT, flow_threshold="0.5", flow_tokens="Words only")
-    assert largest < 0.5 and f"No link reaches 0.5; the strongest has {largest:.4f}" in words(at)
+    assert largest < 0.5 and f"No link reaches the threshold 0.5; the strongest has {largest:.4f}" in words(at)
 
 
 def test_following_a_token() -> None:

@@ -108,7 +108,7 @@ def method(model: LoadedModel) -> str:
     hidden, blank = (
         (
             "The text ends before the word",
-            "the mean of all word vectors, as the vocabulary has no mask: a vector that the model never met",
+            "the mean of all word vectors, because the vocabulary has no mask: a vector that the model never met",
         )
         if model.config.causal
         else ("The word is masked", "the mask, which the model knows from its training")

@@ -38,7 +38,7 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
         _progress(key)
         return
     if found is not None:
-        label, help = f"Go on: {found.share:.0%} is read", f"Somebody began this work and left the lab. {help}"
+        label, help = f"Go on: {found.share:.0%} is read", f"Somebody started this run and then left the lab. {help}"
     icon, args = ":material/play_arrow:", (key, work)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
 

@@ -182,7 +182,7 @@ def test_bad_links_are_said() -> None:
     assert "pattern must be one of" in said and "keys must be one of" in said
     assert "dimensions must be a number from 0 to 256" in said
     at.number_input(key="dimensions").set_value(200).run()
-    assert "This head has 32 dimensions, so 200 became 32" in plain(at)
+    assert "This head has 32 dimensions, so you see 32 instead of 200" in plain(at)
     assert at.selectbox(key="pattern").options == [OWN_PATTERN, *(p.name for p in DECIDED)]
 
 

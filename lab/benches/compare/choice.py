@@ -212,7 +212,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
         b = changed(a, changes)
     except ValueError:
         st.info(
-            f"{named(a, query)} attends to {named(a, key)} only. If this link is blocked, the query has nothing left "
+            f"{named(a, query)} attends only to {named(a, key)}. If this link is blocked, the query has nothing left "
             "to attend to. Choose another pair.",
             icon=":material/block:",
         )

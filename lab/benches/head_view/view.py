@@ -65,8 +65,8 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
         st.markdown(told)
     st.caption(
         "Click a head’s number to switch it on or off; double-click it to see this head alone, with all its lines. "
-        "With many heads, you see only the strongest lines. Hover or use the arrow keys for numbers; click or press "
-        "Enter to lock."
+        "With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers; click or press "
+        "Enter to keep them."
     )
     again = partial(strongest_edges, trace, layer, heads, units == WORDS)
     show_numbers(again, "strongest-edges", again)

@@ -136,7 +136,7 @@ def _choose_count(view: NeuronView) -> int:
             "Strongest dimensions", width=180, help="This many of the strongest dimensions are kept alone, or left out."
         )
     if asked > view.width:
-        selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
+        selection.note(f"This head has {view.width} dimensions, so you see {view.width} instead of {asked}.")
     return min(asked, view.width)
 
 

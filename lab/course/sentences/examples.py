@@ -33,7 +33,7 @@ EXAMPLES = (
     ),
     Example(
         "Agreement", "The boys [MASK] playing in the garden.",
-        "The verb must fit *boys*. Change it to *boy*, and see which word fills the blank.",
+        "The verb must fit *boys*. Change *boys* to *boy*, and see which word fills the blank.",
     ),
     Example(
         "Agreement across a phrase", "The keys to the cabinet [MASK] on the table.",
@@ -55,7 +55,7 @@ EXAMPLES = (
     ),
     Example(
         "A name", "Marie Curie was born in Warsaw and worked in Paris.",
-        "Names are often rare. How many pieces does the model cut them into?",
+        "Names are often rare. Into how many pieces does the model cut each name?",
     ),
     Example(
         "A garden path", "The old man the boat.",
@@ -63,7 +63,7 @@ EXAMPLES = (
     ),
     Example(
         "An idiom", "He kicked the bucket after a long illness.",
-        "Nobody kicks a bucket here. Do the vectors of *kicked* and *bucket* show it?",
+        "Nobody kicks a bucket here. Do the vectors of *kicked* and *bucket* show this?",
     ),
     Example(
         "A rare word", "The unhappily overworked photographers rebuilt everything.",

@@ -41,7 +41,7 @@ def answers(found: CopyingTest) -> dict[str, Right]:
     given = {
         "random": (
             0 if not alike else 1 if 2 * alike <= drawn else 2,
-            f"{alike} of {drawn} random heads raise the loss as much.",
+            f"{alike} of {drawn} random heads raise the loss at least as much.",
         )
     }
     if (place := position(found)) is not None:

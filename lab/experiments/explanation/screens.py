@@ -114,16 +114,16 @@ def method(model: LoadedModel) -> str:
         else ("The word is masked", "the mask, which the model knows from its training")
     )
     return (
-        f"{escaped(model.id)} is asked for one word in each of {len(asked_texts(model))} sentences of UD English EWT, "
-        f"which have {WORDS[0]} to {WORDS[-1]} words. {hidden}; the methods explain ln P of the word that the model "
-        "finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
-        f"changes. The blank is {blank}.\n\n**Six methods** also put the tokens in order: **raw attention** (from the "
-        "place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** (‖Σ "
-        "α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), **gradient × "
-        f"input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by their size. "
-        "Two orders are compared by **Spearman’s ρ**, text by text: 1 means the same order, 0 nothing in common, −1 "
-        "the reverse order. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. Nothing is "
-        "chosen by its result, so all texts count."
+        f"The lab asks {escaped(model.id)} for one word in each of {len(asked_texts(model))} sentences of UD English "
+        f"EWT, which have {WORDS[0]} to {WORDS[-1]} words. {hidden}; the methods explain ln P of the word that the "
+        "model finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how "
+        f"much ln P changes. The blank is {blank}.\n\n**Six methods** also put the tokens in order: **raw attention** "
+        "(from the place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** "
+        "(‖Σ α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), "
+        f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
+        "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 means the same order, 0 nothing in "
+        "common, −1 the reverse order. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. "
+        "Nothing is chosen by its result, so all texts count."
     )
 
 
@@ -155,7 +155,9 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
             _agreement(model, found)
     with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
         show_table(layer_frame(found), _LAYERS)
-        st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
+        st.caption(
+            "The published figures are from Abnar & Zuidema 2020, with blank-out, for their model of six layers."
+        )
     with origin(found.made, "texts"):
         _run(model, "Measure it again here")
     code(without_each, integrated_gradients, rollout)
@@ -166,8 +168,8 @@ def _numbers(model: LoadedModel, found: ExplanationTest) -> None:
     st.caption(
         "**ρ**: the agreement with leave-one-out in the last layer, with its 95 % interval (2,000 bootstraps over the "
         "texts). **Beyond**: partial ρ, the agreement that is left when nearness and rarity (how seldom the token "
-        "occurs in these sentences) are held fixed. **Nearness alone**: the nearer a token is to the blank, the more "
-        "important it counts. **Untrained twin**: the same model with random weights explains its own predictions; "
+        "occurs in these sentences) are held fixed. **Nearness alone**: a token counts as more important, the nearer "
+        "it is to the blank. **Untrained twin**: the same model with random weights explains its own predictions; "
         "integrated gradients are left out there."
     )
     show_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))

@@ -67,8 +67,8 @@ def show(model: LoadedModel) -> None:
     )
     if clean < corrupt:
         st.caption(
-            f"{escaped(model.id)} leans the other way: {good} is likelier in the corrupt sentence. Shares still refer "
-            "to the difference between the two runs."
+            f"{escaped(model.id)} works the other way round: {good} is likelier in the corrupt sentence. Shares still "
+            "refer to the difference between the two runs."
         )
     _patched(model, two, asked)
 

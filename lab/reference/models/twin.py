@@ -42,8 +42,8 @@ def _pair(trace: Trace) -> tuple[Pair, str]:
     """Draw the header of each step; returns both traces, and the name of the random model."""
     st.header("What did training change?")
     st.markdown(
-        f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, as "
-        "they are before training. The twin has learned nothing."
+        f"{quoted(trace.model.id)} next to its twin: the same architecture with **random weights**, as they are before "
+        "training. The twin has learned nothing."
     )
     seed = _seed()
     return (trace, _untrained(trace, seed)), f"random weights (seed {seed})"

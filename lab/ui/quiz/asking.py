@@ -54,7 +54,7 @@ def draw_checks(
                 ask_one(lesson, number, question, kept, name)
         _offer_new(lesson, kept)
     if not kept.questions:
-        st.markdown("For this sentence none of the questions has a clear answer. Try a longer one.")
+        st.markdown("None of the questions has a clear answer for this sentence. Try a longer one.")
 
 
 def list_of(lesson: str) -> str:

@@ -42,7 +42,9 @@ def show_way_in(code: str, width: int) -> None:
 
 def show() -> None:
     """Draw the page of a visit that is in no room."""
-    st.markdown("**A class answers together.** Everybody answers alone, the class discusses, everybody answers again.")
+    st.markdown(
+        "**A class answers together.** Everybody answers alone, the class discusses, and everybody answers again."
+    )
     said = st.session_state.pop(_SAID, "")
     if said:
         st.warning(said, icon=":material/info:")
@@ -51,7 +53,10 @@ def show() -> None:
         st.header("Join", anchor=False)
         st.text_input("The code on the wall", key=_TYPED, max_chars=9, placeholder="K7W 2QD", on_change=_join)
         st.button("Join", on_click=_join, icon=":material/login:")
-        st.caption("You need no name and no account. Your answers are counted, and deleted with the room within a day.")
+        st.caption(
+            "You need no name and no account. Your answers are counted, and they are deleted with the room "
+            "within a day."
+        )
     with right:
         st.header("Teach", anchor=False)
         st.markdown("You get a code for the class. Then you can ask any question of a lesson with one click.")
@@ -70,7 +75,7 @@ def _open() -> None:
     try:
         code, key = server().create()
     except Unreachable:
-        st.session_state[_SAID] = "The database of rooms does not answer. Try again in a moment."
+        st.session_state[_SAID] = "The database for rooms does not respond. Try again in a moment."
     except RoomError as refused:
         st.session_state[_SAID] = str(refused)
     else:

@@ -22,7 +22,9 @@ _SURE = dict(zip(CONFIDENCES, ("Guessing", "Rather sure", "Sure"), strict=True))
 _WAIT = {
     Phase.LOBBY: "You are in. Wait for the first question.",
     Phase.CLOSED: "The round is closed. Wait for the next step.",
-    Phase.DISCUSS: "Find somebody who answered otherwise, and convince each other. Then everybody answers again.",
+    Phase.DISCUSS: (
+        "Find somebody who gave another answer, and try to convince each other. Then everybody answers again."
+    ),
 }
 
 
@@ -43,7 +45,10 @@ def show(code: str, seat: str) -> Seen:
     deliver(seat)
     seen = server().rooms.seen(code, seat)
     if not seen.inside:
-        st.info("The teacher has taken you out of this room, with others who came late.", icon=":material/logout:")
+        st.info(
+            "The teacher has removed you from this room, together with others who came late.",
+            icon=":material/logout:",
+        )
         st.button("Come in again", on_click=stand_up, args=(code,))
         return seen
     phase = seen.state.phase
@@ -134,7 +139,7 @@ def _send(state: State, turn: int, name: str, seat: str, question: Posed | Hidde
         return
     if value is None or sure is None:
         give = "Choose" if question_view.bounds_of(question) is None else "Type"
-        st.session_state[_SAID] = f"{give} an answer, and how sure you are."
+        st.session_state[_SAID] = f"{give} an answer, and say how sure you are."
         return
     st.session_state[_PENDING] = _Vote(state.code, state.version, state.number, turn, value, sure)
     deliver(seat)

@@ -32,12 +32,12 @@ def show(code: str, key: str, state: State) -> None:
         )
         st.button(label, icon=icon, on_click=_set_door, args=(code, key, not state.door.is_open))
         st.divider()
-        st.markdown("Remove everybody who came in lately, and their answers. This closes the door.")
+        st.markdown("Remove everybody who joined lately, together with their answers. This closes the door.")
         minutes = st.selectbox("Who came in within", _MINUTES, key=_LATE, format_func=_within)
         st.button("Take them out", icon=":material/logout:", on_click=_remove, args=(code, key, minutes))
         if state.phase in ROUND:
             st.divider()
-            st.markdown("Delete all answers of the round that is open. Everybody can answer it again.")
+            st.markdown("Delete all answers of the open round. Then everybody can answer again.")
             turn = ROUND[state.phase]
             st.button("Empty the round", icon=":material/refresh:", on_click=_empty, args=(code, key, state, turn))
 
@@ -48,8 +48,8 @@ def warn(state: State) -> None:
         st.info("The door is closed: nobody can join the room.", icon=":material/door_front:")
     elif state.is_crowded:
         st.warning(
-            f"People come in unusually fast: {state.lately} in the last minute. If there are more people than in your "
-            "class, close the door (**People**).",
+            f"People are joining unusually fast: {state.lately} in the last minute. If the room has more people than "
+            "your class, close the door (**People**).",
             icon=":material/groups:",
         )
 
@@ -65,8 +65,8 @@ def _set_door(code: str, key: str, is_open: bool) -> None:
 def _remove(code: str, key: str, minutes: int) -> None:
     def remove() -> None:
         gone = server().rooms.remove(code, key, time.time() - 60 * minutes)
-        who = "1 person is" if gone == 1 else f"{gone} people are"
-        st.session_state[SAID] = f"{who} out of the room, and the door is closed."
+        who = "1 person was" if gone == 1 else f"{gone} people were"
+        st.session_state[SAID] = f"{who} removed from the room, and the door is closed."
 
     _do(remove)
 
@@ -80,7 +80,7 @@ def _do(change: Callable[[], None]) -> None:
     try:
         change()
     except Unreachable:
-        st.session_state[SAID] = "The database of rooms does not answer. Nothing was changed; try again in a moment."
+        st.session_state[SAID] = "The database for rooms does not respond. Nothing was changed; try again in a moment."
     except NotNow as refused:
         st.session_state[SAID] = str(refused)
     except RoomError as refused:

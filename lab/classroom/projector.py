@@ -12,7 +12,7 @@ from lab.rooms.states import ROUND, Phase
 
 _SAYS = {
     Phase.CLOSED: "The round is closed.",
-    Phase.DISCUSS: "Find somebody who answered otherwise, and convince each other.",
+    Phase.DISCUSS: "Find somebody who gave another answer, and try to convince each other.",
 }
 
 

@@ -106,7 +106,7 @@ def show_tokens(tokens: Sequence[str], counts: Sequence[int] = (), right: int | 
 def _right_share(found: Counts) -> str:
     """Put the share of right answers and its interval into a sentence."""
     low, high = found.interval
-    return f"Right: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."
+    return f"Right answers: **{found.right:.0%}** of {found.count} (95 % interval: {low:.0%} to {high:.0%})."
 
 
 def explain(question: Posed) -> None:

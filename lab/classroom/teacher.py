@@ -20,14 +20,15 @@ from lab.ui import parameters, selection
 _SAID, _LESSON = "_room_told", "_room_lesson"
 _THIRD = (Phase.THIRD, Phase.THIRD_REVEALED)
 _NOW = {
-    Phase.LOBBY: "The class joins. Go to a lesson and ask one of its questions.",
+    Phase.LOBBY: "The class is joining. Go to a lesson and ask one of its questions.",
     Phase.OPEN: "Round 1 is open: everybody answers alone.",
     Phase.CLOSED: "Round 1 is closed. Only you see the result.",
     Phase.DISCUSS: "The class discusses.",
     Phase.OPEN_AGAIN: "Round 2 is open: the same question again.",
     Phase.REVEALED: "The answer is revealed.",
-    Phase.THIRD: "The third question is open: everybody answers alone a question of the same kind about another "
-    "sentence.",
+    Phase.THIRD: (
+        "The third question is open: alone, everybody answers a question of the same kind about another sentence."
+    ),
     Phase.THIRD_REVEALED: "The third answer is revealed.",
 }
 _GO = {
@@ -90,7 +91,7 @@ def _go(code: str, key: str, now: Phase, then: Phase, told: Told | None, again: 
             rooms.step(code, key, now, Phase.LOBBY)
             st.session_state[_SAID] = third.NONE
     except Unreachable:
-        st.session_state[_SAID] = "The database of rooms does not answer. Nothing was changed; try again in a moment."
+        st.session_state[_SAID] = "The database for rooms does not respond. Nothing was changed; try again in a moment."
     except NotNow as refused:
         st.session_state[_SAID] = str(refused)
     except RoomError as refused:
@@ -122,8 +123,12 @@ def _hint(told: Told, phase: Phase) -> None:
     elif first.right > high:
         told_ = "Most answers are right. A short explanation is enough."
     else:
-        told_ = "In this range a discussion is worth its time."
-    sure = f" Sure and wrong: {first.sure_and_wrong}." if first.sure_and_wrong else " Nobody was sure and wrong."
+        told_ = "In this range, a discussion is worth the time."
+    sure = (
+        f" Sure of a wrong answer: {first.sure_and_wrong}."
+        if first.sure_and_wrong
+        else " Nobody was sure of a wrong answer."
+    )
     st.info(f"{first.right:.0%} of the answers are right. {told_}{sure}", icon=":material/forum:")
 
 
@@ -140,7 +145,7 @@ def _delete(code: str, key: str) -> None:
     try:
         server().rooms.delete(code, key)
     except Unreachable:
-        st.session_state[_SAID] = "The database of rooms does not answer. The room is still there."
+        st.session_state[_SAID] = "The database for rooms does not respond. The room is still there."
         return
     except RoomError as refused:
         door.leave(str(refused))

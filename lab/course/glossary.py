@@ -68,16 +68,16 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("pre-tokens",)}),
         ("special token", "A token that is not part of the text. The model adds it as a mark: [CLS] at the start, "
          "[SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT’s first token. A program that sorts texts reads its last vector as the vector of the whole "
-         "text.",
+        ("[CLS]", "BERT’s first token. A program that sorts texts reads the last vector of [CLS] as the vector of the "
+         "whole text.",
          {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
         ("[MASK]", "The token in place of a hidden word. The model says which word belongs there.",
          {"paper": _DEVLIN}),
     ),
     "embeddings": (
-        ("vector", "A list of numbers; every token has one of the same length. It holds what the model knows of a "
-         "token.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
+        ("vector", "A list of numbers that holds what the model knows about a token. The vectors of all tokens have "
+         "the same length.", {"formula": r"x \in \mathbb{R}^d", "also": ("vectors",)}),
         ("dimension", "One place in a vector. The number of dimensions is the width of the model.",
          {"formula": r"d", "also": ("dimensions", "width")}),
         ("embedding", "The vector of a token, a position or a segment that the model looks up in a table before its "
@@ -90,11 +90,12 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "them is learned. "
          "BERT has learned position vectors instead.",
          {"formula": r"\sin(p / 10000^{2i/d})", "paper": _VASWANI, "also": ("sinusoid", "sinusoidal")}),
-        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then their "
-         "score depends on how far apart the two tokens are, and on which side.",
+        ("rotary positions", "Positions that turn queries and keys by an angle, instead of adding a vector. Then a "
+         "score depends on how far apart the tokens are, and which comes first.",
          {"paper": "Su et al. 2021", "also": ("rotary",)}),
-        ("dot product", "Multiply two vectors number by number and add up. It is large if both vectors are long and "
-         "point the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i", "also": ("dot products",)}),
+        ("dot product", "Two vectors multiplied number by number, and added up. The dot product is large if both "
+         "vectors are long and point the same way.", {"formula": r"x \cdot y = \sum_i x_i y_i",
+                                                      "also": ("dot products",)}),
         ("cosine", "A number that says how much two vectors point the same way, whatever their lengths: 1 the same "
          "way, 0 at right angles, −1 opposite "
          "ways.", {"formula": r"\frac{x \cdot y}{\|x\|\,\|y\|}", "also": ("cosine similarity",)}),
@@ -108,13 +109,13 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("parameters",)}),
         ("training", "Showing a model many texts and moving its parameters, a little each time, so that its "
          "predictions get better.", {}),
-        ("gradient", "For each parameter, how much the error grows if the parameter grows a little. Training moves "
-         "every parameter in the opposite direction.", {"also": ("gradients",)}),
+        ("gradient", "A number for each parameter: how much the error grows if the parameter grows a little. Training "
+         "moves every parameter in the opposite direction.", {"also": ("gradients",)}),
     ),
     "self-attention": (
-        ("attention", "The way in which a token collects from all tokens, itself included. It gives each a share, and "
-         "their values are mixed in these "
-         "shares.", {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
+        ("attention", "The way in which a token collects information from all tokens, itself included. It gives each "
+         "token a share, and the values of the tokens are mixed in these shares.",
+         {"paper": _VASWANI, "also": ("self-attention", "attend", "attends")}),
         ("query", "A vector that says what a token looks for. It is made from the token’s own vector by a learned "
          "matrix.", {"formula": r"q = x W_Q + b_Q", "paper": _VASWANI, "also": ("queries",)}),
         ("key", "A vector that queries are compared with: it says what a token has to offer.",
@@ -123,8 +124,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"v = x W_V + b_V", "paper": _VASWANI, "also": ("values",)}),
         ("score", "The dot product of a query and a key. The higher it is, the more the query attends to the key.",
          {"formula": r"q \cdot k", "also": ("scores",)}),
-        ("scaling", "The division of scores by √d_k. Without this division, scores would spread more, the more "
-         "dimensions a key has.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
+        ("scaling", "The division of scores by √d_k. Without this division, the more dimensions a key has, the more "
+         "the scores would spread.", {"formula": r"\frac{q \cdot k}{\sqrt{d_k}}", "paper": _VASWANI}),
         ("softmax", "A step that turns any numbers into positive shares that add up to 1. The largest number gets the "
          "largest share.", {"formula": r"\frac{e^{s_j}}{\sum_k e^{s_k}}"}),
         ("attention weight", "The share that a query gives to a key. All weights of a query add up to 1.",
@@ -140,7 +141,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("head", "One of several ways of looking that a layer has side by side, each with its own queries, keys and "
          "values.",
          {"formula": r"H", "paper": _VASWANI, "also": ("heads",)}),
-        ("concatenation", "The contexts of all heads of a token, laid side by side into one vector.",
+        ("concatenation", "The contexts of all heads of a token, joined into one vector.",
          {"formula": r"[\text{head}_1; \dots; \text{head}_H]"}),
         ("output projection", "The matrix that mixes the concatenated heads into the vector that attention adds to a "
          "token.", {"formula": r"W_O", "paper": _VASWANI, "also": ("W_O",)}),
@@ -176,8 +177,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("part of speech", "The kind of a word: noun, verb, determiner, preposition …", {"also": ("parts of speech",)}),
         ("tagger", "A small program that gives every word its part of speech. It is not part of the model, which never "
          "sees a tag.", {"also": ("tag", "tags")}),
-        ("function word", "A word that builds a sentence rather than names something: an article, a preposition, a "
-         "pronoun, a conjunction, an auxiliary.", {"also": ("function words",), "called": ("Syntax Focus",)}),
+        ("function word", "A word that holds a sentence together rather than naming something: an article, a "
+         "preposition, a pronoun, a conjunction, an auxiliary.",
+         {"also": ("function words",), "called": ("Syntax Focus",)}),
         ("content word", "A word that names something: a noun, a verb, an adjective, an adverb, a number.",
          {"also": ("content words",), "called": ("Semantics Focus",)}),
         ("entity", "The name of a person, a place or an organisation, or a date.",
@@ -197,7 +199,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "the same word.", {"paper": "Kovaleva et al. 2019", "also": ("patterns",)}),
         ("delimiter", "A token that only marks where a text begins or ends: [CLS], [SEP].",
          {"paper": "Clark et al. 2019", "also": ("delimiters",)}),
-        ("untrained twin", "A model of the same architecture with random numbers. If the twin shows something, too, "
+        ("untrained twin", "A model of the same architecture with random numbers. If the twin shows a pattern, too, "
          "training was not the reason.",
          {"also": ("untrained head", "random weights", "twin")}),
         ("induction head", "A head that looks back to where the same token occurred before, and copies the token that "
@@ -232,16 +234,16 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"paper": "Xiong et al. 2020", "also": ("post-norm",)}),
     ),
     "masked-language-model": (
-        ("masked-language model", "A model that was trained to say which word is hidden, and sees the text on both "
-         "sides of it.", {"paper": _DEVLIN, "also": ("masked language model",)}),
-        ("causal language model", "A model that was trained to say which token comes next, and sees only what came "
-         "before.", {"paper": "Radford et al. 2019", "also": ("language model", "next token")}),
+        ("masked-language model", "A model that was trained to say which word is hidden, and that sees the text on "
+         "both sides of this word.", {"paper": _DEVLIN, "also": ("masked language model",)}),
+        ("causal language model", "A model that was trained to say which token comes next, and that sees only the "
+         "tokens before it.", {"paper": "Radford et al. 2019", "also": ("language model", "next token")}),
         ("hidden state", "The vector of a token after a layer.", {"formula": r"h \in \mathbb{R}^d",
                                                                  "also": ("hidden states",)}),
         ("logit", "The score that the model gives to a word before softmax turns scores into probabilities.",
          {"formula": r"z \in \mathbb{R}^{|V|}", "also": ("logits",)}),
-        ("probability", "A number from 0 to 1 that says how likely the model finds a word. Over the whole vocabulary "
-         "they add up to 1.", {"also": ("probabilities",)}),
+        ("probability", "A number from 0 to 1 that says how likely the model finds a word. The probabilities of the "
+         "whole vocabulary add up to 1.", {"also": ("probabilities",)}),
         ("vocabulary head", "The last step of a model: it compares a vector with the vector of every word and gives "
          "each word a logit.",
          {"also": ("language-modelling head",)}),

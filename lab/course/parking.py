@@ -40,30 +40,32 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
     """Compare heads that park with the others: ``shares`` and ``effects`` (L, H), the latter in ``unit``."""
     where, parked = resting_place(trace), shares > PARKED
     if keep_others(trace) is None:
-        return "This text has no words besides those tokens. Write a longer text."
+        return "This text has no words besides the tokens on which heads park. Write a longer text."
     if not parked.any():
         most = np.unravel_index(int(shares.argmax()), shares.shape)
         at: Head = (int(most[0]), int(most[1]))
         return (
-            f"No head parks here, that is, sends more than {PARKED:.0%} of the words’ attention to {where}. "
-            f"{_capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without it, the size of the "
-            f"change is {_size(effects[at])}{unit}; the mean over all heads is {_size(effects.mean())}{unit}."
+            f"No head parks here: none sends more than {PARKED:.0%} of the words’ attention to {where}. "
+            f"{_capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without this head, the size of the change is "
+            f"{_size(effects[at])}{unit}; the mean over all heads is {_size(effects.mean())}{unit}."
         )
     if parked.all():
         return f"All {parked.size} heads park on {where}, so there is no other head to compare them with."
     inside, outside = effects[parked], effects[~parked]
     return (
         f"{_capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
-        f"{_typical(inside, unit)}. Without one of the others it is {_typical(outside)}."
+        f"{_typical(inside, unit)}. Without one of the other heads, it is {_typical(outside)}."
     )
 
 
 def verdict(parked: float, others: float) -> str:
     """Say whether the mean effects of the two groups differ; a difference needs a factor of two."""
     if parked < others / 2:
-        return "So here less changes without a head that parks, on average."
+        return "So here, on average, less changes without a head that parks."
     if others < parked / 2:
-        return "So here more changes without a head that parks, on average: parking does not prove that a head is idle."
+        return (
+            "So here, on average, more changes without a head that parks: parking does not prove that a head is idle."
+        )
     return "So here parking says little about how much changes without a head."
 
 

@@ -127,8 +127,8 @@ def story(forming: Forming, fitted: bool = False) -> tuple[Spans, ...]:
 def _beginning(forming: Forming) -> Spans:
     lines, at = "Each line is a token on its way through the model. ", forming.name(forming.watched)
     if forming.is_blank:
-        return ((f"{lines}The blank knows nothing yet but its place.", PLAIN),)
-    return (lines, PLAIN), (at, FROM), (" knows nothing of the others yet.", PLAIN)
+        return ((f"{lines}So far, the blank knows only its place.", PLAIN),)
+    return (lines, PLAIN), (at, FROM), (" knows nothing about the other tokens yet.", PLAIN)
 
 
 def _arrives(forming: Forming, layer: int) -> Spans:
@@ -228,7 +228,7 @@ def _detour(forming: Forming) -> str:
     if verdict(alone).matters:
         return ""
     only = forming.name(forming.watched)
-    return f" When only {only} did not hear it, little changed. So it came by a detour, through other tokens."
+    return f" When this token was cut off from {only} only, little changed: it came by a detour, through other tokens."
 
 
 def _next_cut(forming: Forming) -> str:

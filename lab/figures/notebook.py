@@ -104,7 +104,7 @@ class _Writer:
 
     def _model(self, model: LoadedModel) -> str:
         if model.made is None:
-            raise TypeError(f"{model.id} was made by hand; only who made it can make it again.")
+            raise TypeError(f"{model.id} was built by hand, so the notebook cannot rebuild it.")
         return self.write(model.made)
 
     def _trace(self, traced: Trace) -> str:
@@ -148,7 +148,7 @@ class _Writer:
         """Return the name of a public function or class of the lab or the standard library, and note its import."""
         module, name = thing.__module__, thing.__qualname__
         if getattr(sys.modules.get(module), name, None) is not thing:
-            raise TypeError(f"{module}.{name} is no public function or class; a notebook cannot import it.")
+            raise TypeError(f"{module}.{name} is not a public function or class, so a notebook cannot import it.")
         self.imports.setdefault(module, set()).add(name)
         return str(name)
 

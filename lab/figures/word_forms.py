@@ -109,9 +109,9 @@ def _hint(forming: Forming, others: int) -> str:
     """Say what to try next, and how many tokens are not drawn."""
     at = forming.name(forming.watched)
     said = (
-        "Click a cut word again to cut it off from every word, and once more to heal it."
+        "Click a cut word again to cut it off from every word, and once more to undo the cut."
         if forming.cuts.unheard or forming.cuts.silent
         else f"Click a word to cut it off from {at}: does it matter?"
     )
-    left = f" {others} more tokens that bring less are not drawn." if others > 0 else ""
+    left = f" {others} more tokens that contribute less are not drawn." if others > 0 else ""
     return said + left

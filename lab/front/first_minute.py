@@ -72,7 +72,7 @@ def show(question: str) -> None:
         return
     place.html(_sentence(now))
     if sentence is None and not _WRITTEN.search(BLANK_TEXT.chosen()):
-        st.caption("Your sentence has no line for the blank, so its last word is hidden.")
+        st.caption("Your sentence has no blank, so the lab hides its last word.")
     answered = _ask(now, sentence)
     play = f"{now.trace.text} {model.id}" if answered else ""
     hint = _try(now, sentence) if answered else ""
@@ -182,10 +182,13 @@ def _told(now: AskedBlank, guess: str) -> str:
     """State the probability that the model gives to the learner's word, and the word's rank."""
     pieces, known = pieces_of(now, guess), len(now.prediction.logits)
     if len(pieces) != 1:
-        return f"This model cuts “{escaped(guess)}” into {len(pieces)} pieces, and a blank holds one piece."
+        return f"This model cuts “{escaped(guess)}” into {len(pieces)} pieces, but a blank holds only one piece."
     own = candidate(now.prediction, pieces[0], now.trace.model.tokenizer)
     rank = "its best word" if own.rank == 1 else f"rank {own.rank:,}"
-    return f"The model gave “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} that it knows."
+    return (
+        f"The model gave “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} words and pieces that "
+        "it knows."
+    )
 
 
 def pieces_of(now: AskedBlank, guess: str) -> list[int]:

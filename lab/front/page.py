@@ -76,10 +76,10 @@ def _for_teachers() -> None:
     st.markdown(
         "- **Before a class.** Click Teach, or add `?teach=1` to the address of a page. The text is larger, answers "
         "wait for a click on Reveal, and nothing is scored.\n- **The same questions for everybody.** Add `?seed=7`, or "
-        "another number, to the address. Everybody who opens it gets the same checks, with the answers in the same "
-        "order.\n- **A task.** Sentence, model, step, head and cuts are part of the address. Choose them, then copy "
-        "the address.\n- **The class answers together.** Open a room. Everybody answers a question of a lesson alone, "
-        "discusses it, answers it again, and then answers a similar question about another sentence."
+        "another number, to the address. Everybody who opens this address gets the same checks, with the answers in "
+        "the same order.\n- **A task.** Sentence, model, step, head and cuts are part of the address. Choose them, "
+        "then copy the address.\n- **The class answers together.** Open a room. Everybody answers a question of a "
+        "lesson alone, discusses it, answers it again, and then answers a similar question about another sentence."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))

@@ -23,9 +23,11 @@ _COMPARED = {
 _NEEDS = {
     "previous": "The answer is one place back, whatever letter is there.",
     "same": "The answer depends only on whether an equal letter occurs elsewhere.",
-    "majority": "Every letter counts the same, wherever it is, so the answer is in the mean of all.",
-    "induction": "The answer is one place after an earlier occurrence. To find it, the key must know which letter "
-    "came before it; an earlier layer has to bring this information there.",
+    "majority": "Every letter counts the same, wherever it is, so the answer is in the mean of all letters.",
+    "induction": (
+        "The answer is one place after an earlier occurrence of the letter. To find it, the key must know which letter "
+        "came before it; an earlier layer has to bring this information there."
+    ),
 }
 
 

@@ -97,5 +97,5 @@ def _progress(model_id: str) -> None:
             f"{found.done:.0f} of {found.planned:.0f} MB" if found.planned else "asking the Hub for the download’s size"
         )
         st.progress(found.share, f"**{escaped(model_id)}**: {so_far}")
-        st.markdown("You can go on, on this page or any other: the download goes on, too.")
+        st.markdown("You can keep working, on this page or any other: the download continues.")
         st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=found.stop)

@@ -169,7 +169,7 @@ def show_numbers(
             table = make_table()
             st.dataframe(table)
             if len(table.columns) > _FIT:
-                st.caption(f"{len(table.columns)} columns: scroll the table sideways, or take the CSV.")
+                st.caption(f"{len(table.columns)} columns: scroll the table sideways, or download the CSV.")
             with st.container(horizontal=True):
                 file("CSV", key, "csv", to_csv(table))
                 if figure is not None and drawable(figure):

@@ -38,7 +38,7 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
         _progress(key)
         return
     if found is not None:
-        label, help = f"Go on: {found.share:.0%} is read", f"Somebody began this work and left the lab. {help}"
+        label, help = f"Go on: {found.share:.0%} is read", f"Somebody started this run and then left the lab. {help}"
     icon, args = ":material/play_arrow:", (key, work)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
 
@@ -141,7 +141,7 @@ def _progress(key: Hashable) -> None:
         waits = "Other runs on this server come first." if found.waiting else f"{found.share:.0%} is read."
         st.progress(found.share, waits)
         st.markdown(
-            "You can go on, on this page or any other: the run goes on, too. When you leave the lab, the run stops, "
-            "and whoever comes next can go on from there."
+            "You can keep working, on this page or any other: the run continues. When you leave the lab, the run "
+            "stops, and whoever comes next can continue it."
         )
         st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=found.stop)

@@ -86,7 +86,7 @@ def keep() -> None:
             "when you leave. On a computer that you share, click Start afresh when you are done."
         )
         st.button("Start afresh on this computer", icon=":material/restart_alt:", on_click=start_afresh)
-        st.markdown("A file takes your progress to another computer.")
+        st.markdown("You can take your progress to another computer in a file.")
         data, name, mime = progress().to_json(), "inside-bert-progress.json", "application/json"
         st.download_button("Download progress", data, name, mime, icon=":material/download:", on_click="ignore")
         offer_file()

@@ -214,8 +214,8 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
             on_change=take,
             placeholder="No job stands out",
             format_func=lambda each: f"{each[0].job.does} · {each[1].name}",
-            help="Measured on many sentences, not on yours; copying on random tokens. A head is listed only if it is "
-            "clearly better than chance.",
+            help="These jobs were measured on many sentences, not on yours; copying was measured on random tokens. A "
+            "head is listed only if it is clearly better than chance.",
         )
         if own is not None:
             st.caption(_told(*own))
@@ -227,7 +227,7 @@ def _told(job: Notable, doing: Doing) -> str:
         rule = f"always taking the word at one distance is right in {100 * (job.chance or 0):.0f}"
         return f"Right in {100 * doing.score:.0f} of 100 cases; {rule}."
     uniform = "1" if job.chance is None else f"{job.chance:.2f}"
-    return f"Its score is {doing.score:.2f} of 1; a uniform head has {uniform}."
+    return f"Its score is {doing.score:.2f} of 1; a uniform head scores {uniform}."
 
 
 def _mode() -> str:

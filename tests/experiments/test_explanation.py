@@ -50,8 +50,8 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     _, found = model_and_result(model_id)
     said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), as_frame(found).set_index("method")
     line = table.loc["raw attention"]
-    assert f"agrees with the order by blanking at **{line['ρ']:.2f}**" in said
-    assert f"over all layers, attention agrees at {table.loc['attention, all layers', 'ρ']:.2f}." in said
+    assert f"the order by blanking have a ρ of **{line['ρ']:.2f}**" in said
+    assert f"over all layers, ρ is {table.loc['attention, all layers', 'ρ']:.2f}." in said
     near = table.loc["nearness alone", "ρ"]
     assert said.endswith(f"{'does better' if near > line['ρ'] else 'reaches'}: {near:.2f}.")
     verdicts = meanings.verdict_of(found).splitlines()[1:]
@@ -61,7 +61,7 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"attention reaches {twin}" in full
     yardstick = meanings.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
-    assert f"agree most, at {off.max():.2f}" in yardstick and f"least, at {off.min():.2f}" in yardstick
+    assert f"agree most ({off.max():.2f})" in yardstick and f"agree least ({off.min():.2f})" in yardstick
     for row in found.rows:
         told = f"leads {CLAIMS[row.claim].second} by {row.effect:.2f}; in the twin it is {row.twin:.2f}".replace(
             "-", "−"

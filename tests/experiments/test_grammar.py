@@ -42,17 +42,19 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     full = meanings.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])
     best = clear.loc[points.idxmax()]
-    assert f"in points is at {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
+    assert f"lead is in {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
     layer, head = best["head"].split("-")
     ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
     assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the rule in {rule}." in said
     assert f"the head leads by {points.max():.1f} points" in full
     smaller = (clear["verdict"] == "smaller").sum()
-    assert ("all of them" if smaller == len(clear) else f"{smaller} of them") in full or not smaller
+    assert (
+        "all of these relations" if smaller == len(clear) else (f"{smaller} of these relations")
+    ) in full or not smaller
     other = table["verdict"].isin(["not reproduced", "opposite"]).sum()
     assert (f"{other} relations are not reproduced. That is a finding about m" in full) == (other > 1)
     left_open = table.loc[table["verdict"] == "inconclusive", "relation"].tolist()
-    assert (f"{', '.join(left_open)}: the interval is too wide" in full) == bool(left_open)
+    assert (f"For {', '.join(left_open)}, the interval is too wide" in full) == bool(left_open)
     bias = float((table["on A"] - table["ours"]).mean())
     assert f"{100 * abs(bias):.1f} points {'more' if bias > 0 else 'less'}" in full
 
@@ -61,9 +63,9 @@ def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarT
     rows = tuple(replace(row, p=1.0, on_a=0.0) for row in found.rows)
     nothing = replace(found, rows=rows)
     assert "In none of" in meanings.meaning_of(nothing, "m")
-    assert "points less on average" in meanings.in_full(nothing, "m")
+    assert "points less on half A" in meanings.in_full(nothing, "m")
     untestable = replace(found, rows=tuple(replace(row, reach=0.0) for row in found.rows))
-    assert "Nothing of the claim can be tested" in meanings.meaning_of(untestable, "m")
+    assert "No part of the claim can be tested" in meanings.meaning_of(untestable, "m")
 
 
 def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
@@ -74,7 +76,7 @@ def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
     held, unsure = sum(verdict in HOLDS for verdict in verdicts), verdicts.count(Verdict.INCONCLUSIVE)
     least, most = (sum(3 * count > part * len(verdicts) for part in (1, 2)) for count in (held, held + unsure))
     expected = (
-        {"count": (least, f"a head is clearly better than the best rule in {held} of {len(verdicts)}.")}
+        {"count": (least, f"a head is clearly better than the best rule in {held} of {len(verdicts)} relations.")}
         if least == most
         else {}
     )
@@ -98,7 +100,7 @@ def test_the_count_is_answered_in_thirds(found: GrammarTest, better: int, option
     twelve = replace(found, rows=(row,) * better + (none,) * (12 - better))
     assert meanings.answers(twelve)["count"] == (
         option,
-        f"a head is clearly better than the best rule in {better} of 12.",
+        f"a head is clearly better than the best rule in {better} of 12 relations.",
     )
 
 

@@ -62,7 +62,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     assert f"Of {len(table)} heads of m, {len(clear)} clearly change" in said
     assert f"{round(min(each.zero.low, each.mean.low) * len(table))} clearly cost less" in said
     chosen = [part + 1 for part in needed.heads[0]]
-    lost = f"without layer {chosen[0]}, head {chosen[1]}: {100 * needed.zero.ours:.0f} points if it writes 0, "
+    lost = f"without layer {chosen[0]}, head {chosen[1]}: {100 * needed.zero.ours:.0f} points if this head writes 0, "
     assert (lost + f"{100 * needed.mean.ours:.0f} if it writes its mean" in said) == (
         min(needed.zero.ours, needed.mean.ours) > 0
     )
@@ -70,16 +70,20 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     for row in found.rows:
         (line,) = [line for line in told if CLAIMS[row.id] in line]
         assert f"**{row.judged.verdict.value}**" in line
-    assert f"{len(clear)} of {len(table)} heads have an effect that can be told from 0" in full
-    assert f"without {(clear['change'] < 0).sum()} of them" in full
-    assert f"without {(clear['change'] > 0).sum()} it rises" in full
+    assert f"{len(clear)} of {len(table)} heads have an effect that clearly differs from 0" in full
+    assert f"for {(clear['change'] < 0).sum()} of them" in full
+    assert f"for {(clear['change'] > 0).sum()} it rises" in full
     most, before = table.iloc[0], found.plain.mean()
-    assert f"without head {most['head']}: the mean difference goes from {before:.2f} to" in full
-    assert f"{before + most['change']:.2f}, the accuracy changes by {100 * most['change of the accuracy']:+.1f}" in full
+    assert f"without head {most['head']}: the mean logit difference goes from {before:.2f} to" in full
+    assert (
+        f"{before + most['change']:.2f}, and the accuracy changes by {100 * most['change of the accuracy']:+.1f}"
+    ) in full
     head = tuple(int(part) - 1 for part in most["head"].split("-"))
     turned = (found.changed[head] > 0).astype(float) - (found.plain > 0)
     changes = [100 * turned[found.of(each.id)].mean() for each in found.templates if not each.refused]
-    assert f"By template, this change is from {min(changes):+.0f} (" in full and f" to {max(changes):+.0f} (" in full
+    assert (
+        f"Among the templates, this change ranges from {min(changes):+.0f} ("
+    ) in full and f" to {max(changes):+.0f} (" in full
     assert f"prefers the good form in {(found.plain > 0).sum()} of {len(found.plain)} pairs" in full
 
 
@@ -110,7 +114,7 @@ def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> 
 def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
     nothing = np.zeros(found.shape)
     said = meanings.in_full(with_effect(found, nothing + 0.1, nothing > 0), "m")
-    assert "There is no head without which the logit difference falls" in said and "**0 of" in said
+    assert "Removing a single head never lowers the mean logit difference" in said and "**0 of" in said
 
 
 @pytest.mark.parametrize(("share", "option"), [(0.0, 0), (0.25, 0), (0.5, 1), (0.75, 2), (1.0, 3)])
@@ -132,7 +136,7 @@ def test_how_many_can_go(found: NeededTest, step: int) -> None:
     assert meanings.last_for_nothing(cut) == found.away[step - 1]
     assert meanings.answers(cut)["go"] == (
         option,
-        f"with {found.away[step - 1]} heads removed the model is not clearly worse yet.",
+        f"with {found.away[step - 1]} heads removed, the model is not clearly worse.",
     )
     assert f"The {found.away[step - 1]} least important heads can be removed together" in meanings.meaning_of(cut, "m")
     assert meanings.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == every
@@ -153,7 +157,7 @@ def test_the_ablations_agree_as_their_ranks_do(found: NeededTest) -> None:
     assert low == pytest.approx(spearman(means[one], means[two])) and low == pytest.approx(np.min(expected))
     assert f"rank correlation is {low:.2f}" in meanings.agreement_of(found)
     largest = {each.largest for each in found.effects if each.name in ABLATIONS}
-    assert ("All five name the same head" in meanings.agreement_of(found)) == (len(largest) == 1)
+    assert ("All five ways name the same head" in meanings.agreement_of(found)) == (len(largest) == 1)
 
 
 def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> None:

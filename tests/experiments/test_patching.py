@@ -50,7 +50,7 @@ def with_stream(found: PatchingTest, subject: list[float], asked: list[float]) -
 def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
     said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), figures.as_frame(found)
     b = [row for row in found.pairs if row.pair.half == 1]
-    assert f"{np.mean([row.clean - row.corrupt for row in b]):.2f} logits apart" in full
+    assert f"the two logits by {np.mean([row.clean - row.corrupt for row in b]):.2f} on average" in full
     located = table[table["direction"] != "–"]
     held = located["verdict"].isin([verdict.value for verdict in HOLDS]).sum()
     assert (f"**{held} of 8**" in full) == (held < 8) and ("All 8 claims" in full) == (held == 8)
@@ -72,7 +72,7 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
         assert set(re.findall(r"\*\*(.*?)\*\*", told)) == set(both["verdict"])
     assert ("**Also untrained**" in verdicts) == ("also untrained" in located["verdict"].tolist())
     relay = figures.relay_frame(found).query("direction == @choices.SUFFICES")
-    assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings the number there" in said
+    assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings the number to the asked token" in said
     assert f"alone it recovers {relay['carried'].iloc[0]:.0%}" in said
     single = relay[relay["held network"].str.startswith("that of")]
     assert f"{single['carried'].min():.0%} when the feed-forward network of layer" in full
@@ -153,7 +153,7 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     found, labels = own_patching(gpt2, two), figures.labels(gpt2, two)
     said = meanings.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
-    assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers most: {stream[1].max():.0%}" in said
+    assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers the most: {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
     first = next(layer for layer in range(1, len(stream)) if (most[layer - 1 :] == two.place).all())
     last = first == len(stream) - 1

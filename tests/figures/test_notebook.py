@@ -97,7 +97,7 @@ def test_the_table_of_tokens_is_made_again(plain: Trace) -> None:
 def test_what_no_line_can_make_is_refused(plain: Trace) -> None:
     with pytest.raises(TypeError, match="ndarray cannot be written"):
         python_of(partial(attention.attention_map, plain, 0, head=np.zeros(3)))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="no public function"):
+    with pytest.raises(TypeError, match="not a public function"):
         python_of(partial(lambda traced: traced, plain))
 
 

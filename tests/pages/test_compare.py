@@ -69,7 +69,7 @@ def test_every_text(causal: bool, offer: Offer) -> None:
     for text in EMPTY:
         at.session_state["other_text"] = text
         show(at, TWO_TEXTS, COMPARED[0])
-        assert "Until you type text B" in words(at)
+        assert "Until you type a text B" in words(at)
 
 
 # What the bench opens on, in each way to compare two runs of one model: at least so much has to change.
@@ -126,7 +126,7 @@ def test_any_text_alone_has_something_to_be_compared_with() -> None:
         at.text_area(key="text").set_value(text)
         at.text_input(key="pair").set_value(pair).run()
         assert not at.exception and not at.error, kind
-        assert "Until you type text B" in words(at) and "**An example**" not in words(at), kind
+        assert "Until you type a text B" in words(at) and "**An example**" not in words(at), kind
         assert drawn(at) >= 2 or "is not a word" in words(at), kind
 
 

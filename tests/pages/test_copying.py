@@ -113,4 +113,4 @@ def test_a_small_model_is_measured_live(offer: Offer, monkeypatch: pytest.Monkey
     at = reveal(visit(PAGE, model=offer("gpt2")))
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "Measured on this server" in words(at)
+    assert at.dataframe and "measured on this server" in words(at)

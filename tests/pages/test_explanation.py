@@ -47,7 +47,7 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     assert "of your" not in words(at) and at.multiselect[0].disabled
     at.session_state["_methods_agree"] = True
     at.run()
-    assert len(at.get("vega_lite_chart")) == 2 and "least, at" in words(at)
+    assert len(at.get("vega_lite_chart")) == 2 and "agree least (" in words(at)
     assert found.made is not None and found.made.command in words(at)
 
 
@@ -111,4 +111,4 @@ def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatc
     assert "not been measured yet" in words(at)
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "Measured on this server" in words(at) and "too few" in words(at)
+    assert at.dataframe and "measured on this server" in words(at) and "too few" in words(at)

@@ -176,7 +176,7 @@ def test_a_download_shows_its_megabytes_and_the_page_beside_it_goes_on(
     next(button for button in at.button if button.label == "Download 599 MB").click().run()
     assert here.wait(20)
     at.run()
-    assert not at.exception and "go on" in words(at)
+    assert not at.exception and "keep working" in words(at)
     (bar,) = at.get("progress")
     assert "140 of 601 MB" in bar.proto.text.replace("\\", "") and bar.proto.value == 23
     # The page beside it is a page of the default model, and another page says the same.
@@ -312,7 +312,7 @@ def test_without_a_database_the_room_says_so(monkeypatch: pytest.MonkeyPatch, va
     monkeypatch.delenv("LAB_ROOMS", raising=False)
     monkeypatch.setenv(variable, "/proc/nowhere")  # a home where nobody may write, an address that is none
     at = visit("40_Room.py", room="K7W2QD")
-    assert not at.exception and "does not answer" in words(at)
+    assert not at.exception and "does not respond" in words(at)
     assert "/proc" not in words(at)
     at = visit(PAGE, room="K7W2QD")
     assert not at.exception and "/proc" not in words(at)

@@ -103,7 +103,7 @@ def test_the_bench_opens_on_the_widest_band_between_words_of_the_head_that_shows
 def test_a_threshold_that_no_word_reaches_is_explained() -> None:
     largest = trace().attention.numpy().mean(axis=1)[:, 1:-1, 1:-1].max()
     at = by_weight(text=TEXT, flow_threshold="0.5", flow_tokens="Words only")
-    assert largest < 0.5 and f"No link reaches 0.5; the strongest has {largest:.4f}" in words(at)
+    assert largest < 0.5 and f"No link reaches the threshold 0.5; the strongest has {largest:.4f}" in words(at)
 
 
 def test_following_a_token() -> None:
@@ -203,7 +203,7 @@ def test_the_tree_reads_one_layer_a_level(head: int | None, residual: bool) -> N
         assert arrays["rolled"][node] == pytest.approx(rolled, rel=1e-4)
     last = arrays["depth"] == 3
     best = int(np.flatnonzero(last)[arrays["product"][last].argmax()])
-    assert f"multiply to **{share(float(arrays['product'][best]))}**" in words(at)
+    assert f"the product of its weights is **{share(float(arrays['product'][best]))}**" in words(at)
     assert f"add up to **{arrays['rolled'][best]:.4f}**" in words(at)
 
 

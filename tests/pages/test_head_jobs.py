@@ -32,7 +32,7 @@ def test_a_job_leads_to_its_head(page: str) -> None:
     menu.select_index(place).run()
     assert not at.exception
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (doing.layer + 1, doing.head + 1)
-    assert f"score is {doing.score:.2f} of 1; a uniform head has {each.chance:.2f}." in words(at)
+    assert f"score is {doing.score:.2f} of 1; a uniform head scores {each.chance:.2f}." in words(at)
 
 
 def test_a_head_without_a_job_after_one_with_one() -> None:

@@ -120,7 +120,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     assert stopped and "not been measured yet" in words(at)
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "Measured on this server" in words(at)
+    assert at.dataframe and "measured on this server" in words(at)
 
 
 def test_a_vocabulary_without_the_words_is_told_so(offer: Offer) -> None:

@@ -103,7 +103,8 @@ def test_the_sentences_about_deciding_are_computed() -> None:
     order = found.order.tolist()
     only, without = (score_with(traced, (layer, head), "delimiter", part) for part in (order[:2], order[2:]))
     assert (
-        f"With only the 2 strongest dimensions the softmax gives **{only:.3f}**, without them **{without:.3f}**" in said
+        f"With only the 2 strongest dimensions, the score is **{only:.3f}**; without them, it is **{without:.3f}**"
+        in said
     )
 
 
@@ -181,7 +182,7 @@ def test_bad_links_are_said() -> None:
     assert "pattern must be one of" in said and "keys must be one of" in said
     assert "dimensions must be a number from 0 to 256" in said
     at.number_input(key="dimensions").set_value(200).run()
-    assert "This head has 32 dimensions, so 200 became 32" in plain(at)
+    assert "This head has 32 dimensions, so you see 32 instead of 200" in plain(at)
     assert at.selectbox(key="pattern").options == [OWN_PATTERN, *(p.name for p in DECIDED)]
 
 

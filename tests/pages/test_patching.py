@@ -132,7 +132,7 @@ def test_a_model_without_a_result_is_measured_in_the_background(
     assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
     worked(at)
-    assert at.dataframe and "Measured on this server" in words(at)
+    assert at.dataframe and "measured on this server" in words(at)
 
 
 def test_what_cannot_be_tested_is_said_and_a_pair_can_be_typed_all_the_same(offer: Offer) -> None:

@@ -121,7 +121,7 @@ def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None
     again(teacher)
     assert "5 answers in this round" in words(teacher)
     press(teacher, "Close the round")
-    assert "80% of the answers are right" in words(teacher) and "Sure and wrong: 1" in words(teacher)
+    assert "80% of the answers are right" in words(teacher) and "Sure of a wrong answer: 1" in words(teacher)
     press(teacher, "Let them discuss")
     press(teacher, "Open round 2")
     assert "answer again" in words(again(learner))
@@ -218,8 +218,8 @@ def test_a_database_that_is_away_is_a_sentence(browsers: Browsers, monkeypatch: 
     with monkeypatch.context() as patched:
         patched.setattr(RoomServer, "_look", away)
         at = visit(ROOM, room="222222")
-        assert "does not answer" in words(at)
-        assert "does not answer" in words(press(visit(ROOM), "Open a room"))
+        assert "does not respond" in words(at)
+        assert "does not respond" in words(press(visit(ROOM), "Open a room"))
         reveal(visit(LESSON, room="222222"))
     assert "no room with this code" in words(again(at))
 

@@ -42,10 +42,10 @@ def test_whoever_is_taken_out_is_told_and_can_come_in_again(browsers: Browsers) 
     learner = answer(visit(ROOM, room=code), 0)
     teacher.switch_page(f"pages/{ROOM}")
     press(again(teacher), "Take them out")
-    assert "1 person is out of the room, and the door is closed" in words(teacher)
+    assert "1 person was removed from the room, and the door is closed" in words(teacher)
     state = server().rooms.taught(code, key).state
     assert (state.people, state.answers) == (0, 0)
-    assert "taken you out" in words(again(learner)) and not learner.radio
+    assert "removed you" in words(again(learner)) and not learner.radio
     assert "Your answer is in" not in words(learner)
     press(learner, "Come in again")
     assert "closed the door" in words(learner)

@@ -123,7 +123,7 @@ def test_odd_links_are_mended_and_said() -> None:
     assert "<i>" not in said.replace("\\<", "")
     at = visit(PAGE, tensor="hidden_states", state="99")
     last = runs.model(DEFAULT_MODEL).config.layers
-    assert f"state 99 became {last}" in words(at)
+    assert f"you see {last} instead of 99" in words(at)
     assert "**Hugging Face**" in words(open_badge(at)) and f"hidden_states[{last}].numpy()" in python(at)
     assert "variant must be one of" in words(visit(PAGE, step=VARIANT_STEP, variant="nope"))
 

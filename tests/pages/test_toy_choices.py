@@ -19,7 +19,7 @@ def test_the_number_of_heads_can_be_chosen_or_is_explained(page: str, toy: Toy, 
     at = visit(page, mode="Toy", toy_weights=weights)
     random = [box for box in at.sidebar.number_input if box.key == "toy_heads"]
     trained = [box for box in at.sidebar.segmented_control if box.key == "toy_trained_heads"]
-    fixed = [caption for caption in at.sidebar.caption if "number is fixed" in caption.value]
+    fixed = [caption for caption in at.sidebar.caption if "number of heads is fixed" in caption.value]
     assert len(random) + len(trained) + len(fixed) == 1
     if toy is Toy.HEADS:
         assert bool(random) == (weights == RANDOM) and bool(trained) == (weights == TRAINED)

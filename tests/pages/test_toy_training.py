@@ -66,7 +66,7 @@ def test_shown_accuracy_and_chance_are_the_run_s() -> None:
     run = live.finished_run(Plan("previous", 1, 8, 8, 0))
     assert run is not None
     assert f"**{run.latest.accuracy:.1%}** of the answers" in words(at)
-    assert f"commonest answer would get {chance(run.plan):.1%}" in words(at)
+    assert f"commonest answer would be right in {chance(run.plan):.1%}" in words(at)
 
 
 def test_other_steps_and_lessons_show_the_trained_toy() -> None:

@@ -153,10 +153,10 @@ def copying_table(model: LoadedModel) -> Lines:
 
 TABLES: tuple[tuple[str, Callable[[LoadedModel], Lines]], ...] = (
     ("Do heads know grammar?", grammar_table),
-    ("Which heads does it need?", needed_table),
-    ("Which heads does it need? Template by template", templates_table),
+    ("Which heads does a model need?", needed_table),
+    ("Which heads does a model need? Template by template", templates_table),
     ("Is attention an explanation?", explanation_table),
-    ("Where is it kept?", patching_table),
+    ("Where is grammatical number kept?", patching_table),
     ("How does copying work?", copying_table),
 )
 

@@ -142,7 +142,7 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
     if example:
         return page.run(a.model.id, text, pair, whose="Text B: ")
     what = "the two texts of A, swapped" if pair else "A with its words in reverse order"
-    st.caption(f"Until you type text B, it is {what}.")
+    st.caption(f"Until you type a text B, the lab uses {what}.")
     return page.run(a.model.id, text, pair, whose="Text B: ")
 
 
@@ -212,8 +212,8 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
         b = changed(a, changes)
     except ValueError:
         st.info(
-            f"{named(a, query)} attends to {named(a, key)} only. If this is blocked, the query has nothing left to "
-            "attend to. Choose another pair.",
+            f"{named(a, query)} attends only to {named(a, key)}. If this link is blocked, the query has nothing left "
+            "to attend to. Choose another pair.",
             icon=":material/block:",
         )
         b = a

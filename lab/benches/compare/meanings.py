@@ -15,10 +15,10 @@ def best_words(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) ->
     one_run, other_run = runs
     (first, p), (second, q) = (_best(each) for each in (a, b))
     if first == second:
-        said = f"Both expect {quoted(first)} most: A gives it {p:.2f}, B {q:.2f}."
+        said = f"Both expect {quoted(first)} most: A gives this word {p:.2f}, and B gives it {q:.2f}."
         moved = "does not change the word that comes first"
     else:
-        said = f"A expects {quoted(first)} most, with {p:.2f}; B expects {quoted(second)}, with {q:.2f}."
+        said = f"A’s first word is {quoted(first)} ({p:.2f}), and B’s is {quoted(second)} ({q:.2f})."
         moved = "is enough to move the model from one word to the other"
     places = [at for at, (one, other) in enumerate(zip(one_run.tokens, other_run.tokens, strict=False)) if one != other]
     alike = one_run.model.id == other_run.model.id and one_run.interventions == other_run.interventions

@@ -68,7 +68,9 @@ def _details(figure: str, at: At) -> At:
     if figure == comparable.SENTENCES:
         at = replace(at, measure=MEASURE.choose("Measure"))
     if figure in (comparable.METRIC, comparable.SPECIALIZATION):
-        version = VERSION.choose("Version", help="Corrected for the text’s length, or relative to an even spread.")
+        version = VERSION.choose(
+            "Version", help="Corrected values allow for the text’s length, or are relative to an even spread."
+        )
         at = replace(at, corrected=version == CORRECTED)
     return at
 

@@ -53,7 +53,7 @@ def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
     if len(rolled) > 1:
         meaning(
             f"After all layers up to this one, {view.name(other)} contributes most to {view.name(view.token)}: "
-            f"**{rolled[other]:.2f}**, while layer {view.layer + 1} alone gives {raw[other]:.2f}. {kept}."
+            f"**{rolled[other]:.2f}**; in layer {view.layer + 1} alone, its share is {raw[other]:.2f}. {kept}."
         )
     else:
         meaning(f"In rollout, {kept}.")

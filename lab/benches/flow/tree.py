@@ -115,9 +115,9 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     counted = "the contributions that lead" if view.norms else "the attention that leads"
     product = share(float(tree.product[best]))
     meaning(
-        f"The strongest path to {view.name(view.token)} is {path}: its weights multiply to **{product}**. All "
-        f"{len(last):,} paths drawn to the last level carry {percent(drawn)} of {counted} to the root."
-        f"{_parked(view, tree, best)}"
+        f"The strongest path to {view.name(view.token)} is {path}: the product of its weights is **{product}**. All "
+        f"{len(last):,} paths drawn to the last level carry {percent(drawn)} of {counted} to the "
+        f"root.{_parked(view, tree, best)}"
     )
     st.caption("The tree says what could arrive, not what a prediction depends on.")
     if asked > view.layer + 1:
@@ -128,9 +128,9 @@ def _say_layers(view: FlowView, tree: Tree, depth: int, asked: int) -> None:
     with st.expander("How to read it", icon=":material/help:"):
         st.markdown(
             f"The root is {view.name(view.token)} after layer {view.layer + 1}. Each level reads the layer below: here "
-            f"{read}, {view.heads}, which ends at {end}. A token can occur on a path several times, because in each "
-            "layer it also reads itself. Over *all* paths between the two ends of the strongest path, drawn or not, "
-            f"the products add up to **{tree.rolled[best]:.4f}**: that is rollout over the same layers."
+            f"{read}, {view.heads}. The tree ends at {end}. A token can occur on a path several times, because in each "
+            "layer it also reads itself. The products of *all* paths between the two ends of the strongest path, drawn "
+            f"or not, add up to **{tree.rolled[best]:.4f}**: that is rollout over the same layers."
         )
 
 
@@ -140,8 +140,8 @@ def _parked(view: FlowView, tree: Tree, best: int) -> str:
     if not inner or not all(view.trace.encoding.special[token] for token in inner):
         return ""
     return (
-        "\n\nBetween the path’s two ends there are only special tokens, on which heads often rest (lesson 5; Clark et "
-        "al. 2019). Choose *Words only* to see the paths through words."
+        "\n\nBetween the path’s two ends there are only special tokens, which often get much attention (lesson 5; "
+        "Clark et al. 2019). Choose *Words only* to see the paths through words."
     )
 
 

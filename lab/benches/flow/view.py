@@ -172,7 +172,7 @@ def _say_none(view: FlowView, read: Reading, threshold: float, source: int | Non
     seen = maps[:, rows][:, :, rows] if source is None else maps[:1, rows][:, :, [source]]
     where = "No link" if source is None else f"In layer 1 no link from {view.name(source)}"
     st.info(
-        f"{where} reaches {threshold:g}; the strongest has {seen.max():.4f}. Choose a lower threshold.",
+        f"{where} reaches the threshold {threshold:g}; the strongest has {seen.max():.4f}. Choose a lower threshold.",
         icon=":material/filter_alt:",
     )
 

@@ -51,7 +51,7 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
     st.markdown(
-        "A line runs from a token (left) to one that it looks at (right): the darker, the more attention it gets."
+        "A line runs from a token (left) to one that it looks at (right): the darker the line, the more attention."
     )
     reported = mount("head_view", view.payload(), "head_view", states=("heads",))["heads"]
     if isinstance(reported, str) and reported != st.session_state.get("_head_view.reported"):
@@ -64,9 +64,9 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
     if (told := tied(trace)) is not None:
         st.markdown(told)
     st.caption(
-        "Click a head’s number to switch it on or off, double-click it to see this head alone with all its lines; of "
-        "many heads you see only the strongest lines. Hover or use the arrow keys for numbers; click or press Enter to "
-        "lock."
+        "Click a head’s number to switch it on or off; double-click it to see this head alone, with all its lines. "
+        "With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers; click or press "
+        "Enter to keep them."
     )
     again = partial(strongest_edges, trace, layer, heads, units == WORDS)
     show_numbers(again, "strongest-edges", again)

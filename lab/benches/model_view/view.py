@@ -83,7 +83,10 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         view = view_of(trace, opened, frames_of(trace, colour, corrected, tau), told)
         size = view.thumbnails.block
         block = "" if size == 1 else f" A cell shows the largest weight of {size} × {size} tokens."
-        st.markdown(f"Each small map is a head: its rows look, its columns are looked at. Click one to open it.{block}")
+        st.markdown(
+            "Each small map is a head: each row is a token that looks, each column a token that is looked "
+            f"at. Click a map to open it.{block}"
+        )
         mount("model_view", view.payload(), _KEY, states=("opened",))
         if colour in _PATTERNS:
             st.caption(_beside_chance(trace, colour))
@@ -118,7 +121,7 @@ def _beside_chance(trace: Trace, colour: str) -> str:
     place, chance = _PATTERNS.index(colour), trace_chance(trace)
     uniform, untrained = float(chance.uniform[place]), float(chance.untrained[place])
     if np.isnan(uniform):
-        return "This text has no case of the pattern, or a causal model cannot show it."
+        return "This text has no case of the pattern, or the model is causal and cannot show it."
     named = int(np.count_nonzero(trace_names(trace) == PATTERNS[place].id))
     return (
         f"On this text a uniform head scores {uniform:.3f}, and the best head of the same architecture with random "

@@ -70,7 +70,7 @@ def show_neurons(view: NeuronView) -> None:
     _say_row(view, row, around)
     st.caption(
         "A cell is a dimension of this head; Vig (2019) calls these dimensions neurons. Hover a cell, or use the arrow "
-        "keys on a key, for its dimension in every strip. Click a key, or press Enter, for its sum term by term."
+        "keys on a key, to see its dimension in every strip. Click a key, or press Enter, to see its sum term by term."
     )
     show_numbers(chart.table, "neuron-view", call)
     code(neurons.neuron_row)
@@ -133,10 +133,10 @@ def _choose_count(view: NeuronView) -> int:
     """Draw, folded, the choice of how many dimensions are kept or left out."""
     with st.expander("More controls", icon=":material/tune:"):
         asked = parameters.DIMENSIONS.choose(
-            "Strongest dimensions", width=180, help="The number of dimensions that are kept alone, or left out."
+            "Strongest dimensions", width=180, help="This many of the strongest dimensions are kept alone, or left out."
         )
     if asked > view.width:
-        selection.note(f"This head has {view.width} dimensions, so {asked} became {view.width}.")
+        selection.note(f"This head has {view.width} dimensions, so you see {view.width} instead of {asked}.")
     return min(asked, view.width)
 
 
@@ -188,7 +188,7 @@ def _say_decision(found: Decision, pattern: Pattern) -> None:
         st.info("The other keys score as high or higher: no dimension carries this pattern here.")
         return
     more = f", {many} carry {found.share(many):.0%}" if many is not None and many > few else ""
-    beyond = " The other dimensions take some of it away." if found.share(few) > 1 else ""
+    beyond = " The other dimensions reduce the difference." if found.share(few) > 1 else ""
     meaning(f"{carried(found, few)}{more}.{beyond} {leader(found)}")
     st.caption(said)
 
@@ -207,9 +207,10 @@ def leader(found: Decision) -> str:
         return f"Dimension {dimension + 1} adds the most for every query."
     if leaders == queries:
         return "A different dimension adds the most for each query."
-    others = "one other" if leaders == 2 else f"{leaders - 1} others"
+    others = "one other does" if leaders == 2 else f"{leaders - 1} others do"
     return (
-        f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries, {others} for the rest."
+        f"Dimension {dimension + 1} adds most for {round(share * queries)} of {queries} queries; {others} so for the "
+        "rest."
     )
 
 
@@ -218,8 +219,9 @@ def _say_kept(found: Decision, kept: Kept, count: int) -> None:
     only, without = kept.at(count)
     every, none = kept.at(len(found.order))
     st.caption(
-        f"The head’s score is **{every:.3f}**. With only the {count} strongest dimensions the softmax gives "
-        f"**{only:.3f}**, without them **{without:.3f}**. With no dimension at all, attention is uniform: {none:.3f}."
+        f"The head’s score is **{every:.3f}**. With only the {count} strongest dimensions, the score is "
+        f"**{only:.3f}**; without them, it is **{without:.3f}**. With no dimension at all, attention is uniform and "
+        f"the score is {none:.3f}."
     )
 
 

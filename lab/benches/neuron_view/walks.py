@@ -76,13 +76,13 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
     )
     same = len(set(strongest[0]).intersection(*strongest[1:]))
     told = (
-        "none is among the strongest at all of these tokens"
+        "No dimension is among the strongest at all of these tokens"
         if not same
         else f"{same} of them are among the strongest at all of these tokens"
     )
     return (
-        f"The {_STRONGEST} dimensions that add most, {listed}: {told}. In BERT base, the dimensions of such a head "
-        "differ from place to place, as the head must know which place comes next (Vig 2019)."
+        f"These are the {_STRONGEST} dimensions that add most, {listed}. {told}. In BERT base, the dimensions of such "
+        "a head differ from place to place, because the head must know which place comes next (Vig 2019)."
     )
 
 
@@ -130,8 +130,8 @@ def _either(walk: Walk) -> str:
     if not walk.best.named or enough[0] != enough[1]:
         return ""
     if enough[0]:
-        return " Either part of the dimensions is enough alone to give the head its name."
-    return " Neither part of the dimensions is enough alone to give the head its name."
+        return " Each of the two parts alone is enough to give the head its name."
+    return " Neither of the two parts alone is enough to give the head its name."
 
 
 def _ways(walk: Walk) -> None:

@@ -105,10 +105,12 @@ def _choose_words(trace: Trace) -> str | None:
 
 
 def _warn(raw: Variant, found: Variant) -> None:
-    before = "without bound, as one is 0" if raw.spread == float("inf") else f"up to {raw.spread:,.0f} times"
+    before = (
+        "without bound, because one is 0" if raw.spread == float("inf") else (f"by a factor of up to {raw.spread:,.0f}")
+    )
     st.warning(
-        f"softmax\\_scale flattens every head. Within a row of this one, the raw weights differ {before}; here they "
-        f"differ by {found.spread:.2f} times at most.",
+        f"softmax\\_scale flattens every head. Within one row of the raw map, the weights differ {before}; here the "
+        f"largest is at most {found.spread:.2f} times the smallest.",
         icon=":material/horizontal_rule:",
     )
 
@@ -133,7 +135,7 @@ def _show_removed(trace: Trace, place: tuple[int, int], found: Variant, cut: str
     worst = int(found.removed.argmax())
     name = variant_figures.labels(trace, found.name, cut)[worst].split(" · ", 1)[1]
     st.markdown(
-        f"**Removed mass: {found.removed.mean():.1%}** of the attention on average went to {special} and is not on the "
-        f"map. {quoted(name)} gave them most: {found.removed[worst]:.1%}."
+        f"**Removed mass: {found.removed.mean():.1%}.** On average, this share of the attention went to {special} and "
+        f"is not on the map. {quoted(name)} gave these tokens most: {found.removed[worst]:.1%}."
     )
     draw(partial(variant_figures.removed_mass, trace, *place, found.name, cut), "removed-mass")

@@ -141,7 +141,7 @@ def _choose_part(trace: Trace, entry: TensorEntry, layer: int, head: int) -> Cut
 def _choose_state(layers: int) -> int:
     asked = STATE.chosen()
     if asked > layers:
-        selection.note(f"The states run from 0, the embeddings, to {layers}; state {asked} became {layers}.")
+        selection.note(f"The states run from 0, the embeddings, to {layers}; you see {layers} instead of {asked}.")
     return STATE.choose("State (0: embeddings)", range(layers + 1), min(asked, layers))
 
 

@@ -23,7 +23,7 @@ class Example:
 EXAMPLES = (
     Example(
         "A pronoun", "She gave her brother the book that he wanted.",
-        "The sentence of the course. One head is followed in it, from lesson 3 on.",
+        "The sentence of the course. The lessons follow one head in this sentence, from lesson 3 on.",
         about="he",
     ),
     Example(
@@ -33,7 +33,7 @@ EXAMPLES = (
     ),
     Example(
         "Agreement", "The boys [MASK] playing in the garden.",
-        "The verb must fit *boys*. Change it to *boy*, and see which word fills the blank.",
+        "The verb must fit *boys*. Change *boys* to *boy*, and see which word fills the blank.",
     ),
     Example(
         "Agreement across a phrase", "The keys to the cabinet [MASK] on the table.",
@@ -55,7 +55,7 @@ EXAMPLES = (
     ),
     Example(
         "A name", "Marie Curie was born in Warsaw and worked in Paris.",
-        "Names are often rare. How many pieces does the model cut them into?",
+        "Names are often rare. Into how many pieces does the model cut each name?",
     ),
     Example(
         "A garden path", "The old man the boat.",
@@ -63,7 +63,7 @@ EXAMPLES = (
     ),
     Example(
         "An idiom", "He kicked the bucket after a long illness.",
-        "Nobody kicks a bucket here. Do the vectors of *kicked* and *bucket* show it?",
+        "Nobody kicks a bucket here. Do the vectors of *kicked* and *bucket* show this?",
     ),
     Example(
         "A rare word", "The unhappily overworked photographers rebuilt everything.",
@@ -105,13 +105,13 @@ EXAMPLES = (
     ),
     Example(
         "A nearer noun", "The dog from down the street ran up to me and [MASK].",
-        "*Ran* belongs to *dog*, five words before it, but *street* is right before it. At which of the two does a "
-        "head look from *ran*?",
+        "*Ran* belongs to *dog*, five words before it, but *street* is right before it. From *ran*, does a head look "
+        "at *dog* or at *street*?",
     ),
     Example(
         "Every letter", "The quick brown fox jumps over the lazy dog.",
-        "It has every letter of the alphabet, and two nouns. Which heads look from *fox* at *brown*, and from *dog* at "
-        "*lazy*?",
+        "This sentence has every letter of the alphabet, and two nouns. Which heads look from *fox* at *brown*, and "
+        "from *dog* at *lazy*?",
     ),
 )  # fmt: skip
 

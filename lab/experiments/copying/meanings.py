@@ -22,13 +22,14 @@ _WEAK, _WELL = 0.25, 0.75
 ASKS = (
     open_question(
         "random",
-        "Take away the head that looks for what came next last time. Then take away other heads instead, up to "
-        f"{DRAWS}, one at a time. How many of these heads does the model need at least as much?",
+        "Remove the head that looks for the token that came next last time. Then remove other heads instead, up to "
+        f"{DRAWS}, one at a time. How many of these other heads does the model need at least as much?",
         ("none", "up to half", "more than half"),
     ),
     open_question(
         "position",
-        "Does that head count tokens back? In a text without repetition, how much does it look at the same distance?",
+        "Does that head just count tokens back? In a text without repetition, how much attention does it give to the "
+        "token at the same distance?",
         ("as much", "about half as much", "hardly at all"),
     ),
 )
@@ -40,13 +41,13 @@ def answers(found: CopyingTest) -> dict[str, Right]:
     given = {
         "random": (
             0 if not alike else 1 if 2 * alike <= drawn else 2,
-            f"{alike} of {drawn} random heads raise the loss as much.",
+            f"{alike} of {drawn} random heads raise the loss at least as much.",
         )
     }
     if (place := position(found)) is not None:
         repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
         option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
-        why = f"the head gives {fresh:.2f} to that place, and {repeated:.2f} where the token comes back."
+        why = f"the head gives {fresh:.2f} of its attention to that place, against {repeated:.2f} in repeated text."
         given["position"] = (2 - option, why)
     return given
 
@@ -82,8 +83,8 @@ def in_full(found: CopyingTest) -> str:
     """State the rise if heads write 0, the largest possible rise, both heads' looks, the rise without both, caveats."""
     best = found.rows[0]
     at_0 = (
-        f"When head {best.name} writes 0, not its mean, the loss rises by {signed(best.zero.rise)}; for a random head "
-        f"it rises by {signed(_random_rise(found, ZERO))}."
+        f"When head {best.name} writes 0 instead of its mean, the loss rises by {signed(best.zero.rise)}; when a "
+        f"random head does, it rises by {signed(_random_rise(found, ZERO))}."
     )
     parts = [at_0, _bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
     return "\n\n".join(part for part in parts if part)
@@ -100,9 +101,9 @@ def _bounded(found: CopyingTest) -> str:
         return said
     names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
     return (
-        f"{said} A head that writes 0 costs more than that here: {names}. Part of this cost is not lost copying: the "
-        "layers above meet a vector that they never met before. The mean is gentler, and the verdict takes the smaller "
-        "effect."
+        f"{said} A head that writes 0 costs more than that here: {names}. Part of this cost has nothing to do with "
+        "copying: the layers above get a vector that they never got in training. The mean disturbs them less, and the "
+        "verdict uses the smaller effect."
     )
 
 
@@ -128,14 +129,14 @@ def _looks(found: CopyingTest) -> str:
     rank = 1 + int((found.previous > found.previous[source]).sum())
     place = "the most of all" if rank == 1 else f"number {rank} of all"
     told = (
-        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} to the token before, {place} "
-        f"{found.previous.size} heads."
+        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} of its attention to the token before: "
+        f"{place} {found.previous.size} heads."
     )
     if rank > 1 or any(row.judged.verdict not in HOLDS for row in found.rows):
         return told
     return (
-        f"{told} So they can work together as the claim says: {_name(source)} tells each token which one came before "
-        f"it, and {_name(best)} looks for the token that had the current one before it."
+        f"{told} So the two heads can work together as the claim says: {_name(source)} tells each token which token "
+        f"came before it, and {_name(best)} looks for a token that came after the current one."
     )
 
 
@@ -159,11 +160,11 @@ def _together(found: CopyingTest) -> list[str]:
         return [f"{away} changes next to nothing: {_name(source)} helps through {one.name}."]
     if max(one.second.mean(), both.second.mean()) >= found.alike:
         return [
-            f"{away} says nothing about copying: the model copies no more than one that gives every token the same "
-            "probability."
+            f"{away} says nothing about copying: the model then copies no better than one that gives every token the "
+            "same probability."
         ]
     if side == 2:
-        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does not help {one.name} alone."]
+        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does more than help {one.name}."]
     return []
 
 
@@ -172,11 +173,11 @@ def _copies(found: CopyingTest, model_id: str) -> str:
     first, second, alike = _first(found), _second(found), found.alike
     name = escaped(model_id)
     if second >= first:
-        return f"**{name} does not copy:** its loss is {second:.1f} in the second copy, {first:.1f} in the first."
+        return f"**{name} does not copy:** its loss is {second:.1f} in the second copy and {first:.1f} in the first."
     if second >= alike:
         return (
-            f"**{name} copies next to nothing:** its loss is {second:.1f} in the second copy, and it would not be "
-            f"higher if every token had the same probability, {alike:.1f}."
+            f"**{name} copies next to nothing:** its loss in the second copy is {second:.1f}, no lower than the loss "
+            f"of a model that gives every token the same probability, {alike:.1f}."
         )
     share = (alike - second) / alike
     how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
@@ -195,7 +196,7 @@ def _random(found: CopyingTest) -> list[str]:
     if best.judged.verdict not in HOLDS or most.rise < best.mean.rise / 2:
         return []
     score, other = found.induction[head], found.induction[found.best]
-    said = f"One of the random heads, {most.run.name}, costs {signed(most.rise)}"
+    said = f"Removing one of the random heads, {most.run.name}, costs {signed(most.rise)}"
     if score >= other / 2:
         return [f"{said}: its induction score is {score:.2f}, so it looks like an induction head itself."]
     return [f"{said}, though its induction score is only {score:.2f}."]

@@ -37,12 +37,12 @@ _RISES = (
     Column("at its mean, high", 54, DECIMAL, "high"),
 )
 _SCORES = (
-    Column("induction score", 76, DECIMAL, "induction", "The induction score. Two heads have none together."),
-    Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score. Two heads have none together."),
+    Column("induction score", 76, DECIMAL, "induction", "The induction score of one head; a pair of heads has none."),
+    Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score of one head; a pair has none."),
 )
 _BEYOND = (
-    Column("decides", 66, help="The verdict uses this column, because its effect is the smaller of the two."),
-    Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss, less the rise without random heads."),
+    Column("decides", 66, help="The verdict uses the column named here, because its effect is the smaller of the two."),
+    Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss minus the rise without random heads."),
     Column("beyond, low", 54, DECIMAL, "low"),
     Column("beyond, high", 54, DECIMAL, "high"),
     Column("untrained twin", 56, DECIMAL, "twin", "The effect in the untrained twin."),
@@ -73,7 +73,8 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. A small model takes half a minute, GPT-2 some minutes."
+            f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and some "
+            "minutes for GPT-2."
         )
         _run(model, "Run the experiment")
         return None
@@ -89,26 +90,26 @@ def method(model: LoadedModel) -> str:
     return (
         f"Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model cannot guess the "
         "tokens of the first copy, but it can copy them in the second. A head’s **induction score** is the mean weight "
-        "that it gives to the token that came after the current one last time, its **previous-token score** is the "
-        "mean weight on the token before. On half **A** of the texts two heads are chosen: the **best induction "
-        "head**, with the highest induction score, and the earlier head whose absence lowers that score most. On half "
-        "**B** each is taken away, then both: they write 0, or their mean over the text. The controls are the other "
-        f"heads, each taken away alone, and other pairs of heads; if there are more than {DRAWS}, {DRAWS} are drawn at "
-        "random.\n\n"
+        "that it gives to the token that came after the current one last time; its **previous-token score** is the "
+        "mean weight that it gives to the token before. On half **A** of the texts two heads are chosen: the **best "
+        "induction head**, with the highest induction score, and the earlier head whose removal lowers that score "
+        "most. On half **B** each of the two is taken away, then both: a head that is taken away writes 0, or its mean "
+        "over the text. The controls are the other heads, each taken away alone, and other pairs of heads; if there "
+        f"are more than {DRAWS}, {DRAWS} are drawn at random.\n\n"
         f"{meanings.what_a_loss_is(model.config.vocabulary)}"
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "The model rereads the texts: without each earlier head, then without the chosen and random heads."
+    help = "The model rereads the texts without each earlier head, then without the chosen heads and random heads."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
 def _result(model: LoadedModel, found: CopyingTest) -> None:
     draw(partial(loss_chart, model), "copying-loss")
     st.caption(
-        f"The **loss** says how unlikely the right token was: the lower, the better. **No {found.rows[0].name}**: "
-        f"{head_name(found.best)} is taken away and writes its mean. **All alike**: every token gets the same "
+        f"The **loss** says how unlikely the right token was: the lower, the better. **No {found.rows[0].name}**: the "
+        f"output of {head_name(found.best)} is replaced by its mean. **All alike**: every token gets the same "
         "probability."
     )
     meaning(meanings.meaning_of(found, model.id))
@@ -117,27 +118,31 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
         st.markdown(meanings.in_full(found))
         if found.distances:
             show_table(distance_frame(found), _DISTANCES)
-            st.caption("The mean weight over B that the best head gives to the token at this distance.")
+            st.caption(
+                "The numbers are means over B of the weight that the best head gives to the token at this distance."
+            )
     with st.expander("All numbers, and each verdict with its reason", icon=":material/table_rows:"):
         _tables(as_frame(found))
         st.caption(
             "**At 0**, **at mean**: the rise of the loss over the second copy, without its first token, when the heads "
-            "write 0 or their mean. **Beyond**: this rise, less the mean rise without random heads (one for one head, "
-            "two for two; the random heads are held fixed). **Low** to **high** is its 95 % interval (2,000 bootstraps "
-            "over the texts of B). The scores are means over B."
+            "write 0 or their mean. **Beyond**: this rise minus the mean rise without random heads (one random head "
+            "for one head, two for two). **Low** to **high** is the 95 % interval of this difference, with the random "
+            "heads held fixed (2,000 bootstraps over the texts of B). The scores are means over B."
         )
         show_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
         st.markdown(meanings.verdicts(found))
     show_rule(
-        "The effect is the rise of the loss beyond the rise without random heads. Of the two ways to take heads away, "
-        "the smaller effect counts, and the loss must clearly rise in both. The paper reports no such figure; a rise "
-        f"of {BOUND} nats counts."
+        "The effect is the rise of the loss minus the rise without random heads. Heads are taken away in two ways: the "
+        "smaller effect counts, and the loss must clearly rise in both ways. The paper reports no such figure, so an "
+        f"effect of {BOUND} nats counts."
     )
     with st.expander("Every head’s scores", icon=":material/table_rows:"):
         scores = score_frame(found)
         shown = dict.fromkeys(scores.columns[1:], "%.3f")
         show_table(scores, formats=shown)
-        st.caption(f"{meanings.bias_of(found)} **Best head’s score falls by**: on A, without this head.")
+        st.caption(
+            f"{meanings.bias_of(found)} **Best head’s score falls by**: the fall on A when this head is taken away."
+        )
     with origin(found.made, "texts"):
         _run(model, "Measure it again here")
     code(copying)

@@ -97,17 +97,17 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     head = found.best
     name = found.rows[0].name
     st.markdown(
-        f"These are {WORDS} words and beginnings of words in random order, twice. The table says for each token of the "
-        f"second copy where head {name} looks most, how much attention it gives to the token that came next last time, "
-        "and the loss of the next token with the head and without it."
+        f"Here are {WORDS} words and beginnings of words in random order, given twice. For each token of the second "
+        f"copy, the table shows where head {name} looks most, how much attention it gives to the token that came next "
+        "last time, and the loss of the next token with and without the head."
     )
     here = places(trace, head)
     right = sum(place.most == place.sought for place in here)
     st.markdown(f"{_marked(trace, here)}")
     st.caption(
         f"Green: the head looks most at the token that came next last time ({right} of {len(here)} tokens). Orange: "
-        "the head looks elsewhere. The copy’s first token differs, because a space precedes it; the last token has no "
-        "next one."
+        "the head looks elsewhere. The copy’s first token differs because a space precedes it; no token follows the "
+        "last one."
     )
     show_table(as_frame(trace, here), _columns(name))
     best = max(here, key=lambda place: place.weight)

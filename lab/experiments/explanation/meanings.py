@@ -33,7 +33,7 @@ _SAYS = {
 ASKS = (
     open_question(
         "attention",
-        "How alike are the order by attention, in the last layer, and the order by blanking? (1 is the same order, 0 "
+        "How similar are the order by attention in the last layer and the order by blanking? (1 is the same order; 0 "
         "is nothing in common.)",
         ("below 0.2", "0.2 to 0.4", "0.4 to 0.6", "above 0.6"),
     ),
@@ -51,7 +51,7 @@ def answers(found: ExplanationTest) -> dict[str, Right]:
     attention = _last(found, ATTENTION)
     low, high = mean_interval(attention).tolist()
     if (option := between((low, high), _EDGES)) is not None:
-        why = f"the mean over the texts is {attention.mean():.2f}, and its 95 % interval {low:.2f} to {high:.2f}."
+        why = f"the mean over the texts is {attention.mean():.2f}, and its 95 % interval is {low:.2f} to {high:.2f}."
         given["attention"] = (option, why)
     first, second = sorted(_ORDERS, key=lambda name: -_last(found, name).mean())[:2]
     lead = mean_interval(_last(found, first) - _last(found, second))
@@ -73,8 +73,8 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
     """Say how well attention and the plainest baselines agree with leave-one-out, and whether nearness does better."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
-        f"In {escaped(model_id)}, the order by attention of the last layer agrees with the order by blanking at "
-        f"**{signed(attention)}**; averaged over all layers, attention agrees at {signed(average)}."
+        f"In {escaped(model_id)}, the order by attention of the last layer and the order by blanking have a ρ of "
+        f"**{signed(attention)}**; with attention averaged over all layers, ρ is {signed(average)}."
     )
     how = "does better" if near > attention else "reaches"
     return f"{said} Simply ranking the tokens by nearness to the blank, without any model, {how}: {signed(near)}."
@@ -118,9 +118,10 @@ def yardstick_of(found: ExplanationTest) -> str:
     (most, high), (least, low) = max(pairs.items(), key=_value), min(pairs.items(), key=_value)
     best = max(range(len(METHODS)), key=lambda at: found.between[at, -1])
     return (
-        f"Of any two methods, {names[most[0]]} and {names[most[1]]} agree most, at {signed(high)}, {names[least[0]]} "
-        f"and {names[least[1]]} least, at {signed(low)}. The method closest to leave-one-out is {names[best]}, at "
-        f"{signed(found.between[best, -1])}. A low ρ says that two methods differ, not which of them is wrong."
+        f"Of all pairs of methods, {names[most[0]]} and {names[most[1]]} agree most ({signed(high)}); "
+        f"{names[least[0]]} and {names[least[1]]} agree least ({signed(low)}). The method closest to leave-one-out is "
+        f"{names[best]} ({signed(found.between[best, -1])}). A low ρ says that two methods differ, but not which of "
+        "them is wrong."
     )
 
 
@@ -131,8 +132,8 @@ def _value(pair: tuple[tuple[int, int], float]) -> float:
 def _beside_twin(found: ExplanationTest) -> str:
     twin = found.twin.rho[ATTENTION][:, -1]
     low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
-    clear = "clearly less" if low > 0 else "clearly more" if high < 0 else "not clearly different"
-    said = f"In the untrained twin, attention reaches {signed(twin.mean())}: {clear}."
+    clear = "clearly less than" if low > 0 else "clearly more than" if high < 0 else "not clearly different from"
+    said = f"In the untrained twin, attention reaches {signed(twin.mean())}, {clear} the trained model’s ρ."
     for row in found.rows:
         if row.judged.verdict is Verdict.ALSO_UNTRAINED:
             claim = CLAIMS[row.claim]

@@ -62,7 +62,7 @@ def ask_order(model: LoadedModel, asked: AskedWord, *, open: bool) -> Trace:
     names = token_names(model, asked)
     st.markdown(
         f"**Try it.** {escaped(model.id)} expects {quoted(_expected(model, asked))} {where}: *{escaped(asked.text)}* "
-        f"On which tokens does this guess depend most? Pick {FEWEST} or more, the most important first."
+        f"On which tokens does this guess depend most? Pick {FEWEST} or more tokens, the most important first."
     )
     key = f"_order.{model.id}"
     kept = [at for at in st.session_state.get(f"{key}.kept", []) if at < len(names)]
@@ -103,14 +103,15 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> Trace
         trace = ask_order(model, asked, open=False)
         show_table(as_frame(token_names(model, asked), one, picked))
         st.caption(
-            f"**{LEFT_OUT.capitalize()}**: by how much ln P of the expected word falls without the token; tokens are "
-            "ordered by its size, up or down. Methods with layers use the last layer."
+            f"**{LEFT_OUT.capitalize()}**: by how much ln P of the expected word falls without the token. The table is "
+            "ordered by the size of this change, whether it is a fall or a rise. Methods with layers use the last "
+            "layer."
         )
         ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
         said = ", ".join(f"{name} {signed(rho)}" for name, rho in ranked)
         st.markdown(
             f"On this one text, the agreement ρ of each order with leave-one-out is: {said}. One text decides nothing; "
-            f"the means in the figure are over {len(found.texts)} texts."
+            f"the figure shows means over {len(found.texts)} texts."
         )
     return trace
 

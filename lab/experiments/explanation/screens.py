@@ -49,7 +49,7 @@ _CLAIMS = (
     Column("mean of first", 58, DECIMAL, "mean"),
     Column("second", 132),
     Column("mean of second", 58, DECIMAL, "mean"),
-    Column("ours", 54, DECIMAL, help="The difference of the two means."),
+    Column("ours", 54, DECIMAL, help="The difference between the two means."),
     Column("low", 52, DECIMAL),
     Column("high", 52, DECIMAL),
     Column("published", 82, DECIMAL),
@@ -81,7 +81,8 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. A small model takes two minutes, a large one far longer."
+            f"{escaped(model.id)} has not been measured yet. This takes two minutes for a small model and far longer "
+            "for a large one."
         )
         _run(model, "Run the experiment")
         return None
@@ -107,22 +108,22 @@ def method(model: LoadedModel) -> str:
     hidden, blank = (
         (
             "The text ends before the word",
-            "the mean of all word vectors, as the vocabulary has no mask: a vector that the model never met",
+            "the mean of all word vectors, because the vocabulary has no mask: a vector that the model never met",
         )
         if model.config.causal
         else ("The word is masked", "the mask, which the model knows from its training")
     )
     return (
-        f"{len(asked_texts(model))} sentences of UD English EWT, each of {WORDS[0]} to {WORDS[-1]} words, ask "
-        f"{escaped(model.id)} for one word. {hidden}; the methods explain ln P of the word that the model finds "
-        "likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how much ln P "
-        f"changes. The blank is {blank}.\n\n**Six methods** put the tokens in order, too: **raw attention** (from the "
-        "place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** (‖Σ "
-        "α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), **gradient × "
-        f"input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by their size. "
-        "Two orders are compared by **Spearman’s ρ**, text by text: 1 is the same order, 0 nothing in common, −1 the "
-        "reverse. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. Nothing is chosen by its "
-        "result, so all texts count."
+        f"The lab asks {escaped(model.id)} for one word in each of {len(asked_texts(model))} sentences of UD English "
+        f"EWT, which have {WORDS[0]} to {WORDS[-1]} words. {hidden}; the methods explain ln P of the word that the "
+        "model finds likeliest. **Leave-one-out** puts a blank in the place of each token in turn and measures how "
+        f"much ln P changes. The blank is {blank}.\n\n**Six methods** also put the tokens in order: **raw attention** "
+        "(from the place of the word, mean over heads), its mean over **all layers**, the **length of what arrives** "
+        "(‖Σ α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), "
+        f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
+        "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 means the same order, 0 nothing in "
+        "common, −1 the reverse order. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. "
+        "Nothing is chosen by its result, so all texts count."
     )
 
 
@@ -154,7 +155,9 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
             _agreement(model, found)
     with st.expander("Layer by layer, beside the published figures", icon=":material/table_rows:"):
         show_table(layer_frame(found), _LAYERS)
-        st.caption("Published: Abnar & Zuidema 2020, with blank-out, for their model of six layers.")
+        st.caption(
+            "The published figures are from Abnar & Zuidema 2020, with blank-out, for their model of six layers."
+        )
     with origin(found.made, "texts"):
         _run(model, "Measure it again here")
     code(without_each, integrated_gradients, rollout)
@@ -163,11 +166,11 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
 def _numbers(model: LoadedModel, found: ExplanationTest) -> None:
     show_table(as_frame(found), _ORDERS)
     st.caption(
-        "**ρ**: with leave-one-out, in the last layer, with its 95 % interval (2,000 bootstraps over the texts). "
-        "**Beyond**: partial ρ, what is left of ρ without nearness and rarity (how seldom the token is in these "
-        "sentences). **Nearness alone**: the nearer a token is to the blank, the more important. **Untrained "
-        "twin**: the same model with random weights explains its own predictions; integrated gradients are left out "
-        "there."
+        "**ρ**: the agreement with leave-one-out in the last layer, with its 95 % interval (2,000 bootstraps over the "
+        "texts). **Beyond**: partial ρ, the agreement that is left when nearness and rarity (how seldom the token "
+        "occurs in these sentences) are held fixed. **Nearness alone**: a token counts as more important, the nearer "
+        "it is to the blank. **Untrained twin**: the same model with random weights explains its own predictions; "
+        "integrated gradients are left out there."
     )
     show_numbers(partial(method_table, model), "explanation-methods", partial(method_table, model))
 
@@ -194,7 +197,7 @@ def _rule() -> None:
     )
     show_rule(
         "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is a mean over the "
-        "upper half of their layers. Nobody published a comparable figure for the other two claims; a difference of "
+        "upper half of their layers. Nobody published a comparable figure for the other two claims, so a difference of "
         f"{BOUND} counts. Jain & Wallace measured LSTM classifiers, so their figures are not comparable. Their tasks "
-        f"disagree, too: Kendall’s τ of gradients minus that of attention is {jain}."
+        f"disagree, too: Kendall’s τ of gradients minus the τ of attention is {jain}."
     )

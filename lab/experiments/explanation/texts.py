@@ -22,8 +22,8 @@ from lab.ui.parameters import FLOW_LAYER, TOKEN
 def show(model: LoadedModel, found: ExplanationTest) -> None:
     """Draw the texts in which attention and leave-one-out agree most, and others in which they agree least."""
     st.markdown(
-        "Green: the token that matters most by leave-one-out. Orange: the token with the largest weight in the last "
-        "layer. If both are the same token, it is green."
+        "The token that matters most by leave-one-out is green; the token with the largest weight in the last layer is "
+        "orange. A token that is both is green."
     )
     rho = found.own.rho[ATTENTION][:, -1]
     asked = [each for _, _, each in asked_texts(model)]
@@ -42,7 +42,8 @@ def _case(model: LoadedModel, asked: AskedWord, one: Importance, rho: float, key
         st.markdown(marked(model, asked, one))
         expected = word_of(model.tokenizer, one.predicted).strip("␣")
         st.caption(
-            f"The model expects {quoted(expected)}: P = {np.exp(one.log_p):.2f}. The two orders: ρ = {signed(rho)}."
+            f"The model expects {quoted(expected)}: P = {np.exp(one.log_p):.2f}. The two orders agree with ρ = "
+            f"{signed(rho)}."
         )
         with st.container(horizontal=True):
             flow: dict[Parameter[Any], Any] = {TOKEN: asked.place + 1, FLOW_LAYER: 0}

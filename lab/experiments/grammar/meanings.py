@@ -62,8 +62,8 @@ def asks() -> tuple[Question, ...]:
         open_question(
             "count",
             f"To name the verb of a subject, the best rule is “always {rule}”: it is right in "
-            f"{offsets['nsubj'][1]:.0%}. In how many relations is a head clearly better than the best rule of this "
-            "kind?",
+            f"{offsets['nsubj'][1]:.0%} of cases. In how many relations is a head clearly better than the best such "
+            "rule?",
             ("in a third of them or fewer", "in up to two thirds", "in more"),
         ),
         open_question("most", "In which of these four does the best head gain most over the rule?", tuple(rules)),
@@ -86,14 +86,17 @@ def answers(found: GrammarTest) -> dict[str, Right]:
     if testable:
         shares = len(held) / len(testable), (len(held) + unsure) / len(testable)
         if (option := between(shares, _THIRDS)) is not None:
-            given["count"] = (option, f"a head is clearly better than the best rule in {len(held)} of {len(testable)}.")
+            given["count"] = (
+                option,
+                f"a head is clearly better than the best rule in {len(held)} of {len(testable)} relations.",
+            )
     rows = [row for row in found.rows if row.relation in _ASKED]
     order = sorted(rows, key=gain, reverse=True)
     if len(order) == len(_ASKED) and gain(order[0]) - gain(order[1]) >= _NEAR:
         first, second = order[:2]
         why = f"the head gains {_points(first)} points; next is {WORDS[second.relation]} with {_points(second)}."
         if _may_turn(found, first, second):
-            why += " With other sentences, these two may change places."
+            why += " With other sentences, these two relations may change places."
         given["most"] = (_ASKED.index(first.relation), why)
     return given
 
@@ -128,12 +131,12 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
     testable, held = _testable(found), _held(found)
     name = escaped(model_id)
     if not testable:
-        return f"Nothing of the claim can be tested on {name}."
+        return f"No part of the claim can be tested on {name}."
     if not held:
         return f"In none of {len(testable)} relations is a head of {name} clearly better than the best rule."
     said = (
-        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best rule, and "
-        f"than any head before training. {_farthest(max(held, key=gain))}"
+        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best rule and "
+        f"any head before training. {_farthest(max(held, key=gain))}"
     )
     if not found.elsewhere:
         return said
@@ -146,8 +149,8 @@ def _farthest(row: RelationRow) -> str:
     """Describe the relation with the largest gain, in cases out of a hundred."""
     ours, rule = (f"{100 * share:.0f}" for share in (row.accuracy, row.offset_accuracy))
     return (
-        f"It gains most for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 cases, "
-        f"the rule in {rule}."
+        f"The gain is largest for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 "
+        f"cases, the rule in {rule}."
     )
 
 
@@ -155,7 +158,7 @@ def verdict_of(found: GrammarTest) -> str:
     """Count the relations by verdict, the most frequent first."""
     counts = Counter(row.judged.verdict.value for row in found.rows)
     told = [f"**{verdict}** in {count}" for verdict, count in counts.most_common()]
-    return f"Relation by relation, beside the paper’s effect: {', '.join(told)}."
+    return f"Compared with the paper’s effect, relation by relation: {', '.join(told)}."
 
 
 def in_full(found: GrammarTest, model_id: str) -> str:
@@ -169,15 +172,15 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
         return []
     best, smaller = max(held, key=gain), [r for r in held if r.judged.verdict is Verdict.SMALLER]
     found = [
-        f"The largest lead in points is at {best.relation}, {WORDS[best.relation]}: head {best.name} names "
-        f"{best.accuracy:.0%} right, the best fixed distance {best.offset_accuracy:.0%}. So the head leads by "
-        f"{_points(best)} points."
+        f"The largest lead is in {best.relation}, {WORDS[best.relation]}: head {best.name} names the right word in "
+        f"{best.accuracy:.0%} of the cases, the best fixed distance in {best.offset_accuracy:.0%}. So the head leads "
+        f"by {_points(best)} points."
     ]
     if smaller:
-        these = "all of them" if len(smaller) == len(held) else f"{len(smaller)} of them"
+        these = "all of these relations" if len(smaller) == len(held) else f"{len(smaller)} of these relations"
         found.append(
-            "The verdict uses the **lift**: the share of the way from the best fixed distance to 100% that the head "
-            f"goes. In {these} the lift is clearly smaller than in the paper."
+            "The verdict uses the **lift**: how much of the way from the best fixed distance to 100% the head goes. In "
+            f"{these} the lift is clearly smaller than in the paper."
         )
     return found
 
@@ -194,7 +197,7 @@ def _without(testable: Sequence[RelationRow], model_id: str) -> list[str]:
             "tested BERT base on other sentences, so this does not refute it."
         )
     if untrained:
-        said.append(f"In {untrained} the untrained twin does about as well.")
+        said.append(f"In {untrained} of the relations, the untrained twin does about as well.")
     return said
 
 
@@ -203,8 +206,7 @@ def _open(testable: Sequence[RelationRow]) -> list[str]:
     if not names:
         return []
     return [
-        f"{', '.join(names)}: the interval is too wide for a verdict. To decide, we need more sentences, not a better "
-        "model."
+        f"For {', '.join(names)}, the interval is too wide for a verdict: we need more sentences, not a better model."
     ]
 
 
@@ -222,10 +224,10 @@ def _bias(rows: Sequence[RelationRow]) -> str:
     bias = sum(row.selection_bias for row in rows) / len(rows)
     if bias > 0:
         return (
-            f"On half A, where they were chosen, the heads score {100 * bias:.1f} points more on average. That is "
-            "**selection bias**: the best of many heads is partly lucky."
+            f"On average, the heads score {100 * bias:.1f} points more on half A, where they were chosen, than on half "
+            "B. That is **selection bias**: the best of many heads is partly lucky."
         )
     return (
-        f"On half A, where they were chosen, the heads score {100 * -bias:.1f} points less on average: here choosing "
-        "the best heads shows no visible bias."
+        f"On average, the heads score {100 * -bias:.1f} points less on half A, where they were chosen, than on half B: "
+        "choosing the best heads shows no visible bias here."
     )

@@ -57,7 +57,8 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. A small model takes half a minute, BERT base some minutes."
+            f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and some "
+            "minutes for BERT base."
         )
         _run(model, "Run the experiment")
         return None
@@ -85,7 +86,7 @@ def method(model: LoadedModel) -> str:
     )
     if model.config.causal:
         told += (
-            f"\n\nA head of {escaped(model.id)} looks back only. So it can start only from the later word of a "
+            f"\n\nA head of {escaped(model.id)} only looks back, so it can start only from the later word of a "
             "relation. If it cannot see the other word, that counts as wrong; the best fixed distance may look ahead."
         )
     return told
@@ -102,8 +103,8 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: GrammarTest) -> None:
     draw(partial(relation_chart, model), "grammar-relations")
     st.caption(
-        "How often the best head names the right word, beside a fixed distance (the rule), the **untrained twin** (the "
-        "same model before training), and the paper."
+        "How often the best head names the right word, compared with a fixed distance (the rule), the **untrained "
+        "twin** (the same model before training), and the paper."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -121,7 +122,7 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
         show_table(as_frame(found, gum=True), _columns_of("EWT"), long_texts=True)
     show_rule(
         "The effect is the **lift**: how much of the way from the best fixed distance to 100 % the head goes. Its "
-        "interval is a bootstrap over documents."
+        "interval comes from a bootstrap over documents."
     )
     _mapping()
     with origin(found.made, "sentences"):
@@ -132,12 +133,12 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
 def _columns() -> None:
     st.caption(
         "**Published**: bert-base on the Penn Treebank. **Ours**: the head chosen on A, measured on B. **Best fixed "
-        "distance**: always the word at one distance, which is chosen on A and measured on B. **Untrained twin**: the "
-        "same model with random weights; its head is chosen and measured like ours. **Lift**: (ours − distance) / (1 − "
-        "distance), of the shares, with its 95 % interval from **low** to **high**: 2,000 bootstraps over documents. "
-        "Head 2-6 is head 6 of layer 2. The button in the figure’s corner shows all columns: the relation’s name in "
-        "the treebank, the published lift, the twin’s lift, our head on A, selection bias (**A − B**), p, and the "
-        "paper’s names."
+        "distance**: a rule that always names the word at one distance; the distance is chosen on A, the rule measured "
+        "on B. **Untrained twin**: the same model with random weights; its head is chosen and measured like ours. "
+        "**Lift**: (ours − distance) / (1 − distance), computed from the shares, with its 95 % interval from **low** "
+        "to **high**: 2,000 bootstraps over documents. Head 2-6 is head 6 of layer 2. The button in the figure’s "
+        "corner shows all columns: the relation’s name in the treebank, the published lift, the twin’s lift, our head "
+        "on A, selection bias (**A − B**), p, and the paper’s names."
     )
 
 
@@ -145,7 +146,7 @@ def _mapping() -> None:
     with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
         st.markdown(
             "The paper uses Stanford Dependencies of the Penn Treebank. This table lists the relations that have a "
-            "counterpart here, and those without one:"
+            "counterpart here, and the relations without one:"
         )
         rows = [(each.name, each.relation, each.note) for each in CLARK]
         rows += [(name, "–", why) for name, why in WITHOUT_TWIN.items()]

@@ -74,12 +74,12 @@ def show(model: LoadedModel, found: GrammarTest) -> Trace | None:
         f"**{row.judged.verdict.value.capitalize()}.** {row.judged.why} Head {row.name}, {DIRECTIONS[row.end]}, "
         f"is right in {row.right} of {row.count} cases." + f" {row.published.note}" * bool(row.published.note)
     )
-    st.caption("Sentences of half B with 6 to 18 words, without numbers and addresses, shortest first.")
+    st.caption("These are the sentences of half B with 6 to 18 words and without numbers or addresses, shortest first.")
     cases = cases_of(found, row)
     kinds = {
         title: [case for case in cases if case.right == right] for title, right in (("Right", True), ("Wrong", False))
     }
-    none = "There is no such sentence among the short ones."
+    none = "None of the short sentences is of this kind."
     shown = two_kinds(kinds, lambda case, key: _case(model, row, case, key), "Other sentences", none)
     return runs.run(model.id, shown[0].text, "", Interventions()) if shown else None
 
@@ -90,7 +90,7 @@ def _case(model: LoadedModel, row: RelationRow, case: ShownCase, key: str) -> No
         words = case.sentence.words
         asked, sought = escaped(words[case.asked]), escaped(words[case.sought])
         said = f"names **{escaped(words[case.named])}**" if case.named >= 0 else "names nothing: it sees no other word"
-        st.caption(f"From **{asked}** it should name **{sought}**; it {said}.")
+        st.caption(f"From **{asked}** the head should name **{sought}**; it {said}.")
         here: dict[Parameter[Any], Any] = {LAYER: row.layer + 1, HEAD: row.head + 1, **tokens_of(model, case)}
         with st.container(horizontal=True):
             heads = here | {HEADS: str(row.head + 1), UNITS: BETWEEN_WORDS}

@@ -31,7 +31,7 @@ WAYS = {
     "zero": "0",
     "sentence": "its mean over the sentence",
     "corpus": "its mean over all sentences",
-    "resample": "what it does in another sentence",
+    "resample": "its output in another sentence",
     "uniform": "equal attention",
 }
 

@@ -43,13 +43,13 @@ RULES = (
     "clearly falls.\n"
     "- *Some head even hurts*: remove the head whose removal raises accuracy most on A; the accuracy on B clearly "
     "rises.\n"
-    "- *One head is enough in most layers*: in more than half of the layers, keeping only one head is for free on B; "
-    "it is the head that alone has the highest logit difference on A. “Low” and “high” are bounds here, too.\n"
-    "- *A fifth of the heads*: the heads with the lowest I_h on A go together for free on B.\n\n"
+    "- *One head is enough in most layers*: in more than half of the layers, all heads but one can go for free on B; "
+    "the head that stays has, on its own, the highest logit difference on A. “Low” and “high” are bounds here, too.\n"
+    "- *A fifth of the heads*: the heads with the lowest I_h on A can go together for free on B.\n\n"
     f"The papers report no figure on this scale. So an effect counts if it is at least {100 * BOUNDS[NEEDED]:.0f} "
     f"points of accuracy, a gain if it is at least {100 * BOUNDS[HURTS]:.0f} points, and a share if it is at least a "
-    "tenth above one half. The untrained twin is compared for the two claims about what one head costs or gains. The "
-    "claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
+    "tenth above one half. We compare with the untrained twin for the two claims about what one head costs or gains. "
+    "The claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
 )
 
 
@@ -59,14 +59,14 @@ def asks(config: ModelConfig) -> tuple[Question, ...]:
     return (
         open_question(
             "clear",
-            f"Each of the {count} heads is taken away, one at a time. For how many of them does the model’s preference "
+            f"We take away each of the {count} heads, one at a time. For how many heads does the model’s preference "
             "for the right form clearly change?",
             _QUARTERS,
         ),
         open_question(
             "go",
-            "Now heads are removed one after the other, the least important first, and none comes back. How many of "
-            f"the {count} can be removed before the model is clearly wrong more often?",
+            "Now we remove heads one after the other, the least important first, and put none back. How many of the "
+            f"{count} can be removed before the model is clearly wrong more often?",
             ("less than a fifth", "a fifth to a half", "more than half"),
         ),
     )
@@ -82,9 +82,9 @@ def answers(found: NeededTest) -> dict[str, Right]:
         ),
         "go": (
             0 if 5 * last < count else 1 if 2 * last <= count else 2,
-            f"with {last} heads removed the model is not clearly worse yet."
+            f"with {last} heads removed, the model is not clearly worse."
             if last < count
-            else "even without all its heads the model is not clearly worse.",
+            else "even with all its heads removed, the model is not clearly worse.",
         ),
     }
 
@@ -116,13 +116,13 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     )
     if min(needed.zero.ours, needed.mean.ours) > 0:
         said += (
-            f" The model loses most without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} points if it "
-            f"writes 0, {100 * needed.mean.ours:.0f} if it writes its mean."
+            f" The model loses most without {head_name(needed.heads[0])}: {100 * needed.zero.ours:.0f} points if this "
+            f"head writes 0, {100 * needed.mean.ours:.0f} if it writes its mean."
         )
     last = last_for_nothing(found)
     if last < clear.size:
         return f"{said} The {last} least important heads can be removed together before the model is clearly worse."
-    return f"{said} Even without all its heads the model is not clearly worse."
+    return f"{said} Even with all its heads removed, the model is not clearly worse."
 
 
 def verdict_of(found: NeededTest) -> str:
@@ -141,10 +141,11 @@ def in_full(found: NeededTest, model_id: str) -> str:
     twin = next(each for each in found.effects if each.name == TWIN)
     said = [
         f"{escaped(model_id)} prefers the good form in {right} of {len(found.plain)} pairs "
-        f"({right / len(found.plain):.0%}), its untrained twin in {wrong:.0%}.{_below(found)}",
-        f"**{int(clear.sum())} of {mean.size} heads** have an effect that can be told from 0: without {falls} of them "
-        f"the logit difference falls, without {rises} it rises. In the untrained twin, {int(twin.clear.sum())} heads "
-        "have one.",
+        f"({right / len(found.plain):.0%}), and its untrained twin prefers it in {wrong:.0%}.{_below(found)}",
+        f"**{int(clear.sum())} of {mean.size} heads** have an effect that clearly differs from 0: for "
+        f"{falls} of them the "
+        f"logit difference falls without the head, for {rises} it rises. In the untrained twin, "
+        f"{int(twin.clear.sum())} heads have such an effect.",
         _strongest(found),
         _fifth(found.row(FIFTH)),
     ]
@@ -158,19 +159,22 @@ def _below(found: NeededTest) -> str:
     if below.empty:
         return ""
     named = "; ".join(f"{row.template}, {row.accuracy:.0%}" for row in below.itertuples())
-    return f" In some templates the model is clearly below guessing ({named}). There, random guessing counts as a gain."
+    return (
+        f" In some templates the model is clearly below guessing ({named}). There, random guessing would count as a "
+        "gain."
+    )
 
 
 def _strongest(found: NeededTest) -> str:
     mean = found.effect.mean
     layer, head = (int(at) for at in np.unravel_index(int(mean.argmin()), mean.shape))
     if mean[layer, head] >= 0:
-        return "There is no head without which the logit difference falls."
+        return "Removing a single head never lowers the mean logit difference."
     before, change = float(found.plain.mean()), gains(found.changed, found.plain).mean(axis=-1)[layer, head]
     return (
-        f"The model loses most without head {name_of((layer, head))}: the mean difference goes from {signed(before)} "
-        f"to {signed(before + mean[layer, head])}, the accuracy changes by {signed(100 * change, 1, plus=True)} "
-        f"points. {_by_template(found, (layer, head))}"
+        f"The model loses most without head {name_of((layer, head))}: the mean logit difference goes from "
+        f"{signed(before)} to {signed(before + mean[layer, head])}, and the accuracy changes by "
+        f"{signed(100 * change, 1, plus=True)} points. {_by_template(found, (layer, head))}"
     )
 
 
@@ -181,7 +185,7 @@ def _by_template(found: NeededTest, head: Head) -> str:
     changes = {name: float(gained[found.of(template)].mean()) for template, name in names.items()}
     low, high = min(changes, key=changes.__getitem__), max(changes, key=changes.__getitem__)
     least, most = (signed(100 * changes[name], 0, plus=True) for name in (low, high))
-    return f"By template, this change is from {least} ({low}) to {most} ({high})."
+    return f"Among the templates, this change ranges from {least} ({low}) to {most} ({high})."
 
 
 def needed_where(found: NeededTest) -> str:
@@ -195,7 +199,7 @@ def needed_where(found: NeededTest) -> str:
         if effect.mean[layer, head] < 0 and effect.clear[layer, head]:
             templates.setdefault((layer, head), []).append(each.name)
     if not templates:
-        return "In no template does the difference clearly fall without any one head."
+        return "In no template does removing a single head clearly lower the difference."
     told = "; ".join(f"{name_of(head)} in *{'*, *'.join(names)}*" for head, names in templates.items())
     differs = "**Different templates need different heads most.** " if len(templates) > 1 else ""
     return f"{differs}The model loses most without {told}."
@@ -205,8 +209,8 @@ def _fifth(row: TestedClaim) -> str:
     lost = row.zero.ours
     verb = "loses" if lost > 0 else "gains" if lost < 0 else "changes by"
     return (
-        f"Without the {len(row.heads)} heads of the lowest I_h, the accuracy on B {verb} {100 * abs(lost):.1f} points; "
-        f"without {len(row.heads)} random heads it changes by {signed(-100 * row.control, 1, plus=True)}."
+        f"Without the {len(row.heads)} heads with the lowest I_h, the accuracy on B {verb} {100 * abs(lost):.1f} "
+        f"points; without {len(row.heads)} random heads it changes by {signed(-100 * row.control, 1, plus=True)}."
     )
 
 
@@ -216,11 +220,11 @@ def by_template(found: NeededTest) -> str:
     pooled = -gains(found.changed, found.plain).mean(axis=-1)
     hidden = [head for head in sorted(costly) if pooled[head] < MARGIN]
     if not hidden:
-        return "No template needs a head that the mean over all templates hides."
+        return "The mean over all templates hides no head that a single template needs."
     count = "one head costs" if len(hidden) == 1 else f"{len(hidden)} heads cost"
     return (
-        f"A mean over all templates hides something: {count} some template {POINTS} or more, though less on average: "
-        f"{', '.join(map(name_of, hidden))}."
+        f"The mean over all templates hides something: {count} some template {POINTS} or more, but less than that on "
+        f"average: {', '.join(map(name_of, hidden))}."
     )
 
 
@@ -230,8 +234,9 @@ def agreement_of(found: NeededTest) -> str:
     said = f"The two ways that agree least are {WAYS[one]} and {WAYS[two]}: their rank correlation is {signed(low)}."
     largest = {each.largest for each in found.effects if each.name in WAYS}
     if len(largest) == 1:
-        return f"{said} All five name the same head as the one that changes most, {name_of(largest.pop())}."
-    return f"{said} They name {len(largest)} different heads as the one that changes most."
+        one = name_of(largest.pop())
+        return f"{said} All five ways name the same head as the one whose removal changes most: {one}."
+    return f"{said} The five ways name {len(largest)} different heads as the one whose removal changes most."
 
 
 def bias_of(found: NeededTest) -> str:
@@ -242,7 +247,7 @@ def bias_of(found: NeededTest) -> str:
     said = "; ".join(told)
     if flattered:
         return (
-            f"{said[0].upper()}{said[1:]}. If A has more, that is **selection bias**: a head is partly chosen for its "
-            "luck."
+            f"{said[0].upper()}{said[1:]}. If the number on A is larger, that is **selection bias**: a head is partly "
+            "chosen for its luck."
         )
     return f"{said[0].upper()}{said[1:]}: choosing the heads shows no visible bias."

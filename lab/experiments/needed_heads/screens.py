@@ -94,7 +94,7 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. For a model of this size it takes about {_time(model)}."
+            f"{escaped(model.id)} has not been measured yet. Measuring a model of this size takes about {_time(model)}."
         )
         _run(model, "Run the experiment")
         return None
@@ -115,13 +115,13 @@ def method(model: LoadedModel) -> str:
     """Say in full how the claim is tested on a model."""
     asked = "after the words before it" if model.config.causal else "at the mask"
     return (
-        f"At least {PAIRS} **minimal pairs** are made by templates, such as *The boys near the tree* **are** or **is** "
-        "*old*. One form fits, the other does not. The **logit difference** is the logit of the good form less the "
-        f"logit of the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the share of pairs in "
-        "which it does. Each head is taken away, one at a time: what it hands on becomes 0, or its mean over the "
-        "sentence. A head, or an order of heads, is chosen on half **A** and measured on half **B**, which has other "
-        "nouns. A gradient finds the least important heads: **I_h** is how much the loss of the good form changes with "
-        "a factor before the head, divided by its norm in the layer."
+        f"Templates make at least {PAIRS} **minimal pairs**, such as *The boys near the tree* **are** or **is** *old*. "
+        "One form fits, the other does not. The **logit difference** is the logit of the good form minus the logit of "
+        f"the bad one, {asked}; above 0 the good form wins, and the **accuracy** is the share of pairs in which it "
+        "does. Each head is taken away, one at a time: its output becomes 0, or its mean over the sentence. A head, or "
+        "an order of heads, is chosen on half **A** and measured on half **B**, which has other nouns. A gradient "
+        "finds the least important heads: **I_h** says how much the loss of the good form changes with a factor before "
+        "the head; it is divided by the norm of these numbers in the layer."
     )
 
 
@@ -133,7 +133,7 @@ def _time(model: LoadedModel) -> str:
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "The model reads every pair without each head, in five ways, and with more and more heads removed."
+    help = "The model reads every pair without each head, in five ways, and then with more and more heads removed."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -144,7 +144,7 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
     count = int(found.of(template).sum()) if template else len(found.pairs)
     st.caption(
         f"Mean over {count} pairs. The **logit difference** says how much the model prefers the right form: below 0, "
-        "it prefers that form less without this head."
+        "this preference is weaker without the head."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -156,10 +156,10 @@ def _result(model: LoadedModel, found: NeededTest) -> None:
         show_table(figures.claim_frame(found).round(4), _CLAIMS, long_texts=True)
         st.caption(
             f"**For free**: at a cost of less than {meanings.POINTS} of accuracy. **Low** and **high**: the 95 % "
-            "interval, or bounds of a share of heads or layers. **Control**: the mean of all other heads; for the "
-            "single heads kept, the mean of all heads of the layer; for a fifth, the same number of heads in random "
-            "order. **n**: the number of different sentences, from B if heads were chosen. **Heads**: the heads chosen "
-            "on A."
+            "interval, or bounds of a share of heads or layers. **Control**: the mean of all other heads; if one head "
+            "is kept, the mean of all heads of the layer; for a fifth of the heads, the same number of heads in random "
+            "order. **n**: the number of different sentences (only those of B, if heads were chosen). **Heads**: the "
+            "heads chosen on A."
         )
         show_numbers(partial(figures.claim_table, model), "needed-claims", partial(figures.claim_table, model))
         for row in found.rows:
@@ -204,10 +204,10 @@ def _by_template(found: NeededTest) -> None:
 def _together(model: LoadedModel) -> None:
     draw(partial(figures.pruning_chart, model), "needed-pruning")
     st.caption(
-        "On half B. **I_h**, the gradient importance, is how much the loss of the good form changes with a factor "
-        "before the head, measured on A and divided by its norm in the layer. **Greedily**: at each step, the heads "
-        f"whose loss costs least on {SAMPLE} pairs of A are removed, and the rest is measured again. **At random**: "
-        f"the mean over {RANDOM_ORDERS} random orders."
+        "On half B. **I_h**, the gradient importance, says how much the loss of the good form changes with a factor "
+        "before the head; it is measured on A and divided by the norm of these numbers in the layer. **Greedily**: at "
+        f"each step, the heads whose loss costs least on {SAMPLE} pairs of A are removed, and the rest is measured "
+        f"again. **At random**: the mean over {RANDOM_ORDERS} random orders."
     )
 
 
@@ -217,7 +217,8 @@ def _ways(model: LoadedModel, found: NeededTest) -> None:
     show_table(figures.ablation_frame(found), _ABLATIONS)
     st.caption(
         "All numbers are from half B. **Heads told from 0**: heads with p < 0.05 after Holm’s correction; without such "
-        "a head the difference **falls** or **rises**. **Largest**: the head whose absence changes most."
+        "a head the logit difference **falls** or **rises**. **Largest**: the head whose removal changes the logit "
+        "difference most."
     )
 
 
@@ -227,8 +228,8 @@ def _can(found: NeededTest) -> None:
     show_table(frame.round(4), _ELSEWHERE)
     st.caption(
         "**Dropped**: pairs with a word that is not one piece of the vocabulary. **Low** to **high**: the 95 % "
-        "interval, over the nouns and verbs that pairs share. The last rows are for context: they show other models, "
+        "interval, over the nouns and verbs that pairs share. The last table is for context: it shows other models, "
         "and people, on other sentences of this kind. The figures for BERT base are from Goldberg 2019, table 3; the "
-        "ones for GPT-2 large are from BLiMP (corrected table), which averages over all its sentences with a subject "
-        "and a verb."
+        "figures for GPT-2 large are from BLiMP (corrected table), which averages over all its sentences with a "
+        "subject and a verb."
     )

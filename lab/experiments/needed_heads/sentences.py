@@ -72,9 +72,9 @@ def show(model: LoadedModel, found: NeededTest) -> Trace | None:
     wins, before = sum(each.without > 0 for each in pairs), sum(each.right for each in pairs)
     st.markdown(
         f"Of {len(pairs)} pairs of half B, the good form wins in {before} with all heads and in {wins} without head "
-        f"{name_of(head)}; {sum(each.turns for each in pairs)} change sides."
+        f"{name_of(head)}; the winner changes in {sum(each.turns for each in pairs)}."
     )
-    st.caption("First come the pairs that change sides, then the pairs whose logit difference changes most.")
+    st.caption("First come the pairs whose winner changes, then the pairs whose logit difference changes most.")
     kinds = {
         f"The {form} form wins, with all heads": [each for each in pairs if each.right == (form == "good")]
         for form in ("good", "bad")

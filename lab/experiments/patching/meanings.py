@@ -42,13 +42,13 @@ def asks(layers: int) -> tuple[Question, ...]:
     return (
         open_question(
             "crossing",
-            "A vector of the subject recovers much of the way, and so does a vector of the place where the model "
-            "answers. From which layer on does the place of the answer recover more?",
+            "The subject’s vector recovers much of the way, and so does the vector at the place where the model "
+            "answers. From which layer on does that place recover more?",
             tuple(spans),
         ),
         open_question(
             "head",
-            "Now we put in only what one head writes at one token. How much of the way does the best head recover?",
+            "Now we patch only the output of one head at one token. How much of the way does the best head recover?",
             ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
         ),
     )
@@ -98,7 +98,7 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
     if crossing == found.layers:
         said = (
             f"In {name} the subject’s vector recovers more than the asked token’s in every layer but the last, where "
-            "the asked token must recover everything, as a transformer is built."
+            "the asked token recovers everything by construction."
         )
     else:
         said = (
@@ -106,8 +106,9 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
             f"the asked token’s vector does ({asked:.0%}, against {subject:.0%})."
         )
     return (
-        f"{said} Attention in layer {relay.layer + 1} brings the number there: alone it recovers {relay.alone:.0%}. "
-        f"The best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers {best.share:.0%}."
+        f"{said} Attention in layer {relay.layer + 1} brings the number to the asked token: alone it recovers "
+        f"{relay.alone:.0%}. The best single head, {head_name(best.head)} at the {_token(found, best.token)}, recovers "
+        f"{best.share:.0%}."
     )
 
 
@@ -119,7 +120,7 @@ def verdict_of(found: PatchingTest) -> str:
             verdicts.setdefault(row.claim.says, {})[row.claim.direction] = row.judged.verdict.value
     lines = [f"- {says}: {_both(ways)}." for says, ways in verdicts.items()]
     untrained = any(Verdict.ALSO_UNTRAINED.value in line for line in lines)
-    return "\n".join(["**Also untrained**: the model with random weights does so, too.\n" * untrained, *lines])
+    return "\n".join(["**Also untrained**: the same happens with random weights.\n" * untrained, *lines])
 
 
 def _both(ways: Mapping[str, str]) -> str:
@@ -136,10 +137,10 @@ def relay_of(found: PatchingTest) -> str:
     said = f"Attention in layer {relay.layer + 1} alone recovers {relay.alone:.0%}"
     if relay.alone > 0 and held < relay.alone / 2:
         return (
-            f"{said}, but {held:.0%} when the feed-forward network of layer {most} is held. So the two work together: "
-            "attention brings the number, the network turns it into the word."
+            f"{said}, but only {held:.0%} when the feed-forward network of layer {most} is held fixed. So the two work "
+            "together: attention brings the number, and the network turns it into the word."
         )
-    return f"{said}, and {held:.0%} when the feed-forward network of layer {most} is held."
+    return f"{said}, and {held:.0%} when the feed-forward network of layer {most} is held fixed."
 
 
 def in_full(found: PatchingTest) -> str:
@@ -147,8 +148,8 @@ def in_full(found: PatchingTest) -> str:
     gap = float(np.mean([row.clean - row.corrupt for row in found.half(1)]))
     stream = found.carried[SUFFICES].on_b.residual
     said = [
-        f"The deciding word moves the two forms {gap:.2f} logits apart on average. After layer 1 the subject’s vector "
-        f"alone recovers {stream[1, found.subject]:.0%} of that.",
+        f"The deciding word changes the difference of the two logits by {gap:.2f} on average. After layer 1, the "
+        f"subject’s vector alone recovers {stream[1, found.subject]:.0%} of this change.",
         _elsewhere(found, 1),
         relay_of(found),
         _held([row for row in found.rows if row.claim.direction]),
@@ -172,7 +173,8 @@ def _held(rows: list[PatchingRow]) -> str:
         return f"All {len(rows)} claims about places come out in the paper’s direction."
     failed = _named([row for row in rows if row not in held])
     return (
-        f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; these do not: {failed}."
+        f"**{len(held)} of {len(rows)}** claims about places come out in the paper’s direction; the others do not: "
+        f"{failed}."
     )
 
 
@@ -202,8 +204,8 @@ def own_meaning(found: Patching, labels: tuple[str, ...], asked: int, way: str) 
     first, there = int(stream[1].argmax()), stream[1:].argmax(axis=1) == asked
     layer, head, token = (int(at) for at in np.unravel_index(int(maps.heads.argmax()), maps.heads.shape))
     return (
-        f"After layer 1, {quoted(labels[first])} alone {does} most: {stream[1, first]:.0%} of the difference. "
-        f"{_taken_over(there)} Of single heads, {layer + 1}-{head + 1} at {quoted(labels[token])} {does} most, "
+        f"After layer 1, {quoted(labels[first])} alone {does} the most: {stream[1, first]:.0%} of the difference. "
+        f"{_taken_over(there)} Of the single heads, {layer + 1}-{head + 1} at {quoted(labels[token])} {does} the most: "
         f"{maps.heads[layer, head, token]:.0%}."
     )
 
@@ -212,7 +214,7 @@ def _taken_over(there: NDArray[np.bool_]) -> str:
     """Say from which layer on the asked token recovers most; ``there`` is True for each layer after which it does."""
     since = len(there) - int(np.cumprod(there[::-1]).sum()) + 1
     if since >= len(there):
-        return "The asked token recovers the most only after the last layer, where it must."
+        return "The asked token recovers the most only after the last layer, where it must do so by construction."
     return f"From layer {since} on, the asked token recovers the most."
 
 
@@ -222,5 +224,5 @@ def added_up(heads: Values, ffn: Values, embedded: float, biases: float) -> str:
     return (
         f"Heads {signed(float(heads.sum()), plus=True)}, feed-forward networks {signed(float(ffn.sum()), plus=True)}, "
         f"embeddings {signed(embedded, plus=True)}, biases {signed(biases, plus=True)}: together "
-        f"**{signed(total, plus=True)}**, the difference of the two logits in the clean sentence."
+        f"**{signed(total, plus=True)}**, the difference between the two logits in the clean sentence."
     )

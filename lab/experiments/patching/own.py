@@ -62,13 +62,13 @@ def show(model: LoadedModel) -> None:
         return
     good, bad = (quoted(word.strip()) for word in (asked.good, asked.bad))
     st.markdown(
-        f"Logit of {good} less the logit of {bad}: **{signed(clean)}** in the clean run, **{signed(corrupt)}** in the "
-        "corrupt one."
+        f"The logit of {good} minus the logit of {bad} is **{signed(clean)}** in the clean run and "
+        f"**{signed(corrupt)}** in the corrupt one."
     )
     if clean < corrupt:
         st.caption(
-            f"{escaped(model.id)} leans the other way: {good} is likelier in the corrupt sentence. Shares still refer "
-            "to that difference."
+            f"{escaped(model.id)} works the other way round: {good} is likelier in the corrupt sentence. Shares still "
+            "refer to the difference between the two runs."
         )
     _patched(model, two, asked)
 
@@ -89,7 +89,7 @@ def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
         draw(partial(figures.own_contributions, model, asked), "own-contributions")
         st.markdown(meanings.added_up(*figures.parts_of(model, two)))
         st.caption(
-            "At the asked token of the clean sentence, with the scales of the LayerNorms held as they are. The effect "
-            "of a part through later layers is left out; a patch includes that effect."
+            "The numbers are for the asked token of the clean sentence, with the scales of the LayerNorms held fixed. "
+            "The effect of a part through later layers is left out; a patch includes that effect."
         )
         code(contributions)

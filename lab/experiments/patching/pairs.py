@@ -49,7 +49,7 @@ def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
     held = sum(map(as_claimed, pairs))
     st.markdown(
         f"In {held} of the {len(pairs)} pairs of B the subject’s vector recovers more in early layers, and the asked "
-        "token’s from some layer before the last one on."
+        "token’s vector recovers more from some layer before the last one on."
     )
     kinds = {
         title: [row for row in pairs if as_claimed(row) == right]
@@ -68,9 +68,9 @@ def _pair(model: LoadedModel, found: PatchingTest, row: PairRow, key: str) -> No
         st.markdown(f"{_written(pair.text)}  \nCorrupt: {_written(pair.other)}")
         early, late = row.numbers[_LOOKED_AT]
         st.caption(
-            f"**{escaped(pair.good)}** less **{escaped(pair.bad)}**: {signed(row.clean)} clean, {signed(row.corrupt)} "
-            f"corrupt. Early: subject {signed(early[0])}, asked token {signed(early[1])}. The lines cross in layer "
-            f"{late[1]:.0f} of {late[0]:.0f}."
+            f"**{escaped(pair.good)}** minus **{escaped(pair.bad)}**: {signed(row.clean)} in the clean run, "
+            f"{signed(row.corrupt)} in the corrupt run. In early layers the subject recovers {signed(early[0])}, the "
+            f"asked token {signed(early[1])}. The lines cross in layer {late[1]:.0f} of {late[0]:.0f}."
         )
         with st.container(horizontal=True):
             st.button(

@@ -72,7 +72,9 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     found = replication.known(model)
     if found is None and (reason := replication.untestable(model)):
-        st.info(f"**Not testable here.** {escaped(reason)} A pair of your own can be patched.", icon=":material/info:")
+        st.info(
+            f"**Not testable here.** {escaped(reason)} You can still patch a pair of your own.", icon=":material/info:"
+        )
         own.show(model)
         _choices()
         return None
@@ -81,7 +83,8 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. A small model takes some minutes, BERT base far longer."
+            f"{escaped(model.id)} has not been measured yet. This takes some minutes for a small model and far longer "
+            "for BERT base."
         )
         _run(model, "Run the experiment")
         _choices()
@@ -102,17 +105,18 @@ def method(_: LoadedModel) -> str:
         "The **asked token** is where the model answers: the mask, or the last token before the blank.\n\nThen we put "
         "one vector of the clean run, of one part at one token, into the corrupt run: this is a **patch**. The parts "
         "are a token’s vector after a layer (the **residual stream**), the vector that attention or the feed-forward "
-        "network adds to it, and the vector that a single head adds. How much of the difference between the two words "
-        "it recovers is what this vector **suffices** for: (patched − corrupt) / (clean − corrupt), logits of the "
-        "right word less the wrong one. The other way round, a corrupt vector in the clean run shows how much is lost: "
-        "how much the part is **needed**. In both, 1 is the whole difference; below 0 a part works against the answer. "
-        f"A template makes {PAIRS} pairs. Layers are chosen on half **A** and measured on half **B**, which has other "
-        f"subjects. A pair whose two runs differ by less than {SMALL} logits is refused."
+        "network adds to it, and the vector that a single head adds. The share of the difference between the two words "
+        "that a vector recovers says how far this vector **suffices**: (patched − corrupt) / (clean − corrupt), each "
+        "the logit of the right word minus the logit of the wrong one. The other way round, putting a corrupt vector "
+        "into the clean run shows how much is lost, so how much the part is **needed**. In both directions, 1 is the "
+        f"whole difference; a part below 0 works against the answer. A template makes {PAIRS} pairs. Layers are chosen "
+        "on half **A** and measured on half **B**, which has other "
+        f"subjects. A pair whose two runs differ by less than {SMALL} logits is left out."
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "Every part is patched at every token in every pair, both ways; in the twin, in half of the pairs."
+    help = "The lab patches every part at every token in every pair, both ways; for the twin, in half of the pairs."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -125,8 +129,8 @@ def _choices() -> None:
 def _result(model: LoadedModel, found: PatchingTest) -> None:
     draw(partial(template_map, model, PATCH.chosen(), PATCH_WAY.chosen()), "template-patches")
     st.caption(
-        f"Mean over {len(found.half(1))} pairs; 1 is the whole way. **{escaped(found.tokens[found.asked])}** is the "
-        "**asked token**, where the model answers."
+        f"Mean over {len(found.half(1))} pairs; 1 is the whole difference. **{escaped(found.tokens[found.asked])}** is "
+        "the **asked token**, where the model answers."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -137,18 +141,24 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
     with st.expander("Attention, and the network above it", icon=":material/alt_route:"):
         show_table(relay_frame(found), _RELAYS)
         st.caption(
-            "The attention output of one layer is patched at the asked token, and there a network above it writes what "
-            "it wrote in the unpatched run. Attention and these networks are partners: comparing what each recovers "
-            "alone would treat them as rivals."
+            "The attention output of one layer is patched at the asked token, while a network above it still writes "
+            "there what it wrote in the unpatched run. Attention and these networks are partners: comparing what each "
+            "recovers alone would treat them as rivals."
         )
     with st.expander("All claims in numbers", icon=":material/table_rows:"):
         _table(model)
     _rule()
     with st.expander("The best single sites", icon=":material/my_location:"):
         show_table(best_frame(found), _SITES)
-        st.caption("Chosen on A, measured on B. **A − B** is selection bias: the best of many is partly lucky.")
+        st.caption(
+            "The sites are chosen on A and measured on B. **A − B** is selection bias: the best of many sites "
+            "is partly lucky."
+        )
     with st.expander(
-        "Can a gradient say it without patching?", icon=":material/scatter_plot:", on_change="rerun", key="_estimates"
+        "Can a gradient predict this without patching?",
+        icon=":material/scatter_plot:",
+        on_change="rerun",
+        key="_estimates",
     ) as estimates:
         if estimates.open:
             _gradients(model, found)
@@ -160,36 +170,36 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
 def _table(model: LoadedModel) -> None:
     show_table(claim_table(model), _CLAIMS, long_texts=True)
     st.caption(
-        "**First** and **second**: what is compared, as means over B. **Effect**: first − second, from **low** to "
-        "**high** with 95 % (2,000 bootstraps over the nouns and verbs that pairs share). **Early**: the first half of "
-        "the layers between the embeddings and the last one. **Layer of the crossing**: the first layer after which "
-        "the asked token recovers as much as the subject; after the last one it recovers all of it by construction. "
-        "Attention and networks are compared up to that layer. **Untrained twin**: the effect in the same model with "
-        "random weights, in the half of the pairs in which its two runs differ most. “Numbers and files” also has p, "
-        "and the results on A. The paper reports other quantities, about facts, so there is no published figure to "
-        "compare."
+        "**First** and **second**: the two quantities that are compared, as means over B. **Effect**: first − second, "
+        "with its 95 % interval from **low** to **high** (2,000 bootstraps over the nouns and verbs that pairs share). "
+        "**Early**: the first half of the layers between the embeddings and the last one. **Layer of the crossing**: "
+        "the first layer after which the asked token recovers as much as the subject; after the last layer, it "
+        "recovers everything by construction. Attention and networks are compared up to that layer. **Untrained "
+        "twin**: the effect in the same model with random weights, in the half of the pairs in which its two runs "
+        "differ most. “Numbers and files” also has p, and the results on A. The paper reports other quantities, about "
+        "facts, so there is no published figure to compare."
     )
     show_numbers(partial(claim_table, model), "patching-claims", partial(claim_table, model))
 
 
 def _rule() -> None:
     show_rule(
-        "The effect is first − second. No paper gives a scale. So an effect counts from a tenth of the difference of "
-        "the two runs on, from half a layer, or from a rank correlation of 0.1. Two orders count as alike from a rank "
-        f"correlation of {ALIKE} on, a limit that the lab chose. A claim about the crossing cannot be tested where the "
-        "lines cross in the last layer. We changed the template once, before these results: in the first version both "
-        "directions were the same by symmetry."
+        "The effect is first − second. No paper gives a scale. So an effect counts if it is at least a tenth of the "
+        "difference between the two runs, half a layer, or a rank correlation of 0.1. Two orders count as alike if "
+        f"their rank correlation is at least {ALIKE}, a limit that the lab chose. A claim about the crossing cannot be "
+        "tested if the lines cross only in the last layer. We changed the template once, before these results, because "
+        "in the first version both directions were the same by symmetry."
     )
 
 
 def _gradients(model: LoadedModel, found: PatchingTest) -> None:
     st.markdown(
-        "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two "
-        "runs, estimates every patch at once. It draws a straight line in place of the real layers above."
+        "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two runs, "
+        "estimates every patch at once. It replaces the real layers above by a straight line."
     )
     draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
     show_table(estimate_frame(found), _ESTIMATES)
     st.caption(
-        "The numbers are from the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|, 0 where the gradient is "
-        "right everywhere."
+        "The numbers are computed from the means over B. **Error**: Σ|foreseen − patched| / Σ|patched|; it is 0 if the "
+        "gradient is right everywhere."
     )

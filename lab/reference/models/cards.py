@@ -101,7 +101,7 @@ def _show_jobs(found: Sequence[Notable]) -> None:
     st.markdown(
         "Measured on UD English EWT dev, sentences whose grammar people marked; copying is measured on random tokens "
         "that occur twice. A head is named by layer and number: 3-1 is head 1 of layer 3. **Chance** is the score of a "
-        "head that knows nothing of the job: the best fixed distance for a relation, a uniform head for other jobs. "
+        "head that knows nothing about the job: the best fixed distance for a relation, a uniform head for other jobs. "
         "The job “looks at all tokens alike” has no chance score, because a uniform head does just that. The best of "
         "many heads is chosen and measured on the same sentences, so its score is a little too high."
     )

@@ -42,8 +42,8 @@ def _pair(trace: Trace) -> tuple[Pair, str]:
     """Draw the header of each step; returns both traces, and the name of the random model."""
     st.header("What did training change?")
     st.markdown(
-        f"{quoted(trace.model.id)} beside a twin: the same architecture with **random weights**, as "
-        "they are before training. The twin has learned nothing."
+        f"{quoted(trace.model.id)} next to its twin: the same architecture with **random weights**, as they are before "
+        "training. The twin has learned nothing."
     )
     seed = _seed()
     return (trace, _untrained(trace, seed)), f"random weights (seed {seed})"
@@ -80,8 +80,8 @@ def show_maps(page: OpenPage, trace: Trace) -> Pair:
             if len(trace) > figures.MAP_TOKENS:
                 st.caption(f"The first {figures.MAP_TOKENS} of {len(trace)} tokens are drawn.")
     st.markdown(
-        f"Layer {layer + 1}, head {head + 1} of both, on one colour scale, from 0 to {high:.3f}. The two maps place "
-        f"**{moved:.0%}** of a row’s attention on different tokens, on average over rows."
+        f"Layer {layer + 1}, head {head + 1} of both models, on one colour scale from 0 to {high:.3f}. The two maps "
+        f"place **{moved:.0%}** of a row’s attention on different tokens, on average over rows."
     )
     if known:
         code(random_twin)
@@ -125,9 +125,9 @@ def show_heads(page: OpenPage, trace: Trace) -> Pair:
             draw(partial(figures.head_spread, traced, name), key)
     trained, untrained = spreads
     st.markdown(
-        f"Mean over the {trained.size} heads: **{trained.mean():.2f}** in {escaped(trace.model.id)}, "
-        f"**{untrained.mean():.2f}** with {twin}. The most and the least even head differ by "
-        f"{np.ptp(trained):.2f} in the trained model and by {np.ptp(untrained):.2f} in its twin."
+        f"The mean over the {trained.size} heads is **{trained.mean():.2f}** in {escaped(trace.model.id)} and "
+        f"**{untrained.mean():.2f}** with {twin}. The most and the least even head differ by {np.ptp(trained):.2f} in "
+        f"the trained model and by {np.ptp(untrained):.2f} in its twin."
     )
     code(layer_spread)
     return pair
@@ -158,8 +158,8 @@ def show_predictions(page: OpenPage, trace: Trace) -> Pair:
             draw(partial(figures.best_words, traced, view.place, name, high), key)
     words = trace.model.config.vocabulary
     st.markdown(
-        f"These are the {figures.TOP} most probable {view.noun} of each, on one scale. If all {words:,} were equally "
-        f"probable, each would have {share(1 / words)}."
+        f"These are the {figures.TOP} most probable {view.noun} of each model, on one scale. If all {words:,} were "
+        f"equally probable, each would have {share(1 / words)}."
     )
     _show_truth(view, both, (trace.model.id, twin))
     return view.trace, seen

@@ -22,11 +22,11 @@ def origin(made: Provenance | None, data: str) -> DeltaGenerator:
     with st.expander("Where these numbers come from", icon=":material/inventory_2:"):
         row = st.container(horizontal=True, vertical_alignment="center")
     if made is None:
-        row.caption("Measured on this server, with the model on screen.", width="content")
+        row.caption("This result was measured on this server, with the model on screen.", width="content")
     else:
         row.caption(
-            f"Ships with the lab: `{made.command}` at commit {made.commit[:10]}, for these very weights (SHA-256 "
-            f"{made.model[:10]}…) and {data} ({made.data[:10]}…).",
+            f"This result ships with the lab: `{made.command}` at commit {made.commit[:10]}, for these very weights "
+            f"(SHA-256 {made.model[:10]}…) and {data} ({made.data[:10]}…).",
             width="content",
         )
     return row

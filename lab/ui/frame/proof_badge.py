@@ -32,7 +32,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
         label = f"{escaped(name)}: {label}"
     # A single badge is only a mark, unless something differs: its words appear in a tooltip and to screen readers.
     equal = proof is None or proof.first_failure is None
-    told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each." * equal
+    told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each step." * equal
     # The table is made when it is opened: the badge is part of every rerun of every page.
     with (
         st.container(key=f"{key}.mark" if equal and name is None else None, width="content"),

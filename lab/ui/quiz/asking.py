@@ -55,7 +55,7 @@ def draw_checks(
         fresh = any(fingerprint(each) not in kept.wordings for each in selected(pool, len(pool), seed))
         _offer_new(lesson, kept, fresh)
     if not kept.questions:
-        st.markdown("For this sentence none of the questions has a clear answer. Try a longer one.")
+        st.markdown("None of the questions has a clear answer for this sentence. Try a longer one.")
 
 
 def list_of(lesson: str) -> str:

@@ -22,7 +22,7 @@ from lab.ui import parameters, runs
 from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import choose, progress, remember
 
-_NOT_KNOWN = "A question without an answer counts as not known."
+_NOT_KNOWN = "A question that you do not answer counts as not known."
 
 
 def offer_before(lesson: Lesson, ask: Returning) -> None:

@@ -21,7 +21,7 @@ def offer_file() -> None:
     told = chosen_file()
     st.caption(
         f"Choose a file that you downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on "
-        "this computer. If both have an answer, this computer’s answer stays."
+        "this computer. If a question has an answer in both places, this computer’s answer stays."
     )
     match told:
         case [str(choice), int(size), str(text)] if choice != st.session_state.get(_TAKEN):

@@ -63,7 +63,7 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     try:
         _ask(code, posed(lesson, question, about(shown, of), shown_at, pressed[0]))
     except Unreachable:
-        st.warning("The room does not answer. Try again in a moment.", icon=":material/cloud_off:")
+        st.warning("The room does not respond. Try again in a moment.", icon=":material/cloud_off:")
     except RoomError as refused:
         st.warning(str(refused), icon=":material/info:")
     else:

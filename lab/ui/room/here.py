@@ -13,7 +13,7 @@ from lab.ui import parameters
 if TYPE_CHECKING:
     from lab.rooms.seen import State
 
-AWAY = "The room does not answer. The page asks again by itself."
+AWAY = "The room does not respond. The page tries again by itself."
 
 
 def code_here() -> str:

@@ -65,7 +65,8 @@ def scene(view: OneHead, *, first: bool, asked: PredictionView | None = None) ->
     left, right = st.columns(2)
     with left:
         way = OFF.choose(
-            "Replace the head’s numbers by", help="0, or the mean of what the head brings to the tokens of this text."
+            "Replace the head’s numbers by",
+            help="Either 0, or the mean of the head’s numbers over the tokens of this text.",
         )
     if asked is None:
         return Scene(drawing, trace, layer, head, None, None, way == MEAN)

@@ -59,7 +59,7 @@ def _chosen(encoding: Encoding, mask_id: int, asked: str, before: Sequence[str] 
     kept = tuple(place for place in maskable(encoding, mask_id) if place in found)
     if before is None and (None in numbers or set(wanted) - {*kept, *typed_masks(encoding, mask_id)}):
         selection.note(
-            f"The link hides tokens {quoted(asked[:40])}; some of these are not in this text, or are special."
+            f"The link hides tokens {quoted(asked[:40])}; some of these tokens are not in this text, or are special."
         )
     if kept:
         MASKED.set(written(kept))

@@ -43,7 +43,7 @@ def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
 
 def choose_version() -> bool:
     """Draw the choice between raw and corrected metrics; return True for corrected."""
-    help_ = "Raw: as published. Corrected: so that you can compare texts of different lengths."
+    help_ = "Raw: as published. Corrected: adjusted so that you can compare texts of different lengths."
     return VERSION.choose("Formula", help=help_) == CORRECTED
 
 

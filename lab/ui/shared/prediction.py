@@ -113,8 +113,8 @@ def _look_ahead(page: OpenPage, plain: Trace) -> PredictionView:
     masking.show_read(plain, place)
     if place == start < len(plain) - 1:
         st.caption(
-            f"The lab asks inside your text, before its last whole word, because after the final "
+            "The lab asks inside your text, before its last whole word, because after the final "
             f"{quoted(word_of(plain.model.tokenizer, plain.token_ids[-1]))} the model expects a new sentence or the "
-            "end. Choose another token to ask after it."
+            "end. Choose another token, and the lab asks what follows that token."
         )
     return PredictionView(page, plain, plain, (), (), place, predictions.next_prediction(plain, place))

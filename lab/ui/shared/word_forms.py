@@ -100,7 +100,7 @@ def _begin(trace: Trace) -> None:
 def _cuts(trace: Trace, watched: int) -> Cuts:
     cuts, whole = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
     if not whole:
-        selection.note("Some of the link’s cuts do not exist in this text or model; the others are made.")
+        selection.note("Some of the link’s cuts do not exist in this text or model; the other cuts are made.")
         CUT.set(str(cuts))
     return cuts
 

@@ -38,9 +38,11 @@ def heads(weights: str) -> None:
     if weights == TRAINED:
         TOY_TRAINED_HEADS.choose("Heads")
     elif weights == RANDOM:
-        TOY_HEADS.choose("Heads", help="The number of heads into which the random weights are cut.")
+        TOY_HEADS.choose("Heads", help="The number of heads into which the random weights are divided.")
     else:
-        st.caption("Three heads. Each was written by hand for one rule, so their number is fixed.")
+        st.caption(
+            "The toy has three heads. Each head was written by hand for one rule, so the number of heads is fixed."
+        )
 
 
 def cut(chosen: int) -> int:
@@ -82,7 +84,7 @@ def _blank_sentences() -> None:
 def _pair() -> None:
     """Draw the choice of the second of the two sentences to look at."""
     TOY_OTHER.choose("Second sentence")
-    st.caption("Two heads. Each was written by hand for one rule, so their number is fixed.")
+    st.caption("The toy has two heads. Each head was written by hand for one rule, so the number of heads is fixed.")
 
 
 # For each toy, the controls that are open in the sidebar, and the controls that are folded.

@@ -27,8 +27,8 @@ from lab.ui.toys.steps import ToySteps, show_toy_data
 def pair_trace(page: LessonPage) -> Trace:
     """Run the two chosen sentences of letters through the toy written for pairs; says which toy it is."""
     st.info(
-        "A toy: two sentences of made-up words, one letter each, and two heads written by hand. One of them looks "
-        "from sentence to sentence.",
+        "A toy: two sentences of made-up words, one letter each, and two heads written by hand. One of these heads "
+        "looks from sentence to sentence.",
         icon=":material/construction:",
     )
     return _trace(page)

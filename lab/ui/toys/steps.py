@@ -59,8 +59,8 @@ def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
     kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:
         st.info(
-            f"{purpose} Before training: random weights, nothing is learned. The step “{TRAIN_STEP}”"
-            f"{'' if trains else ' of a lesson'} teaches it the {kind} “{task.name}”.",
+            f"{purpose} Before training: random weights, nothing is learned. The step "
+            f"“{TRAIN_STEP}”{'' if trains else ' of a lesson'} teaches the toy the {kind} “{task.name}”.",
             icon=":material/model_training:",
         )
         return

@@ -113,7 +113,7 @@ def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
     plan, now = run.plan, run.latest
     st.markdown(
         f"**{now.accuracy:.1%}** of the answers on fresh sentences are right after {now.step} steps; always giving the "
-        f"commonest answer would get {chance(plan):.1%}. Look for **{task.look_for}**."
+        f"commonest answer would be right in {chance(plan):.1%} of cases. Look for **{task.look_for}**."
     )
     _show_stage(run, words)
     show_curves(run)

@@ -66,7 +66,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "drops accents.", {}),
         ("pre-token", "A part of a text between white space and punctuation, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
-        ("special token", "A token that is not part of the text. The model adds it as a mark: [CLS] at the start, "
+        ("special token", "A token that is not part of the text. The model adds it as a mark: it puts [CLS] at the "
+         "start, "
          "[SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
         ("[CLS]", "BERT’s first token. A program that sorts texts reads the last vector of [CLS] as the vector of the "
          "whole text.",
@@ -206,7 +207,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          "followed it there.", {"paper": "Olsson et al. 2022", "also": ("induction",)}),
     ),
     "inter-sentence-attention": (
-        ("sentence pair", "Two texts that the model reads as one, with [SEP] between them and a segment each.",
+        ("sentence pair", "Two texts that the model reads as one. [SEP] is between them, and each has its own segment.",
          {"paper": _DEVLIN, "also": ("pair",)}),
         ("mass", "The share of its attention that one sentence gives to another: the weights of their tokens, added "
          "up.", {}),

@@ -61,12 +61,13 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
 def verdict(parked: float, others: float) -> str:
     """Say whether the mean effects of the two groups differ; a difference needs a factor of two."""
     if parked < others / 2:
-        return "So here, on average, less changes without a head that parks."
+        return "So here, on average, the result changes less without a head that parks."
     if others < parked / 2:
         return (
-            "So here, on average, more changes without a head that parks: parking does not prove that a head is idle."
+            "So here, on average, the result changes more without a head that parks: parking does not prove that a "
+            "head is idle."
         )
-    return "So here parking says little about how much changes without a head."
+    return "So here, parking says little about the change that a missing head makes."
 
 
 def _typical(effects: Values, unit: str = "") -> str:

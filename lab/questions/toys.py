@@ -87,7 +87,7 @@ def _compared_across() -> Question:
         [
             Option(
                 "The letters, and in which sentence they are",
-                "Equal letters and unlike sentences together give the largest score.",
+                "Equal letters in different sentences give the largest score.",
                 correct=True,
             ),
             Option("The letters alone", "Then every token would look at itself, too: it has its own letter."),

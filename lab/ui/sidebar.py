@@ -190,7 +190,7 @@ def choose_by_job(model: LoadedModel, layer: int, head: int) -> None:
     with folded():
         found = runs.head_jobs(model)
         if found is None:
-            help = "Every head reads 300 sentences whose grammar people have written down. It takes a minute."
+            help = "Every head reads 300 sentences with grammar that people have annotated. This takes a minute."
             offer(("head jobs", model.id), "Find what each head does", partial(runs.measure_heads, model), help)
             return
         if not found:
@@ -233,7 +233,7 @@ def _told(job: Notable, doing: Doing) -> str:
 def _mode() -> str:
     return parameters.MODE.choose(
         "Input",
-        help="Toy: made-up words or sentences of letters, small enough to see everything.",
+        help="Toy: made-up words or sentences of letters, small enough that you can see everything.",
     )
 
 

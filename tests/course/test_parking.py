@@ -59,8 +59,8 @@ def test_parked_heads_are_set_beside_the_others(trace: Trace) -> None:
         any(abs(each - value) < 0.006 for value in (inside, outside, effects[parked].max(), effects[~parked].max()))
         for each in numbers
     )
-    assert ("less changes without" in said) == (inside < outside / 2)
-    assert ("more changes without" in said) == (outside < inside / 2)
+    assert ("the result changes less" in said) == (inside < outside / 2)
+    assert ("the result changes more" in said) == (outside < inside / 2)
     both = all(0 < row.sum() < len(row) for row in parked)
     assert ("the layer may be a reason" in said) == (not both)
 

@@ -93,7 +93,7 @@ def show(trace: Trace, layer: int, head: int, query: int, key: int, colour: str)
         if view.jobs:
             st.caption(
                 "A square in a corner marks a head with a job, measured on many sentences: point at the square to read "
-                "the job. The names of lesson 6 are for this text alone, so they can differ."
+                "the job. Lesson 6 names heads by this text alone, so its names can differ."
             )
         call = partial(figures.head_numbers, trace, corrected, tau)
         show_numbers(call, "heads", call)

@@ -81,8 +81,8 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
         else f"{same} of them are among the strongest at all of these tokens"
     )
     return (
-        f"These are the {_STRONGEST} dimensions that add most, {listed}. {told}. In BERT base, the dimensions of such "
-        "a head differ from place to place, because the head must know which place comes next (Vig 2019)."
+        f"These {_STRONGEST} dimensions add the most: {listed}. {told}. In BERT base, the dimensions of such a head "
+        "differ from place to place, because the head must know which place comes next (Vig 2019)."
     )
 
 

@@ -42,8 +42,8 @@ EXAMPLES = (
     ),
     Example(
         "Two meanings of bank", "She sat on the bank of the river and counted her money for the bank.",
-        "One token occurs twice, with two meanings. At first only its place differs. How far do the layers move the "
-        "two vectors apart?",
+        "One token occurs twice, with two meanings. At first, its two vectors differ only by their places. How far do "
+        "the layers move the two vectors apart?",
     ),
     Example(
         "Two meanings of bat", "The bat flew out of the cave while he held a wooden bat.",

@@ -156,9 +156,9 @@ def _show_side_by_side() -> None:
     st.header("Side by side")
     st.table(pd.DataFrame(known).map("{:,}".format), border="horizontal")
     st.caption(
-        "The first columns are the lab’s own models, with parameters counted in their files, vocabulary heads "
-        "included. The other columns are the papers’ models: their parameters follow from the published "
-        "configurations, without such heads. BERT’s paper rounds to 110 and 340 million."
+        "The first columns are the lab’s own models; their parameters are counted in their files, including vocabulary "
+        "heads. The other columns are the papers’ models: their parameters follow from the published configurations, "
+        "without such heads. BERT’s paper rounds to 110 and 340 million."
     )
 
 

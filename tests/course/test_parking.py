@@ -72,8 +72,8 @@ def test_what_is_said_follows_the_numbers() -> None:
     assert "it is 0.80 on average, at most 1.00" in parked_against_busy(shares, effects, trace, "")
     tiny = parked_against_busy(shares, np.array([[0.001, 0.002, 1.0, 0.6]]), trace, "")
     assert "the change is always less than 0.01. Without" in tiny
-    assert "less changes" in verdict(0.1, 0.8)
-    assert "more changes" in verdict(0.8, 0.1)
+    assert "changes less" in verdict(0.1, 0.8)
+    assert "changes more" in verdict(0.8, 0.1)
     assert "says little" in verdict(0.5, 0.5)
     assert "No head parks" in parked_against_busy(shares / 2, effects, trace, "")
     assert "no other head" in parked_against_busy(shares * 0 + 1, effects, trace, "")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 LEVEL = 0.95
 # Number of bootstrap draws, twice the number of Michel et al. 2019.
 DRAWS = 2000
-_AT_ONCE = 500  # draws of some hundred units: 2 MB
+_AT_ONCE = 500  # draws of some hundred units, counted at once: 2 MB
 Interval = tuple[float, float]
 
 
@@ -68,7 +68,8 @@ def crossed_draws(*factors: ArrayLike, times: int = DRAWS, seed: int = 0) -> Ite
     A factor (units,) gives the level of each unit: the document of a sentence, or the noun that a pair shares with
     other pairs. Units that share a level are not independent. So the levels of each factor are drawn, as many as there
     are, and a unit's count is the product of its levels' counts (the pigeonhole bootstrap: Owen & Eckles 2012, §2).
-    With one factor this is the cluster bootstrap. Sums over units vary at least as much between draws as in truth.
+    With one factor this is the cluster bootstrap. Sums over units vary between draws at least as much as between real
+    samples.
     """
     levels = [np.unique(np.asarray(factor), return_inverse=True)[1] for factor in factors]
     random = np.random.default_rng(seed)
@@ -123,7 +124,8 @@ def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:
 def holm(p: ArrayLike) -> NDArray[np.float64]:
     """The p-values of a family corrected for its size (Holm 1979), in the order given.
 
-    The smallest of k p-values is multiplied by k, the next by k − 1 and so on; none becomes smaller than the last one.
+    The smallest of k p-values is multiplied by k, the next by k − 1 and so on; no corrected value is smaller than the
+    one before it.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]

@@ -96,7 +96,7 @@ _WE: tuple[Forms, ...] = (("They",), ("We",), ("I",), ("He",), ("She",))
 
 @dataclass(frozen=True)
 class Template:
-    """A frame and the words for its slots.
+    """A sentence frame and the words for its slots.
 
     Attributes
     ----------

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 FILE = "heads.json"
-# A head's score must be this far above chance (the condition of Voita et al. 2019, §5.2, for "syntactic heads").
+# The least distance of a head's score from chance (the condition of Voita et al. 2019, §5.2, for "syntactic heads").
 BETTER = 0.1
 _MOST = 3  # heads a job
-_LENGTHS = range(6, 25)  # words of the sentences that patterns are measured on
+_LENGTHS = range(6, 25)  # the number of words in sentences on which patterns are measured
 _PERIOD, _SEEDS = 50, range(8)
 
 
@@ -111,13 +111,13 @@ JOBS: tuple[HeadJob, ...] = (
 
 
 def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
-    """The jobs of a model's heads, if they ship in its folder; else None."""
+    """Return the jobs of a model's heads if a record ships in the model's folder; else None."""
     return in_folder(model.source) if isinstance(model.source, Path) else None
 
 
 @cache
 def in_folder(folder: Path) -> tuple[Notable, ...] | None:
-    """The heads with a job, read from a folder that need not hold a model; None if the folder has no record."""
+    """Read the heads with a job from a folder that need not hold a model; return None if the folder has no record."""
     path = folder / FILE
     return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
 

@@ -10,7 +10,7 @@ ALPHA = 0.05
 
 
 class Verdict(Enum):
-    """The outcome for a published effect in the model on screen."""
+    """The outcome of testing a published effect in the model on screen."""
 
     SAME = "same direction"
     SMALLER = "smaller"
@@ -28,7 +28,7 @@ HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect as published and as measured here; both are positive in the direction of the paper's effect.
+    """A published effect and its measured value; both are positive in the direction of the paper's effect.
 
     Attributes
     ----------
@@ -69,7 +69,8 @@ class Effect:
 
     @property
     def counts(self) -> float:
-        """The published effect, or the smallest effect that would count; an interval must separate it from 0."""
+        """The published effect, or the smallest effect that would count; an interval must separate this effect from
+        0."""
         return self.bound if self.published is None else self.published
 
     @property
@@ -82,7 +83,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and the part of the rule that gave it, in a sentence."""
+    """A verdict, and a sentence with the part of the rule that gave the verdict."""
 
     verdict: Verdict
     why: str
@@ -149,7 +150,7 @@ def _unclear(effect: Effect, ends: str) -> Judged:
 
 
 def _untestable(effect: Effect) -> str:
-    """The reason why an effect cannot be tested, in a sentence; "" if it can be tested."""
+    """Return a sentence that says why an effect cannot be tested; "" if the effect can be tested."""
     if not effect.untestable and effect.count < FEW:
         return f"There are {effect.count} cases: too few."
     return effect.untestable

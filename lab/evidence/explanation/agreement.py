@@ -72,7 +72,7 @@ def _rho(one: Importance, name: str) -> Values:
 
 
 def beyond(one: Importance, name: str) -> float:
-    """Spearman's ρ of a method's last layer with leave-one-out, controlling for nearness and rarity."""
+    """Spearman's ρ of a method's last layer with leave-one-out, with the influence of nearness and rarity removed."""
     controls = [one.scores[NEAR][0], one.scores[RARE][0]]
     return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
 
@@ -83,7 +83,7 @@ def between(one: Importance) -> Values:
 
 
 def _known(correlation: float) -> float:
-    """The correlation, or 0 if it is nan: an order in which all tokens are equal says nothing."""
+    """Return the correlation, or 0 if it is nan, because an order in which all tokens are equal says nothing."""
     return float(np.nan_to_num(correlation))
 
 

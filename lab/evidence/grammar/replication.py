@@ -1,7 +1,9 @@
-"""Do heads know grammar? Table 1 of Clark et al. 2019 again, with heads chosen and measured on different sentences.
+"""Do heads know grammar? Table 1 of Clark et al. 2019, replicated with heads that are chosen and measured on different
+sentences.
 
-The best of many heads is best by luck, too. So head, direction, fixed offset and the twin's head are chosen on half A
-of EWT. They are measured on half B, other documents, and once more on GUM, on which nothing was ever chosen.
+The best of many heads is the best partly by luck. So the head, its direction, the fixed offset and the twin's head are
+chosen on half A of EWT. All are measured on half B, which has other documents, and once more on GUM, on which nothing
+was ever chosen.
 """
 
 from __future__ import annotations
@@ -154,7 +156,7 @@ def _untestable(row: RelationRow, published: Published) -> str:
 
 @dataclass(frozen=True, eq=False)
 class GrammarTest:
-    """The experiment's result, its rows in the order of the published table.
+    """The experiment's result, with rows in the order of the published table.
 
     Attributes
     ----------
@@ -177,7 +179,8 @@ class GrammarTest:
 
 @cache
 def fixed_offsets() -> Mapping[str, tuple[int, float]]:
-    """For each relation the best fixed offset on half A, and its share of right cases on half B; needs no model."""
+    """For each relation, return the best fixed offset on half A and its share of right cases on half B, without a
+    model."""
     a, b = ([arc for sentence in half.sentences for arc in _arcs(sentence)] for half in halves())
     found = {}
     for relation in (published.relation for published in CLARK):
@@ -279,8 +282,8 @@ def compared(
 ) -> GrammarTest:
     """Build the result from the words named in ``first`` sentences of half A and in the sentences of half B.
 
-    ``documents`` gives the document of each sentence of B. ``elsewhere`` has the same for another treebank. A relation
-    without a case in one of the halves is left out.
+    ``documents`` gives the document of each sentence of B. ``elsewhere`` holds the named words and the documents of
+    another treebank. A relation without a case in one of the halves is left out.
     """
     rows, there, cases = [], [], {}
     for published in CLARK:
@@ -315,7 +318,7 @@ def _choose(relation: str, own: Cases, twin: Cases) -> _Choice:
 
 
 def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) -> RelationRow:
-    """A relation's row, with p-values that are not corrected yet."""
+    """Return a relation's row; its p-values are not corrected yet."""
     own, twin = found
     # For each case, true if the head, the offset and the twin's head name the right word.
     right = [own.right[:, *choice.place], own.distance == choice.offset, twin.right[:, *choice.twin]]
@@ -359,7 +362,7 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
 def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
     """The head's accuracy minus the offset's in each drawn set of documents, (draws,).
 
-    ``cases`` are as in :attr:`GrammarTest.cases`. Draws are equal for all relations, so relations can be compared.
+    ``cases`` are as in :attr:`GrammarTest.cases`. All relations have the same draws, so that relations can be compared.
     """
     sentence, dependent, head, named = cases.T
     right = np.stack([named == (head if row.end == 0 else dependent), head - dependent == row.offset], axis=-1)
@@ -375,14 +378,14 @@ def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _best(cases: Cases) -> tuple[Place, float]:
-    """The head and direction with the most right cases (the first of a tie), and their share of right cases."""
+    """Return the head and direction with the most right cases (the first in a tie), and their share of right cases."""
     accuracy = cases.right.mean(0)
     layer, head, end = (int(at) for at in np.unravel_index(int(accuracy.argmax()), accuracy.shape))
     return (layer, head, end), float(accuracy[layer, head, end])
 
 
 def _reach(cases: Cases) -> float:
-    """The share of cases that a head can name from the better end: 1, unless heads look back only."""
+    """The share of cases that a head can name from the better end: 1, unless heads can only look back."""
     if not cases.causal:
         return 1.0
     return float(max((cases.distance < 0).mean(), (cases.distance > 0).mean()))
@@ -390,7 +393,7 @@ def _reach(cases: Cases) -> float:
 
 @cache
 def data_hash() -> str:
-    """The hash of both treebanks."""
+    """Return the hash of both treebanks."""
     return file_hash(EWT, GUM)
 
 

@@ -82,7 +82,8 @@ class Sample:
 
     @property
     def cannot(self) -> str:
-        """The reason why no claim can be tested: a model that only guesses has nothing to lose. "" if it is better."""
+        """The reason why no claim can be tested: a model that only guesses has nothing to lose. "" if the model does
+        better than guessing."""
         if p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA:
             return ""
         right = self.right.mean()

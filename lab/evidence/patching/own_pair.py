@@ -1,4 +1,4 @@
-"""Patch two sentences and two words that the learner typed; impossible ones are refused with a reason."""
+"""Patch two sentences and two words that the learner typed; pairs that cannot be patched are refused with a reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The most tokens of a sentence; the time of a pair grows with the square of its tokens.
 MOST = 32
-_KEPT = 64  # results, of some 40 kB each
+_KEPT = 64  # the most results that are kept, of some 40 kB each
 _FOUND: OrderedDict[tuple[object, ...], Patching] = OrderedDict()
 _LOCK = Lock()
 
@@ -74,7 +74,7 @@ def _word(word: str, which: str) -> str:
 
 
 def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Encoding, int]:
-    """A sentence with a word in its blank, and the place (from 0) of that word's token."""
+    """Return a sentence with a word in its blank, and the place (from 0) of that word's token."""
     blanks = sentence.count(BLANK)
     if blanks != 1:
         has = f"it has {blanks}" if blanks else "it has none"

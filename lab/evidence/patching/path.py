@@ -52,7 +52,8 @@ class Relay:
 
     @property
     def most(self) -> int:
-        """The layer, from 0, of the network without which the attention output carries least."""
+        """The layer, from 0, of the network that leaves the least share to the attention output while the network is
+        held."""
         return self.layer + int(self.mean[1:-1].argmin())
 
     def held(self, layer: int) -> float:
@@ -61,7 +62,8 @@ class Relay:
 
 
 def held_sets(layers: int, layer: int) -> list[range]:
-    """The networks held for each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
+    """Return the networks that are held for each number of a :class:`Relay`: none, one at a time from ``layer`` on,
+    all."""
     above = range(layer, layers)
     return [range(0), *(range(each, each + 1) for each in above), above]
 
@@ -105,7 +107,7 @@ def patched_path(
 def _at(
     place: int, vector: Tensor | None, step: Callable[[Tensor, LayerWeights], Tensor]
 ) -> Callable[[Tensor, LayerWeights], Tensor]:
-    """A step whose output at one token is replaced by ``vector``; the step itself if ``vector`` is None."""
+    """A step whose output at one token is replaced by ``vector``; the unchanged step if ``vector`` is None."""
     if vector is None:
         return step
 

@@ -21,7 +21,7 @@ _LAYER, _HEAD = "Layer", "Head"
 
 @dataclass(frozen=True)
 class Category:
-    """A category: its name, its letters inside a cell, and whether it is the rest, which belongs to no kind."""
+    """A category: its name, its letters inside a cell, and whether it is the rest: the names that belong to no kind."""
 
     name: str
     sign: str
@@ -36,7 +36,7 @@ def category_map(
     value_title: str,
     highlight: tuple[int, int] | None = None,
 ) -> Heatmap:
-    """Draw `places` (layers, heads), each the index of one of `categories`, as cells with the category's sign.
+    """Draw `places` (layers, heads), indices into `categories`, as cells with the letters of the category.
 
     Layers and heads are numbered from 1. At most six categories can be told apart by colour; categories that are
     the rest are grey.
@@ -98,7 +98,7 @@ def _signs() -> dict[str, Any]:
 
 
 def _ink() -> dict[str, str]:
-    """The ink of the letters: the series' colours are dark on a light page and light on a dark one."""
+    """The colour of the letters: the series' colours are dark on a light page and light on a dark page."""
     return colour.themed("#ffffff", "#111318")
 
 

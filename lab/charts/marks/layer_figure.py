@@ -65,7 +65,7 @@ class Architecture:
 
 
 def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figure:
-    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked."""
+    """Draw the blocks of `architecture` from the bottom up, and mark the block that contains the tensor `place`."""
     rows, marked = architecture.rows, architecture.marked(place)
     blocks = [block for row in rows for block in row]
     labels = [_label(block, architecture) for block in blocks]
@@ -83,7 +83,7 @@ def _label(block: str, architecture: Architecture) -> str:
 
 
 def _sides(row: Sequence[str]) -> list[tuple[float, float]]:
-    """Left and right end of each block of a row."""
+    """Return the left and the right end of each block of a row."""
     if row[0] in _ATTENTION:
         return [(_LEFT, _THIRDS[1][1])]
     if len(row) == 3:
@@ -127,7 +127,7 @@ def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
     """The horizontal positions of the lines from a row to the next: the block middles of the row with more blocks."""
     lower, upper = ([(left + right) / 2 for left, right in _sides(row)] for row in (below, above))
     if above[0] == "scores":
-        return lower[:2]  # the value goes past the scores
+        return lower[:2]  # the line from the value leads past the scores
     return upper if len(upper) > len(lower) else lower
 
 

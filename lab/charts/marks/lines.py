@@ -22,8 +22,8 @@ from lab.charts.base.tables import unique_names
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
     """Draw one line for each of `series`, (points,) each.
 
-    At most six lines. They may differ in length, as in a run that has not ended: each line uses the first places. With
-    `log` the vertical axis is logarithmic, and all values must be above 0.
+    At most six lines. The series may differ in length, as in a run that has not ended: each line uses the first places.
+    With `log` the vertical axis is logarithmic, and all values must be above 0.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def line_figure(
 
 
 def settled(figure: Figure) -> Figure:
-    """A chart of :func:`lines` that will not grow, with the extent of both axes written down.
+    """Return a chart of :func:`lines` that will not grow, with the extent of both axes stated.
 
     Vega asks for the extent before Streamlit has handed over the data, and warns of an infinite one if it is not
     stated.
@@ -77,7 +77,7 @@ def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, A
 
 
 def across(x: AxisPlaces, **scale: Any) -> alt.X:
-    """The axis of the places; if they only count 1, 2, 3 …, it has no ticks between them."""
+    """Return the axis of the places; if the places only count 1, 2, 3 …, there are no ticks between whole numbers."""
     whole = {"tickMinStep": 1} if x.at is None else {}
     return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
 
@@ -88,7 +88,7 @@ def upward(title: str, **scale: Any) -> alt.Y:
 
 
 def told_apart(labels: Sequence[str]) -> alt.Color:
-    """Colour by series index; the legend, for two or more, looks the names up."""
+    """Encode colour by the index of a series; with two or more series, a legend looks the names up."""
     count = len(labels)
     scale = alt.Scale(domain=list(range(count)), range=colour.lines()[:count])
     if count == 1:

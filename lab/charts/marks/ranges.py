@@ -63,7 +63,7 @@ def _chart(labels: Sequence[str], series: Sequence[str], value_title: str, limit
 
 
 def _points(series: Sequence[str], value_title: str) -> alt.Chart:
-    """A hollow sign for each number, told apart by colour and shape."""
+    """Draw a hollow sign for each number; the series differ in colour and shape."""
     lines = {"Label": "labels[datum.i]", "What": "series[datum.line]", value_title: number("value")}
     interval = "datum.line === 0 ? format(datum.low, '.3f') + ' to ' + format(datum.high, '.3f') : ''"
     points = alt.Chart().mark_point(

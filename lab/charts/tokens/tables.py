@@ -1,4 +1,4 @@
-"""The tables of the tokenization lesson: the contents of its drawings, in full, for reading and for CSV."""
+"""The tables of the tokenization lesson: the full contents of the lesson's drawings, for reading and for CSV."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def token_table(encoding: Encoding) -> pd.DataFrame:
 
 
 def _numbered(count: int, name: str) -> pd.Index:
-    """1, 2, 3 … as row names that the CSV keeps; it would leave out a RangeIndex."""
+    """Return 1, 2, 3 … as row names that the CSV keeps; the CSV would leave out a RangeIndex."""
     return pd.Index(list(range(1, count + 1)), name=name)
 
 
@@ -127,7 +127,8 @@ def byte_table() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Change:
-    """A change that a stage made to a stretch of characters, and how often it made it."""
+    """A change that a stage made to a stretch of characters, and the number of times that the stage made this
+    change."""
 
     before: str
     after: str

@@ -23,7 +23,7 @@ class Reading:
     norms
         True for the lengths of added vectors instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
     residual
-        True if the residual connection is a path, too.
+        True if the residual connection counts as a path, too.
     words_only
         True if special tokens, or the first token in a model without special tokens, take no part.
     """
@@ -39,7 +39,7 @@ class Reading:
         return with_residual(found) if self.residual else found
 
     def keep(self, trace: Trace) -> Mask | None:
-        """A mask of the tokens that take part, (n,); None for all."""
+        """A mask of the tokens that take part, (n,); None if all take part."""
         return keep_others(trace) if self.words_only else None
 
 
@@ -53,13 +53,13 @@ def links(
 
 @once
 def tree_down(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
-    """The tree from ``token`` after ``layer`` (from 0), down through ``depth`` layers."""
+    """Grow the tree from ``token`` after ``layer`` (from 0), down through ``depth`` layers."""
     maps = layer_maps(trace, read.head, norms=read.norms)[layer + 1 - depth : layer + 1]
     return influence_tree(with_residual(maps) if read.residual else maps, token, k, keep=read.keep(trace))
 
 
 @once
 def tree_within(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
-    """The tree that uses this one layer at every level; ``read.residual`` changes nothing."""
+    """Grow the tree that reads this one layer at every level; ``read.residual`` does not matter for this tree."""
     weights = layer_map(trace.layer(layer), read.head, norms=read.norms)
     return repeated_tree(weights, token, k, depth, keep=read.keep(trace))

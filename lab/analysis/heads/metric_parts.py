@@ -160,7 +160,8 @@ def uniform_by_length(causal: bool, threshold: float) -> Metrics:
 
 
 def contrast(values: Values, head: int) -> int | None:
-    """The head whose value is farthest from the value of ``head``; None without other heads or finite values."""
+    """Return the head whose value is farthest from that of ``head``; None if there is no other head or no finite
+    value."""
     others = [other for other in range(len(values)) if other != head]
     if not others or not np.isfinite(values).all():
         return None

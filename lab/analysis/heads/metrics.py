@@ -1,4 +1,4 @@
-"""Six numbers for every head: how sure, how spread out, how sparse, how uneven its attention is.
+"""Six numbers for every head: how sure, how spread out, how sparse and how uneven the head's attention is.
 
 The formulas come from Golshanrad & Faghih 2024, "From Attention to Assurance". Most metrics change
 with the length of the text even for a head without preference, so each metric is given twice: raw, as
@@ -91,7 +91,8 @@ class Cells:
 
 @lru_cache(4)
 def _triangle(n: int) -> tuple[NDArray[np.intp], Weights]:
-    """The cells of a causal head: their flat places in its matrix, and the lengths of their rows, (c,) each."""
+    """Return the places of a causal head's cells in the flattened matrix, and the lengths of the cells' rows, (c,)
+    each."""
     return np.flatnonzero(np.tri(n)), np.repeat(np.arange(1, n + 1), np.arange(1, n + 1)).astype(np.float32)
 
 
@@ -101,7 +102,7 @@ Measured = tuple[Values, Values]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its measurement and its texts.
+    """A metric: the function that measures it, and the texts that explain it.
 
     ``formula`` is LaTeX, and ``corrected`` is the formula after correction. ``note`` gives the reason for the
     correction, ``reading`` the meaning of a high value, ``use`` a way to use the metric. ``name`` names a high value;
@@ -122,7 +123,7 @@ class Metric:
     use: str
     also: str = ""
     corrected_unit: str = ""  # as before the correction
-    uses_threshold: bool = False  # raw, it depends on τ
+    uses_threshold: bool = False  # the raw value depends on τ
 
 
 def _confidence_max(cells: Cells) -> Measured:
@@ -240,7 +241,7 @@ class Metrics:
     removed: Values
 
     def values(self, metric: str, corrected: bool) -> Values:
-        """The values of one metric by its id."""
+        """Return the values of the metric with the id ``metric``, one for each head."""
         return (self.corrected if corrected else self.raw)[metric]
 
 
@@ -253,7 +254,7 @@ def attention_metrics(
 ) -> Metrics:
     """The six metrics of every head of a layer, raw and corrected, each (H,).
 
-    Raises ValueError for attention of another shape, or a ``keep`` that keeps nothing.
+    Raises ValueError for attention of another shape, or if ``keep`` does not keep any token.
 
     Parameters
     ----------

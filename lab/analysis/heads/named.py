@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MIXED = "mixed"
 CLEARLY = 0.5
-# The chance score from which on no score counts as above chance.
+# From this chance score on, no score counts as above chance.
 _FULL = 1 - 1e-6
 
 
@@ -72,7 +72,8 @@ def uniform_scores(trace: Trace, *, only_words: bool = False) -> Values:
 
 
 def untrained_seed(model_id: str) -> tuple[str, int]:
-    """The model whose architecture the twin has, and the twin's seed: 0, or for a twin, its own seed plus 1."""
+    """Return the model whose architecture the twin has, and the twin's seed: 0, or if ``model`` is a twin, its seed
+    plus 1."""
     of = twin_of(model_id)
     return (of[0], of[1] + 1) if of else (model_id, 0)
 
@@ -119,7 +120,7 @@ def clearly_above(scores: Values, chance: Chance) -> Mask:
 def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
     """The id of each head's pattern, or "mixed", by the rule of this module: (P, ...) -> (...).
 
-    If a head has several patterns, the one farthest above chance names it; of a tie, the first in
+    If a head has several patterns, the one farthest above chance names it; in a tie, the first in
     :data:`PATTERNS`. ``broad`` is never a name, because a uniform head is as broad as possible.
     """
     names = np.array([pattern.id for pattern in PATTERNS] + [MIXED])

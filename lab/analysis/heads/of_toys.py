@@ -48,7 +48,7 @@ def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) ->
 
 @once
 def toy_scores(toy: LoadedModel, plan: Plan, pattern: str) -> Values:
-    """:func:`pattern_scores` over sentences like the training sentences of ``plan``, (L, H)."""
+    """Compute :func:`pattern_scores` over sentences like the training sentences of ``plan``, (L, H)."""
     others = generate(plan.vocabulary, plan.max_length, SCORED, _SCORED_SEED).sentences
     return pattern_scores([trace(toy, as_text(each)) for each in others], pattern)
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The texts of a pattern. :mod:`lab.analysis.heads.named` decides which heads have the pattern."""
+    """The texts that explain a pattern. :mod:`lab.analysis.heads.named` decides which heads have the pattern."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class Pattern:
     reading: str
 
 
-# The order decides between equal scores.
+# If two scores are equal, the pattern that comes first in this order counts.
 PATTERNS = (
     Pattern(
         "broad",
@@ -108,7 +108,7 @@ class Roles:
     segments: NDArray[np.int64]
 
     def among(self, places: NDArray[np.intp]) -> Roles:
-        """The roles of only the tokens at ``places``."""
+        """Return the roles of the tokens at ``places`` and of no other tokens."""
         return Roles(self.same[np.ix_(places, places)], self.delimiters[places], self.segments[places])
 
 
@@ -132,7 +132,7 @@ def token_roles(
     *,
     causal: bool,
 ) -> Roles:
-    """Roles from the words, ids, special marks and segments of n tokens.
+    """Derive the roles from the words, ids, special marks and segments of n tokens.
 
     Two tokens are related if their words have the same spelling apart from case (as for pieces of one
     word), or if their ids are equal; special tokens are related to nothing.
@@ -169,12 +169,12 @@ def head_patterns(
 ) -> Patterns:
     """The score of each pattern for every head of a layer.
 
-    Positional scores are means over the queries that have such a neighbour. ``same_word`` divides the
-    weight on the other places of a word by (k - 1)/k, the weight of an even spread over all k places of
-    the word, with the token's own. ``delimiter`` is the weight that words give to
-    delimiters. ``bag_of_words`` is the overlap of each row with an even spread over the words of the
-    token's own segment, 1 minus their total variation distance: a head with one key
-    inside the segment scores 1/size. ``broad`` is the mean of row entropy divided by its maximum.
+    Scores for the next and the previous token are means over the queries that have such a neighbour. ``same_word``
+    divides the weight on the other places of a word by (k - 1)/k, the weight of an even spread over all k places of the
+    word, with the token's own. ``delimiter`` is the weight that words give to delimiters. ``bag_of_words`` is the
+    overlap of each row with an even spread over the words of the token's own segment, 1 minus their total variation
+    distance: a head with one key inside the segment scores 1/size. ``broad`` is the mean of row entropy divided by its
+    maximum.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The kinds of token that every head looks at: function words, content words, entities, far tokens, itself.
+"""The kinds of token that every head looks at: function words, content words, entities, far tokens, the token itself.
 
 Each share of attention is given raw and divided by the share of a head without any preference on the
 same text: half of all attention on nouns says nothing if half of the tokens are nouns.
@@ -40,7 +40,7 @@ CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
 # The dimensions that depend only on places and need no tags.
 UNTAGGED = frozenset({"cls", "long_range", "self"})
-# The dimensions that are about kinds of words.
+# The dimensions that concern kinds of words.
 WORD_KINDS = frozenset({"function_words", "content_words", "punctuation", "entities"})
 FAR = 5  # tokens apart
 
@@ -117,7 +117,7 @@ class Specialization:
     even: Values
 
     def values(self, dimension: str, corrected: bool) -> Values:
-        """The values of one dimension by its id, (H,) or (L, H)."""
+        """Return the values of the dimension with this id, (H,) or (L, H)."""
         place = [known.id for known in SPECIALIZATIONS].index(dimension)
         return (self.corrected if corrected else self.raw)[..., place]
 
@@ -222,7 +222,7 @@ class _Sets:
 
     keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: function_words, content_words, punctuation, entities
     first: bool  # whether place 0 is the text's first token
-    places: NDArray[np.intp]  # (m,), in the whole text: tokens left out do not bring others closer
+    places: NDArray[np.intp]  # (m,) places in the whole text: leaving tokens out does not bring other tokens closer
     far_cells: int
 
     @classmethod
@@ -251,7 +251,7 @@ class _Sets:
         return np.stack([*rest, far / cells, own], axis=-1), np.stack([*rest, far / m, own], axis=-1)
 
     def _far(self, attention: Weights, total: Values) -> Values:
-        """The sum of the cells at least FAR places apart, which are all cells except on a few diagonals."""
+        """Sum the cells of tokens at least FAR places apart: all cells except those on a few diagonals."""
         near = np.zeros(len(attention))
         m = len(self.places)
         for distance in range(1 - min(FAR, m), min(FAR, m)):

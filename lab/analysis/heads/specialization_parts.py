@@ -29,7 +29,7 @@ class MetricPart:
     total
         The attention added up over these tokens or cells.
     divisor
-        ``total`` divided by this gives the raw value: n queries, or for long range the number of cells.
+        The number that ``total`` is divided by for the raw value: n queries, or for long range the number of cells.
     uniform
         The ``total`` of a head without preference; 0 if the text has no token of the kind.
     """
@@ -73,7 +73,7 @@ def specialization_parts(
 
 
 def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> MetricPart:
-    """The parts of one dimension, which adds up the true cells of ``cells`` (m, m)."""
+    """Compute the parts of one dimension, which adds up the attention in the true cells of ``cells`` (m, m)."""
     n = len(weights)
     members = int(cells.any(axis=0).sum()) if dimension not in ("long_range", "self") else int(cells.sum())
     divisor = max(members, 1) if dimension == "long_range" else n

@@ -84,9 +84,10 @@ class HeadSurvey:
         return 8 * self.total * self._heads * (2 * len(FEATURES) + len(PATTERNS))
 
     def step(self, model: LoadedModel, tagger: Tagger, untrained: LoadedModel) -> None:
-        """Let ``model``, for which the survey was made, read the next text, if any; its twin reads only some texts.
+        """Let ``model``, for which the survey was made, read the next text, if any; the model's twin reads only some
+        texts.
 
-        A text with nothing to read is skipped.
+        A text without tokens to read is skipped.
         """
         with one_core(), self._lock:
             if not self.finished:
@@ -104,7 +105,7 @@ class HeadSurvey:
 
 @once
 def head_survey(model: LoadedModel, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
-    """The survey of these texts in its current state; all visitors of the model share and continue one survey.
+    """Return the survey of these texts in its current state; all visitors of the model share and continue one survey.
 
     ``tagged`` is true if the survey's steps use tags.
     """
@@ -136,7 +137,7 @@ def chance_over(readings: Sequence[SurveyedText]) -> Chance:
 
 
 def mean_features(sentences: Sequence[Values]) -> Values:
-    """The mean over sentences, (L, H, F); a nan does not count. Raises ValueError without a sentence."""
+    """Average the features over sentences, (L, H, F); a nan does not count. Raises ValueError without a sentence."""
     if not sentences:
         raise ValueError("there are no sentences to average.")
     *_, mean = running_means(sentences)
@@ -144,7 +145,7 @@ def mean_features(sentences: Sequence[Values]) -> Values:
 
 
 def feature(features: Values, name: str) -> Values:
-    """One feature of every head, (..., F) -> (...). "Broad" is read from the corrected spread."""
+    """Return one feature of every head, (..., F) -> (...). "Broad" is read from the corrected spread."""
     return np.asarray(features[..., FEATURES.index("spread" if name == "broad" else name)])
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def layer_spread(trace: Trace, layer: int) -> Values:
     """The evenness of each head's attention in a layer, (H,): mean over rows of entropy / ln(row length).
 
-    0: every row looks at one key. 1: every row looks at all its keys alike. Rows with a single key are
-    left out; nan if there are no other rows.
+    0 means that every row looks at one key. 1 means that every row gives all its keys equal weights. Rows with a single
+    key are left out; nan if there are no other rows.
     """
     entropy = row_entropy(as_heads(trace.layer(layer).attention))
     return even_spread(entropy, row_lengths(len(trace), is_causal(trace)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TOP = 12
 # A neuron is called selective if it is above 0 at no more than this share of the tokens, and at least half of its
-# strongest tokens are the same token. Both thresholds are our own.
+# strongest tokens are the same token. Both thresholds are the lab's own.
 SELDOM = 0.2
 _MOST = TOP // 2
 _TEXTS_AT_ONCE = 16
@@ -40,10 +40,10 @@ class Excited:
 
 @dataclass(frozen=True)
 class Commonest:
-    """The commonest token among a neuron's strongest: ``repeats`` of the ``strongest`` are this token.
+    """The commonest of a neuron's strongest tokens: ``repeats`` of the ``strongest`` tokens are this token.
 
-    Among all tokens read, the neuron is above 0 at ``excited``. The texts have the commonest token ``occurs`` times; at
-    ``hits`` of these occurrences the neuron is above 0.
+    Among all tokens read, the neuron is above 0 at ``excited``. In all texts, the commonest token occurs ``occurs``
+    times; at ``hits`` of these occurrences the neuron is above 0.
     """
 
     token_id: int
@@ -93,7 +93,8 @@ class NeuronSurvey:
         return self._values.nbytes + self._where.nbytes + self._positive.nbytes + 200 * len(self._places)
 
     def step(self, model: LoadedModel) -> None:
-        """Let ``model``, for which the survey was made, read the next few texts; do nothing if all are read."""
+        """Let ``model``, for which the survey was made, read the next few texts; do nothing if all texts have been
+        read."""
         with one_core(), self._lock:
             if not self.finished:
                 self._read(model, self._batches[self.done])
@@ -133,9 +134,10 @@ class NeuronSurvey:
         )
 
     def commonest(self, layer: int, neuron: int) -> Commonest | None:
-        """The commonest token among a neuron's strongest in a finished survey; if tokens tie, the more exciting one.
+        """Return the commonest of a neuron's strongest tokens in a finished survey; in a tie, the token that excites
+        most.
 
-        None if nothing was read.
+        None if no token was read.
         """
         where = self._where[layer, :, neuron]
         ids = self._ids[where[where >= 0]]

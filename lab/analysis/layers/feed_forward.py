@@ -77,15 +77,15 @@ def activation_name(name: str) -> str:
 
 
 def curve(name: str, low: float, high: float, points: int = 121) -> tuple[Array, Array]:
-    """The activation by its checkpoint's name, from ``low`` to ``high``: x and y, each (points,)."""
+    """Compute the activation with this name in a checkpoint, from ``low`` to ``high``: x and y, each (points,)."""
     x = torch.linspace(low, high, points, dtype=torch.float64)
     return x.numpy(), forward.activate(x, name).numpy()
 
 
 def ffn_input(layer: LayerTrace) -> torch.Tensor:
-    """The input of the feed-forward network, (n, d): a LayerNorm's output in both kinds of layer."""
+    """Return the input of the feed-forward network, (n, d): in both kinds of layer, the output of a LayerNorm."""
     norm = layer.ffn_input_norm if layer.attention_norm is None else layer.attention_norm
-    assert norm is not None  # every feed-forward network has one of the two before it
+    assert norm is not None  # every feed-forward network has one of these two LayerNorms before it
     return norm
 
 
@@ -141,7 +141,7 @@ def active_on_words(trace: Trace) -> Array:
 def nearly_silent(shares: Array) -> list[int]:
     """The layers, from 0, with less than a tenth of the median share of :func:`active_on_words`.
 
-    The threshold of a tenth is our own: no paper states when a layer is silent.
+    The threshold of a tenth is the lab's own: no paper states when a layer is silent.
     """
     return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
 

@@ -32,11 +32,11 @@ _ROWS_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class LensRow:
-    """One hidden state through the head, at k places; ``layer`` 0 is the embeddings' output.
+    """The head's predictions from one hidden state at k places; ``layer`` 0 is the embeddings' output.
 
     best         (k,), id of the most probable word
     probability  (k,), probability of the most probable word
-    rank         (k,), rank of the true token, 1 is the most probable; 0 if the true token is unknown
+    rank         (k,), rank of the true token, 1 if it is the most probable; 0 if the true token is unknown
     entropy      (k,), entropy of the prediction as a share of ln(vocabulary): 0 certain, 1 all words alike
     """
 
@@ -49,7 +49,7 @@ class LensRow:
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """All rows as grids (L+1, k), the last row being the model's own prediction; columns are ``places``."""
+    """All rows as grids (L+1, k); the last row is the model's own prediction, and the columns are ``places``."""
 
     places: tuple[int, ...]
     truths: tuple[int | None, ...]
@@ -78,12 +78,12 @@ def lens_rows(
 
 @once
 def lens(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...], *, fitted: bool = False) -> Lens:
-    """Every row of :func:`lens_rows` at once; raises the same errors."""
+    """Return every row of :func:`lens_rows` at once, with the same errors."""
     return stack(places, truths, list(lens_rows(trace, places, truths, fitted=fitted)))
 
 
 def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[LensRow]) -> Lens:
-    """The grids of ``rows``, which may be only the first few rows."""
+    """Stack ``rows``, all of a lens or only the first few, into grids."""
     return Lens(
         tuple(places),
         tuple(truths),
@@ -95,7 +95,8 @@ def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[Le
 
 
 def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, fitted: bool = False) -> Prediction:
-    """One cell of the grid in full: the head's prediction from the hidden state at ``place`` after ``layer``."""
+    """Compute one cell of the grid in full: the head's prediction from the hidden state at ``place`` after
+    ``layer``."""
     return predictions(_stopped(trace, layer, _lens_of(trace, fitted)), [place], [truth])[0]
 
 
@@ -167,7 +168,8 @@ def _row(stopped: Trace, layer: int, places: Sequence[int], truths: Sequence[int
 
 
 def _read(logits: Tensor, truths: Sequence[int | None]) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
-    """Best word, its probability, rank of the true token and entropy, each (k,), from logits (k, vocabulary)."""
+    """Return the best word, its probability, the true token's rank and the entropy, each (k,), from logits (k,
+    vocabulary)."""
     logs = logits.double().log_softmax(-1)
     probabilities = logs.exp()
     # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of them.

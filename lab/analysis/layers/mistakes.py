@@ -33,7 +33,8 @@ class Broken:
 
 
 def break_run(trace: Trace, mistakes: Interventions) -> Broken:
-    """Run ``trace`` with ``mistakes``. If one of them is a missing padding mask, both runs read the padded text."""
+    """Run ``trace`` with ``mistakes``. If one of the mistakes is a missing padding mask, both runs read the padded
+    text."""
     if not mistakes.no_padding_mask:
         return Broken(trace, changed(trace, mistakes))
     filled = _padded_run(trace)
@@ -59,7 +60,8 @@ def can_be_padded(trace: Trace) -> bool:
 
 
 def place_asked(trace: Trace, token: int) -> int | None:
-    """The place of the prediction: ``token``; in an encoder that cannot hide it, the last word; None for no place."""
+    """Return the place of the prediction: ``token``, or in an encoder that cannot hide it, the last word; None if there
+    is none."""
     if trace.model.weights.vocabulary_head is None:
         return None
     if trace.model.config.causal:

@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 
 Array = NDArray[np.float64]
 
-# The number of neurons of a layer to remove one by one; they are the ones that add the longest vectors at the place.
+# The number of neurons of a layer to remove one by one; the neurons that add the longest vectors at the place.
 TRIED = 64
 
 
@@ -55,7 +55,7 @@ class WordChange:
 
 @torch.inference_mode()
 def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> Iterator[Array]:
-    """The probabilities (vocabulary,) at ``place`` without each of ``neurons`` in turn."""
+    """Yield the probabilities (vocabulary,) at ``place`` without each of ``neurons`` in turn."""
     last = ablate_each_neuron(trace, layer, neurons)[:, place]
     for logits in forward.vocabulary_logits(last, trace.model.vocabulary_head, trace.model.config):
         yield logits.double().softmax(-1).numpy()
@@ -85,7 +85,7 @@ def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
 
 @once
 def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
-    """The best word's probability at a place with and without any one neuron."""
+    """Return the best word's probability at a place with and without one neuron."""
     return _each(trace, place, layer, (neuron,))[0]
 
 

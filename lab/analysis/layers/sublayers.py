@@ -159,7 +159,7 @@ class NormSteps:
         }
 
     def of(self, factor: float) -> NormSteps:
-        """This LayerNorm applied to ``factor`` times the vector."""
+        """Apply this LayerNorm to ``factor`` times the vector."""
         return NormSteps(factor * self.x, self.gamma, self.beta, self.eps)
 
 
@@ -170,7 +170,7 @@ def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:
 
 
 def layer_norms(layer: LayerTrace) -> dict[str, tuple[torch.Tensor, Norm]]:
-    """The LayerNorms of a layer, by their place in it: their input, (n, d), and their γ and β.
+    """Return the LayerNorms of a layer, by their place in the layer: the input, (n, d), and γ and β.
 
     Each layer has two, except ModernBERT's first layer, which has no LayerNorm before attention.
     """

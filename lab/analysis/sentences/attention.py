@@ -34,14 +34,14 @@ class InterSentence:
         (S, S), the largest single weight from a token of a to a token of b, over layers, heads and tokens. nan if a
         causal model cannot look from a to b.
     where
-        (S, S, 4), the layer, head, query and key of the largest weight, from 0; -1 if there is none. If weights are
-        equal, the lowest layer counts.
+        (S, S, 4), the layer, head, query and key of the largest weight, from 0; -1 if there is none. If several weights
+        are largest, the one in the lowest layer counts.
     mass
         (S, S), the attention that a token of a sends to b: mean over layers, heads and a's tokens.
     relative
         (S, S), ``mass`` divided by the mass of uniform attention. In a model that sees the whole text, uniform
-        attention sends |b|/n, where n counts all tokens, or if ``renormalised`` only the tokens in sentences. 1 is the
-        value of an even spread. nan if a causal model cannot look from a to b.
+        attention sends |b|/n, where n counts all tokens, or if ``renormalised`` only the tokens in sentences. The value
+        of an even spread is 1. nan if a causal model cannot look from a to b.
     removed
         (S,), the attention that a token of a sends to tokens in no sentence: [CLS] and [SEP], or the tokens that
         :func:`lab.analysis.sentences.split.aside` sets apart.
@@ -76,7 +76,7 @@ class SentenceCells:
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """The m tokens in sentence order, and the start of each sentence among them."""
+    """The m tokens in sentence order, and the index at which each sentence begins."""
 
     order: Places
     starts: Places
@@ -217,7 +217,7 @@ def _check(found: InterSentence, a: int, b: int) -> None:
 class _Layer:
     """One layer: the largest weight over heads and the sum over heads, among the m tokens in sentences, (m, m)."""
 
-    attention: Weights  # (H, n, n), as the model has it
+    attention: Weights  # (H, n, n), as the model computes it
     largest: NDArray[np.float32]
     sum: NDArray[np.float32]
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
     from lab.text.tokenizers.pieces import Span
 
-# The most sentences; a larger matrix would be unreadable. Later sentences are left out, and the page says so.
+# At most this many sentences, because a larger matrix would be unreadable. Later sentences are left out, and the page
+# says so.
 MOST = 12
 
 
@@ -107,7 +108,8 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
 
 @once
 def as_one(trace: Trace) -> tuple[Trace, Sentences]:
-    """A run of a pair's two texts as one text, and its sentences. Raises ValueError without a second text."""
+    """Run a pair's two texts as one text, and return this run and its sentences. Raises ValueError without a second
+    text."""
     text, spans = joined(trace.encoding)
     run = read(trace.model, text)
     return run, number(run.encoding, (spans,))

@@ -12,11 +12,11 @@ _SEPARATORS = ("|", "¦", "‖", "⁞")
 
 
 class CutError(ValueError):
-    """The cut does not fit the text; the message is written for the learner."""
+    """Raised if the cut does not fit the text; the message is written for the learner."""
 
 
 def separator(encoding: Encoding) -> str:
-    """The sign between two words: a bar, or a different sign if the text contains bars."""
+    """Return the sign to put between two words: a bar, or a different sign if the text contains bars."""
     text = encoding.text + (encoding.pair or "")
     return next((sign for sign in _SEPARATORS if sign not in text), _SEPARATORS[-1])
 
@@ -86,7 +86,7 @@ def _solid(text: str, dropped: frozenset[str], until: int | None = None) -> Iter
 def _spans(
     encoding: Encoding, parts: Sequence[str], sign: str, dropped: frozenset[str]
 ) -> Iterator[tuple[int, int, int]]:
-    """The text (0 or 1), start and end of each part."""
+    """Return for each part the text (0 or 1), the start and the end."""
     texts, ends = (encoding.text, encoding.pair or ""), [0, 0]
     for (_, end), second in zip(encoding.offsets, encoding.in_pair, strict=True):
         # If the text was cut at the model's limit, match only the part that was read.

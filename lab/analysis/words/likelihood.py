@@ -79,7 +79,7 @@ class Likelihood:
 
     @property
     def perplexity(self) -> float:
-        """exp(-mean): the number of equally probable words that would be as hard to guess."""
+        """exp(-mean): the number of equally probable words among which a guess would be as hard."""
         return math.exp(-self.mean)
 
     @cached_property
@@ -126,7 +126,7 @@ class Scoring:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of a long text's scores, at most."""
+        """The most bytes that a long text's scores take."""
         return 100_000
 
     def step(self, trace: Trace) -> None:
@@ -149,7 +149,7 @@ def scoring(trace: Trace) -> Scoring:
 
 
 def scored(trace: Trace, count: int | None = None) -> Likelihood:
-    """The first ``count`` scores of a text, or all scores. Raises the errors of :func:`likelihood`."""
+    """Compute the first ``count`` scores of a text, or all scores. Raises the errors of :func:`likelihood`."""
     found = scoring(trace)
     while found.latest is None or not (found.finished or len(found.latest.scores) >= (count or math.inf)):
         found.step(trace)

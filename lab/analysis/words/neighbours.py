@@ -1,7 +1,7 @@
 """Find the words with the most similar vectors to a word: in the token table, and after the last layer.
 
-Similarity is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 for one direction, 0 for a right
-angle. Tokens, layers and ids count from 0.
+Similarity is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 if both point in the same
+direction, 0 if they form a right angle. Tokens, layers and ids count from 0.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def is_whole(tokenizer: Tokenizer, token_id: int) -> bool:
 
 @once
 def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
-    """The ids of the whole words (see :func:`is_whole`); all ids but special ones if there are none, as in a toy."""
+    """The ids of the whole words (see :func:`is_whole`); all ids but special ones if there are no whole words, as in a
+    toy."""
     special = {i for i, token in model.tokenizer.get_added_tokens_decoder().items() if token.special}
     ids = range(min(len(model.weights.embeddings.token), model.tokenizer.get_vocab_size()))
     whole = tuple(each for each in ids if is_whole(model.tokenizer, each))
@@ -75,7 +76,7 @@ def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
 
 
 def some(ids: Sequence[int]) -> Iterator[list[int]]:
-    """The ``ids`` in parts, because all rows and their copies would take more memory than the model."""
+    """Yield ``ids`` in parts, because all rows and their copies would take more memory than the model."""
     return (list(ids[start : start + _ROWS]) for start in range(0, len(ids), _ROWS))
 
 
@@ -156,7 +157,7 @@ def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Valu
 
 
 def token_twice(token_ids: Iterable[int], token: int) -> int | None:
-    """The first other place with the same token as at ``token``; None if there is no other place."""
+    """The first other place with the same token as at ``token``; None if the token occurs only once."""
     ids = list(token_ids)
     return next((place for place, each in enumerate(ids) if each == ids[token] and place != token), None)
 

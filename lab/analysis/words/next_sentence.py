@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextSentence:
-    """The probability that the second text follows the first, for the pair as it is and with its texts swapped.
+    """The probability that the second text follows the first, for the pair in its own order and with its texts swapped.
 
     The logits are (B follows A, B does not).
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Array = NDArray[np.float64]
-# How many whole-vocabulary logit vectors are in memory at once; 16 of GPT-2's take 6 MB in float64.
+# The number of whole-vocabulary logit vectors in memory at once; 16 of GPT-2's take 6 MB in float64.
 _PLACES_AT_ONCE = 16
 
 
@@ -88,7 +88,8 @@ class Prediction:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """The ids sorted by probability, (vocabulary,), the best first; of equal words the lower id first."""
+        """The ids sorted by probability, (vocabulary,), the best first; if probabilities are equal, the lower id
+        first."""
         return np.argsort(-self.logits, kind="stable")
 
     def best(self, k: int) -> tuple[int, ...]:
@@ -163,7 +164,7 @@ def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None
 
 @once
 def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
-    """A run's prediction at one place."""
+    """Return a run's prediction at one place."""
     return predictions(trace, [place], [truth])[0]
 
 
@@ -180,7 +181,7 @@ def next_prediction(trace: Trace, place: int) -> Prediction:
 
 
 def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Candidate:
-    """One word's numbers in a prediction."""
+    """Return one word's numbers in a prediction."""
     return Candidate(
         token_id,
         word_of(tokenizer, token_id),
@@ -198,7 +199,7 @@ def candidates(prediction: Prediction, k: int, tokenizer: Tokenizer) -> tuple[Ca
 
 @dataclass(frozen=True, eq=False)
 class Likeliest:
-    """The k most probable words at every place: ids and probabilities, each (n, k), the best first."""
+    """The k most probable words at every place: their ids and probabilities, each (n, k), the best first."""
 
     ids: NDArray[np.intp]
     probabilities: Array

@@ -1,4 +1,4 @@
-"""From tokens to words: group tokens by word, and compute attention between words."""
+"""Group tokens by word, and compute attention between words."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ HEAD_RULES = ("look at the token before", "look at equal tokens", "look at all t
 # The scaled score of a key that a constructed head looks for; all other keys score 0. In the longest sentence, with 31
 # other keys, such a key gets e^10 / (e^10 + 31) = 0.9986 of the attention.
 MATCH_SCORE = 10.0
-# The standard deviation of the random toy's scaled scores, large enough for rows far from uniform.
+# The standard deviation of the random toy's scaled scores, large enough that rows of attention are far from uniform.
 _RANDOM_SCORE_STD = 2.0
 _NORM_EPS = 1e-12
 _SEGMENTS = 2
 
-# LayerWeights' names -> Hugging Face's names, for the matrices with their biases and for the LayerNorms
+# names in LayerWeights -> names in Hugging Face's module, for the matrices with biases and for the LayerNorms
 _LINEARS = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -53,12 +53,13 @@ _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
 def is_toy(model: LoadedModel) -> bool:
-    """True if a model reads sentences of letters. A checkpoint in a folder never does, whatever its name is."""
+    """True if a model reads sentences of letters. A checkpoint in a folder never reads sentences of letters, whatever
+    its name is."""
     return not isinstance(model.source, Path) and model.id.startswith("toy-")
 
 
 def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:
-    """A tokenizer with one token for each letter; the id of the n-th letter is n, and 0 is for unknown words.
+    """Make a tokenizer with one token for each letter; the id of the n-th letter is n, and 0 is for unknown words.
 
     With ``blanks``, the next id after the letters belongs to [MASK].
     """
@@ -88,7 +89,7 @@ def load_toy(
     name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights, tokenizer: Tokenizer | None = None
 ) -> LoadedModel:
     """Make a checkpoint from weights and load it like any other checkpoint; the default tokenizer reads letters."""
-    assert embeddings.position is not None  # toys have a table of positions, like BERT
+    assert embeddings.position is not None  # a toy has a table of positions, as BERT has
     (words, width), positions = embeddings.token.shape, len(embeddings.position)
     config: dict[str, Any] = {
         "model_type": "bert",
@@ -119,7 +120,7 @@ def plain_layer(
 
 
 def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int = 8, seed: int = 0) -> LoadedModel:
-    """A layer that has learned nothing: every matrix normal with mean 0, biases 0, LayerNorm plain.
+    """Make a layer that has learned nothing: normally distributed matrices with mean 0, biases 0, LayerNorm plain.
 
     The standard deviation is √(2 / inputs). Embeddings leave their LayerNorm with variance 1, so
     queries and keys have variance 2, and QKᵀ/√d_k has a standard deviation near 2 at every width;
@@ -197,7 +198,7 @@ class _Layout:
 
 
 def restoring_norm(ones: int, width: int) -> Norm:
-    """The LayerNorm that changes nothing in a row of ``ones`` ones and otherwise zeros.
+    """Make the LayerNorm that does not change a row of ``ones`` ones and otherwise zeros.
 
     All such rows have the same mean and variance, so γ = √(variance + ε) and β = mean undo the
     normalisation of each row.
@@ -208,9 +209,9 @@ def restoring_norm(ones: int, width: int) -> Norm:
 
 
 def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
-    """W_Q and W_K, both (d, d). A key encodes a token or its position; a query encodes the key to look for."""
+    """Return W_Q and W_K, both (d, d). A key encodes a token or its position; a query encodes the key to look for."""
     w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
-    match = MATCH_SCORE * math.sqrt(at.head_width)  # scaling will divide by √d_k
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # multiplied by √d_k, because scaling divides by √d_k
     previous, same = at.inside(0, at.positions), at.inside(1, at.words)
     # Position i looks for position i - 1. Position 0 looks for nothing, so its row stays 0.
     w_q[at.position, previous] = match * torch.diag(torch.ones(at.positions - 1), -1)
@@ -221,10 +222,10 @@ def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
 
 
 def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
-    """A layer of three heads whose weights were written by hand: :data:`CONSTRUCTED_HEADS`, in this order.
+    """Make a layer of three heads whose weights were written by hand: :data:`CONSTRUCTED_HEADS`, in this order.
 
     Token and position embeddings are one-hot in separate dimensions, segments are 0, and the
-    embeddings' LayerNorm restores their sum, so each row entering the layer has two ones and otherwise zeros.
+    embeddings' LayerNorm restores their sum, so each row that enters the layer has two ones and otherwise zeros.
     Head 0 attends to the token before. The first token has no token before it, so all its scores are 0, and the
     softmax makes it attend to every token equally. Head 1 attends to all tokens equal to the query,
     including the query itself. Head 2 has W_Q = W_K = 0 and attends to every token equally. Each head copies the
@@ -252,7 +253,7 @@ def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def dimension_labels(model: LoadedModel) -> list[str]:
-    """A name for each of the d dimensions; just a number for dimensions without a defined meaning.
+    """Return a name for each of the d dimensions, or only a number if a dimension has no defined meaning.
 
     The constructed toy has "token c", "position 0" (positions count from 0, as in the look-up table),
     "previous token: token c" for a token that a head found, and "empty 0".

@@ -52,7 +52,8 @@ class Rule:
         return tuple(length for length in self.lengths if length <= longest)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """``count`` sentences with one hidden letter each, and the hidden letters; both (count, length)."""
+        """Draw ``count`` sentences with one hidden letter each, and return them and the hidden letters, both (count,
+        length)."""
         import torch
 
         words = self.make(vocabulary, length, count, generator)
@@ -62,7 +63,7 @@ class Rule:
 
 
 def _distinct(vocabulary: int, length: int, count: int, generator: Generator) -> Tensor:
-    """Sentences of different letters, (count, length)."""
+    """Draw sentences in which all letters differ, (count, length)."""
     import torch
 
     return torch.rand(count, vocabulary, generator=generator).argsort(-1)[:, :length] + 1
@@ -117,12 +118,12 @@ RULES = (
 
 
 def rule_named(name: str) -> Rule:
-    """The rule with this name on screen, or the first rule if there is no such name."""
+    """Return the rule with this name on screen, or the first rule if there is no such name."""
     return next((entry for entry in RULES if entry.name == name), RULES[0])
 
 
 def ruled(rule: Rule, count: int, seed: int) -> ToyData:
-    """``count`` sentences of a rule, with all its lengths equally likely.
+    """Draw ``count`` sentences of a rule; all lengths of the rule are equally likely.
 
     A seed always gives the same sentences, and a larger ``count`` only adds more sentences.
     """

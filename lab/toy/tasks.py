@@ -46,7 +46,7 @@ class Task:
         return range(SHORTEST, longest + 1)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """``count`` sentences of one length and their answers, both (count, length)."""
+        """Draw ``count`` sentences of one length, and return them and their answers, both (count, length)."""
         import torch
 
         words = torch.randint(1, vocabulary + 1, (count, length), generator=generator)
@@ -66,7 +66,7 @@ def occurrences(words: Tensor) -> Tensor:
 
 
 def most_frequent(words: Tensor) -> Tensor:
-    """The sentence's most frequent token, or the smallest of a tie, at every place, (..., n) -> (..., n)."""
+    """The sentence's most frequent token, or the smallest in a tie, at every place, (..., n) -> (..., n)."""
     import torch
 
     counts = (words[..., :, None] == words[..., None, :]).sum(-1)
@@ -75,7 +75,8 @@ def most_frequent(words: Tensor) -> Tensor:
 
 
 def followed_last_time(words: Tensor) -> Tensor:
-    """The token that followed each token at its last occurrence, (..., n) -> (..., n); new tokens have no answer."""
+    """The token that followed each token at its last occurrence, (..., n) -> (..., n); a token that occurs for the
+    first time has no answer."""
     import torch
 
     n = words.shape[-1]

@@ -21,9 +21,10 @@ from lab.models.weights import LayerWeights
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# How many numbers of (batch, H, n, n) and (batch, n, d_ff) to hold at once; a layer holds five times as many: 60 MB.
+# At most this many numbers of (batch, H, n, n) or (batch, n, d_ff) at once; a layer holds five times as many: 60 MB.
 _NUMBERS_AT_ONCE = 3_000_000
-# A function from layer l and the heads that change in each of k runs, (k, 1, H) bool, to the steps; the 1 is for texts.
+# A function that returns the steps of a layer, given the layer and the heads to change in each of k runs, (k, 1, H)
+# bool, where the 1 is the axis of texts.
 HeadChange = Callable[[int, Tensor], Steps]
 
 
@@ -35,12 +36,12 @@ def _slices(count: int, x: Tensor, config: ModelConfig) -> list[slice]:
 
 
 def _each(chosen: Tensor) -> Tensor:
-    """Masks with one of the k ``chosen`` (H,) heads in each run, (k, 1, H)."""
+    """Return masks for k runs, (k, 1, H): each has one of the k ``chosen`` (H,) heads."""
     return torch.eye(len(chosen), dtype=torch.bool)[chosen][:, None]
 
 
 def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> Tensor:
-    """The layer's output for all ``runs`` (k, b, n, d)."""
+    """Compute the layer's output for all ``runs`` (k, b, n, d)."""
     each = [forward.run_layer(runs[few], w, config, steps).output for few in _slices(len(runs), runs, config)]
     return torch.cat(each) if each else runs
 
@@ -48,7 +49,8 @@ def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> 
 def _changed_here(
     x: Tensor, w: LayerWeights, config: ModelConfig, heads: Tensor, change: Callable[[Tensor], Steps]
 ) -> Tensor:
-    """The layer's output with ``heads`` (k, 1, H) changed in k runs, (k, b, n, d); the texts x are projected once."""
+    """Compute the layer's output in k runs with ``heads`` (k, 1, H) changed, (k, b, n, d); the texts x are projected
+    once."""
     each = [forward.run_layer(x, w, config, change(heads[few])).output for few in _slices(len(heads), x, config)]
     return torch.cat(each) if each else torch.empty(0, *x.shape)
 
@@ -77,8 +79,8 @@ def change_heads_at(
 ) -> Tensor:
     """The last hidden states at one token of each text with each of k ``chosen`` (L, H) heads changed, (k, b, d).
 
-    Heads are in the order of layers; ``places`` (b,) are the tokens, from 0. ``others`` may change each token only
-    separately, as in :func:`lab.models.one_token.layer_at`.
+    Heads are in the order of layers; ``places`` (b,) are the tokens, from 0. ``others`` may change each token
+    separately, but not combine tokens, as in :func:`lab.models.one_token.layer_at`.
     """
     config, last = model.config, model.config.layers - 1
     runs, w = _through(model, stream, change, chosen, others, last), model.weights.layers[last]
@@ -93,7 +95,7 @@ def change_heads_at(
 def _through(
     model: LoadedModel, stream: Tensor, change: HeadChange, chosen: Tensor, others: Sequence[Steps], depth: int
 ) -> Tensor:
-    """The runs after the first ``depth`` layers, with each chosen head of these layers changed, (k, b, n, d)."""
+    """Return the states of k runs after the first ``depth`` layers, each with one chosen head changed, (k, b, n, d)."""
     runs = torch.empty(0, *stream.shape[1:])
     for number, w in enumerate(model.weights.layers[:depth]):
         fresh = _changed_here(stream[number], w, model.config, _each(chosen[number]), partial(change, number))

@@ -64,7 +64,8 @@ def gradients(
     """
     config, batch, n = model.config, len(encodings), len(encodings[0])
     with torch.inference_mode(False), torch.enable_grad():
-        # Add zeros to each part; the gradient with respect to these zeros equals the gradient for the part.
+        # Add zeros to each part, because the gradient with respect to the zeros equals the gradient with respect to the
+        # part.
         add = GradientParts(
             residual=_nothing(config.layers + 1, batch, n, config.width),
             attention=_nothing(config.layers, batch, n, config.width),

@@ -1,6 +1,6 @@
-"""Compute a layer's output at one token or a few, as in the last layer of a run that predicts one word.
+"""Compute a layer's output at one token or a few tokens; the last layer of a run that predicts one word needs no more.
 
-For the other tokens, only keys and values are needed, a quarter of the layer's work.
+The other tokens then need only keys and values, a quarter of the layer's work.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def entry_of(trace: Trace, name: str) -> TensorEntry:
 
 
 def missing(trace: Trace, entry: TensorEntry, layer: int) -> bool:
-    """True if ``layer`` (from 0) lacks a tensor that others have: ModernBERT's first layer lacks LayerNorm 1."""
+    """Return whether ``layer`` (from 0) lacks a tensor that other layers have: ModernBERT's first layer lacks LayerNorm
+    1."""
     return entry.of_layer and _shape(trace, entry.name, layer) is None
 
 
@@ -113,7 +114,7 @@ def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
     if name == "logits":
         return trace.logits(range(len(trace)))
     found = _follow(trace, name, layer)
-    assert found is not None  # entry_of has found its shape
+    assert found is not None  # the tensor exists, because entry_of has found its shape
     return found
 
 
@@ -219,7 +220,8 @@ TRANSEASY_NAMES = tuple(_BY_NAME)
 
 @torch.inference_mode()
 def tensor(trace: Trace, name: str) -> object:
-    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError with these names for any other name."""
+    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError, which lists these names, for any other
+    name."""
     if name not in _BY_NAME:
         raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
     if name.endswith("_bias") and not trace.model.config.biases:

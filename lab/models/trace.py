@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 _NOTHING = Interventions()
-# Layers used last, at most this many bytes, but at least two layers, because a figure may compare two. A layer with 12
-# heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence.
+# The layers used last: at most this many bytes, but at least two layers, because a figure may compare two layers. A
+# layer with 12 heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence.
 _LAYERS = Memo(64_000_000, at_least=2)
 
 
@@ -100,7 +100,7 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the residual stream, which is all that a run keeps besides its model."""
+        """Bytes of the residual stream, the only tensor that a run keeps besides its model."""
         return int(self.hidden_states.nbytes)
 
     def bytes_beside(self, held: object) -> int:
@@ -140,7 +140,8 @@ class Trace:
     @property
     @torch.inference_mode()
     def replaced_logits(self) -> Tensor:
-        """ELECTRA's score that each token is a replacement, (n,). Raises ValueError for a model without that head."""
+        """ELECTRA's score that each token is a replacement, (n,). Raises ValueError for a model without ELECTRA's
+        head."""
         head = self.model.weights.replaced_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")

@@ -70,7 +70,7 @@ BERT_LAYER = LayerNames(
 
 
 class PostNormEncoder(Family):
-    """The encoder of BERT. Subclasses give their names for its tensors, and their differences."""
+    """The encoder of BERT. Each subclass gives its own names for BERT's tensors, and the differences from BERT."""
 
     layer_path = "encoder.layer.{}"
     layer_names: ClassVar[LayerNames] = BERT_LAYER

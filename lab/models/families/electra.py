@@ -12,7 +12,7 @@ from lab.models.weights import ReplacedHead, Weights
 
 
 class Electra(PostNormEncoder):
-    """ELECTRA. Its embeddings may be narrower than its layers; it predicts no words."""
+    """ELECTRA. ELECTRA's embeddings may be narrower than the layers; ELECTRA does not predict words."""
 
     name = "electra"
     title = "ELECTRA"

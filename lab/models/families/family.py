@@ -14,8 +14,8 @@ from lab.models.families.reader import Reader, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
 Side = Literal["in", "out", "weights"]
-# A submodule of Hugging Face's model, and the tensor meant: the submodule's input, its output, or the attention weights
-# that it returns with the output.
+# A submodule of Hugging Face's model and one of its tensors: the input, the output, or the attention weights that the
+# submodule returns with the output.
 Place = tuple[str, Side]
 
 
@@ -35,7 +35,7 @@ class Settings:
     default_eps: float = 1e-12
 
 
-# Settings that would change the formulas of forward.py, each with the only value that forward.py computes.
+# Settings on which the formulas of forward.py depend, each with the only value for which they are right.
 _SUPPORTED: Mapping[str, Any] = {
     "position_embedding_type": "absolute",
     "is_decoder": False,
@@ -139,7 +139,8 @@ class Family(ABC):
     def read_vocabulary_head(
         self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
     ) -> VocabularyHead | None:
-        """The head for words, or None for a checkpoint without it. ``token`` is the matrix of a tied decoder."""
+        """Return the vocabulary head, or None for a checkpoint without this head. ``token`` is the matrix of a tied
+        decoder."""
 
     def read_final_norm(self, reader: Reader, config: ModelConfig) -> Norm | None:
         return None
@@ -159,7 +160,7 @@ class Family(ABC):
             return token
         return reader.take(self.decoder, config.vocabulary, config.width)
 
-    # --- before training, see lab/models/twin.py
+    # --- initial weights, used by lab/models/twin.py
 
     def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
         """The standard deviation from which Hugging Face draws the tensor ``name``."""
@@ -170,10 +171,10 @@ class Family(ABC):
         return None
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
-        """The row of the table ``name`` that Hugging Face leaves 0, or None."""
+        """The row of the table ``name`` that Hugging Face sets to 0, or None if there is no such row."""
         return None
 
-    # --- the proof, see lab/models/proof.py
+    # --- Hugging Face's module, used by lab/models/proof.py
 
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:

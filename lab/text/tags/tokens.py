@@ -41,7 +41,8 @@ def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]
         The characters ``(start, end)`` of each of n tokens. A token with an empty span, such as a
         special token's (0, 0), has no tag.
     tagged_spans
-        Spans of the same text, ascending and without overlap, as from a tagger. Characters may be without a span.
+        Spans of the same text, ascending and without overlap, as from a tagger. Some characters may be outside all
+        spans.
 
     Returns
     -------
@@ -103,5 +104,5 @@ def parsed(trace: Trace) -> TaggedText:
 
 @once
 def trace_tags(trace: Trace) -> Tags:
-    """The tags of a trace's tokens. Raises PipelineUnavailable."""
+    """Return the tags of a trace's tokens. Raises PipelineUnavailable."""
     return speech_and_entities(trace.encoding, parsed(trace), pipeline().tag(trace.pair or ""))

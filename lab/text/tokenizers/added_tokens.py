@@ -1,7 +1,7 @@
 """Added tokens: ``"[MASK]"`` or ``"<|endoftext|>"`` typed in a text is split off and stays whole.
 
 A tokenizer looks for added tokens twice: for tokens marked ``normalized=False`` (usually the special
-tokens) in the text as typed, and for the other ones in the text after normalization.
+tokens) in the text as typed, and for all other added tokens in the text after normalization.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def split_added_tokens(
 
     Returns
     -------
-    The segments in order, without empty ones.
+    The segments in order, without empty segments.
 
     Raises
     ------
@@ -82,7 +82,7 @@ _Match = tuple[int, int, int]  # start, end, token id
 
 
 def _candidates(tokenizer: Tokenizer, normalize: Stage | None) -> dict[str, tuple[int, AddedToken]]:
-    """The added tokens to search for, by their spelling in the searched text."""
+    """Return the added tokens to search for, by their spelling in the searched text."""
     found: dict[str, tuple[int, AddedToken]] = {}
     for token_id, token in tokenizer.get_added_tokens_decoder().items():
         if token.normalized == (normalize is None):

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 _SMALL_TEXT = 200  # characters
-_LONG = 128  # tokens; after a longer run, memory is given back to the system
+_LONG = 128  # after a run of more tokens, memory is given back to the system
 _proven: WeakSet[Trace] = WeakSet()
-# The jobs of the heads, by model: a minute of work but few numbers, so they are kept for every model.
+# The jobs of the heads, by model: a minute of work but few numbers, so the jobs of every model are kept.
 _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
@@ -62,7 +62,7 @@ def model_ids() -> tuple[str, ...]:
 
 
 def needs_download(model_id: str) -> int | None:
-    """Megabytes to download before ``model_id`` can run; None if the model is here already."""
+    """Return the megabytes to download before ``model_id`` can run; None if the model is already on this server."""
     from lab.models import hub
 
     entry = card(model_id)
@@ -87,7 +87,8 @@ def trained(model_id: str) -> LoadedModel:
 
 
 def that_ships(but: str = "") -> str | None:
-    """The default model or, if it is damaged, the first other model that ships and can be read; never ``but``."""
+    """Return the default model or, if it is damaged, the first model that ships and can be read; never the model
+    ``but``."""
     from lab.models.config import CheckpointError
 
     for entry in sorted(filter(ships, CATALOGUE), key=lambda entry: entry.id != DEFAULT_MODEL):
@@ -214,16 +215,16 @@ def proof(traced: Trace) -> Proof:
 
 
 def is_proven(traced: Trace) -> bool:
-    """Return whether :func:`proof` has been called for this run before, and so returns at once."""
+    """Return whether :func:`proof` has already been called for this run, so that it returns at once."""
     return traced in _proven
 
 
 def settle() -> None:
     """Hide everything imported so far from the garbage collector.
 
-    From time to time, Python looks through all objects that it tracks while everybody waits; the half a million objects
-    of the libraries need no such look. Call this function only after a large import, because cycles that are frozen
-    with the import stay for ever.
+    From time to time, Python looks through all objects that it tracks while everybody waits; Python need not look
+    through the half a million objects of the libraries. Call this function only after a large import, because cycles
+    that are frozen with the import stay for ever.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The sentence at the top of a step: it marks the tokens looked at, and a click on a token chooses it."""
+"""The sentence at the top of a step, in which the tokens of the step are marked, and a click chooses a token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show_sentence(
 
 
 def show_row(row: SentenceRow, take: Take = _choose) -> None:
-    """Draw a row of tokens; ``take`` receives each choice that is made in the row."""
+    """Draw a row of tokens; ``take`` receives each choice that the learner makes in the row."""
     with st.container(key=_place(row)):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
 

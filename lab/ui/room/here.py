@@ -37,5 +37,5 @@ def state_here() -> State | None:
 
 
 def pause(state: State | None) -> float:
-    """Seconds between two looks at a room; few if there are people in the room."""
+    """Return the seconds between two looks at a room; the time is short if there are people in the room."""
     return 2.0 if state is None or state.people else 10.0

@@ -29,7 +29,7 @@ def threshold() -> float:
 
 
 def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
-    """The metrics of a table, by name, each with whether it is corrected.
+    """Return the metrics of a table by name, each with a flag for corrected.
 
     The raw metrics include corrected spread, too, because the lesson speaks of shares of the largest entropy.
     """
@@ -61,7 +61,7 @@ def choose_metric() -> Metric:
 
 
 def no_choice(values: Values) -> bool:
-    """Return whether there are no values to show; if so, say why."""
+    """Return whether there are no values to show; if there are none, say why."""
     if np.isfinite(values).all():
         return False
     st.info(

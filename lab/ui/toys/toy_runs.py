@@ -1,4 +1,4 @@
-"""The toy a learner trains: the training that the sidebar asks for, and the trainings of this session so far."""
+"""The toy that a learner trains: the training that the sidebar describes, and the trainings of this session so far."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def sentence(chosen: Selection) -> tuple[int, ...]:
 
 
 def plan(chosen: Selection) -> Plan:
-    """The training that the sidebar asks for."""
+    """Return the training that the sidebar describes."""
     from lab.toy.training import Plan
 
     task = task_named(chosen[TOY_TASK])
@@ -76,7 +76,7 @@ def ruled(chosen: Selection) -> ToyData:
 
 
 def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
-    """The chosen sentence out of :func:`ruled`."""
+    """Return the chosen sentence of :func:`ruled`."""
     every = ruled(chosen).sentences
     return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
 

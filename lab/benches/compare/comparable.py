@@ -33,7 +33,7 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-# The most tokens on an axis, and the most cells per side of a map, as two figures share the width of the page.
+# The most tokens on an axis, and the most cells per side of a map, because two figures share the width of the page.
 TOKENS = 48
 CELLS = 32
 DIMENSIONS = embeddings.DIMENSIONS
@@ -63,7 +63,8 @@ class At:
 
 
 def hidden(traced: Trace, token: int) -> Trace:
-    """The run that predicts ``token``: a run that hides the token, or ``traced`` if it does so already or is causal.
+    """Return the run that predicts ``token``: a run that hides the token, or ``traced`` if the token is already hidden
+    or the model is causal.
 
     Raises NothingToShow if there is no word to hide, or the model has no mask.
     """

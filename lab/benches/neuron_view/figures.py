@@ -29,7 +29,8 @@ ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the nam
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
-    """The keys that get a row: all keys of a short text; in a long text, the heaviest, or those around the query."""
+    """Return the keys that get a row: all keys of a short text; in a long text, the heaviest keys, or the keys around
+    the query."""
     n = len(row.keys)
     if n <= KEYS:
         return list(range(n))
@@ -44,7 +45,7 @@ def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = Fal
 
 
 def pattern_of(id: str) -> Pattern:
-    """The pattern of this id. Raises KeyError if there is no such pattern."""
+    """Return the pattern with this id. Raises KeyError if there is no such pattern."""
     return {pattern.id: pattern for pattern in PATTERNS}[id]
 
 

@@ -132,7 +132,7 @@ def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:
 
 
 def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
-    """The jobs and their heads for JSON, rounded to three decimals; layers and heads count from 1."""
+    """Return the jobs and their heads for JSON, rounded to three decimals; layers and heads count from 1."""
     return {
         each.job.id: {
             "chance": None if each.chance is None else round(each.chance, 3),
@@ -143,7 +143,7 @@ def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
 
 
 def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, Doing] | None:
-    """The job in which a head is farthest above chance; None for a head without a job."""
+    """Return the job in which a head is farthest above chance; None for a head without a job."""
     own = [(each, doing) for each in found for doing in each.heads if (doing.layer, doing.head) == (layer, head)]
     return max(own, key=lambda pair: _above(pair[1].score, pair[0].chance), default=None)
 
@@ -153,7 +153,7 @@ def _above(score: float, chance: float | None) -> float:
 
 
 def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
-    """The best job, in words, of each head with a job, by layer and head from 0."""
+    """Return the best job, in words, of each head with a job, by layer and head from 0."""
     places = {(doing.layer, doing.head) for each in found or () for doing in each.heads}
     best = {place: job_of(found or (), *place) for place in places}
     return {place: own[0].job.does for place, own in best.items() if own is not None}

@@ -106,11 +106,11 @@ class PairSet:
     refused: dict[str, str]
 
     def of(self, template: str) -> tuple[AskedPair, ...]:
-        """The pairs of one template."""
+        """Return the pairs of one template."""
         return tuple(each for each in self.pairs if each.pair.template == template)
 
     def half(self, half: int) -> tuple[AskedPair, ...]:
-        """The pairs of one half, 0 or 1."""
+        """Return the pairs of one half, 0 or 1."""
         return tuple(each for each in self.pairs if each.pair.half == half)
 
 
@@ -204,7 +204,7 @@ def shared_words(pairs: Sequence[MinimalPair]) -> tuple[NDArray[np.int64], NDArr
 
 
 def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
-    """The pair as ``model`` reads it; None unless each of its words is one piece of the vocabulary.
+    """Return the pair as ``model`` reads it; None unless each of its words is one piece of the vocabulary.
 
     For a causal model, also return None if the deciding word comes after the blank.
     """
@@ -231,7 +231,7 @@ def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
 
 
 def _in_pieces(model: LoadedModel, text: str) -> Encoding | None:
-    """The text as the model reads it; None unless each word of it is one known piece."""
+    """Return the text as the model reads it; None unless each word of it is one known piece."""
     try:
         found = encode(model.tokenizer, model.config, text)
     except TextError:
@@ -243,14 +243,14 @@ def _in_pieces(model: LoadedModel, text: str) -> Encoding | None:
 
 
 def _differences(one: Encoding, two: Encoding) -> list[int]:
-    """The places at which two encodings of equal length differ; none if their lengths differ."""
+    """Return the places at which two encodings of equal length differ; none if their lengths differ."""
     if len(one) != len(two):
         return []
     return [at for at, (a, b) in enumerate(zip(one.token_ids, two.token_ids, strict=True)) if a != b]
 
 
 def before(encoding: Encoding, place: int) -> Encoding:
-    """The tokens before ``place``."""
+    """Return the tokens before ``place``."""
     return replace(
         encoding,
         tokens=encoding.tokens[:place],
@@ -264,5 +264,5 @@ def before(encoding: Encoding, place: int) -> Encoding:
 
 
 def encodings(pairs: Sequence[AskedPair]) -> list[Encoding]:
-    """The encoding of each pair."""
+    """Return the encoding of each pair."""
     return [each.encoding for each in pairs]

@@ -51,7 +51,7 @@ class Provenance:
 
 
 def commit() -> str:
-    """The hash of the checked-out commit, with a + if a file of the lab differs from it; "" without git.
+    """Return the hash of the checked-out commit, with a + if a file of the lab differs from it; "" without git.
 
     Changed result files do not count, because they are not part of the measuring code.
     """
@@ -95,7 +95,7 @@ def write(where: Path, tables: Mapping[str, pa.Table], made: Provenance) -> None
 
 
 def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
-    """The tables of a result for the model and the data with these hashes; None if there is no fresh result."""
+    """Return the tables of a result for the model and the data with these hashes; None if there is no fresh result."""
     tables = {path.stem: pq.read_table(path) for path in sorted(where.glob("*.parquet"))}
     made = [provenance(table) for table in tables.values()]
     fresh = all(each is not None and (each.model, each.data) == (model, data) for each in made)
@@ -148,7 +148,7 @@ class Results(Generic[Found]):
 
 
 def provenance(table: pa.Table) -> Provenance | None:
-    """The provenance recorded in a table's metadata; None if there is none."""
+    """Return the provenance recorded in a table's metadata; None if there is none."""
     said = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     names = tuple(Provenance.__dataclass_fields__)
     return Provenance(**{name: said[name] for name in names}) if all(name in said for name in names) else None

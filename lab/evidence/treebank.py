@@ -90,7 +90,7 @@ def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
 
 @cache
 def ewt() -> tuple[Sentence, ...]:
-    """The sentences of :data:`EWT` that have more than one word."""
+    """Return the sentences of :data:`EWT` that have more than one word."""
     return tuple(sentence for sentence in read_conllu(EWT) if len(sentence.words) > 1)
 
 

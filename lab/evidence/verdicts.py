@@ -104,7 +104,7 @@ effect. **Same direction**: the interval holds the published effect, or nothing 
 
 
 def judge(effect: Effect) -> Judged:
-    """The verdict on an effect, by :data:`RULE`."""
+    """Return the verdict on an effect, by :data:`RULE`."""
     if reason := _untestable(effect):
         return Judged(Verdict.NOT_TESTABLE, reason)
     ends = f"from {effect.low:.3f} to {effect.high:.3f}"
@@ -119,7 +119,7 @@ def judge(effect: Effect) -> Judged:
 
 
 def _beside_the_paper(effect: Effect, ends: str) -> Judged:
-    """The verdict on an effect that is clearly above 0, by its size."""
+    """Return the verdict on an effect that is clearly above 0, by its size."""
     if effect.published is None:
         return Judged(Verdict.SAME, "Clearly above 0; the paper reports no figure on this scale.")
     theirs = f"the paper’s effect is {effect.published:.3f}"
@@ -131,7 +131,7 @@ def _beside_the_paper(effect: Effect, ends: str) -> Judged:
 
 
 def _unclear(effect: Effect, ends: str) -> Judged:
-    """The verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
+    """Return the verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
     if effect.high < 0:
         return Judged(Verdict.OPPOSITE, f"The whole 95 % interval, {ends}, is below 0.")
     if effect.high >= effect.counts:

@@ -57,7 +57,7 @@ def _changed_here(
 
 @torch.inference_mode()
 def change_each_head(model: LoadedModel, stream: Tensor, change: HeadChange, others: Sequence[Steps] = ()) -> Tensor:
-    """The last hidden states of b texts with head h of layer l changed, for every l and h: (L, H, b, n, d).
+    """Return the last hidden states of b texts with head h of layer l changed, for every l and h: (L, H, b, n, d).
 
     Layer l starts from the plain ``stream`` (L+1, b, n, d), so layers below a change are never computed twice; this
     saves half the work of running each change alone. ``others`` are the steps of each unchanged layer, with which
@@ -104,7 +104,7 @@ def _through(
 
 
 def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
-    """The last hidden state with head h of layer l switched off, for every l and h: (L, H, n, d).
+    """Return the last hidden state with head h of layer l switched off, for every l and h: (L, H, n, d).
 
     Raises ValueError for a trace that already carries interventions.
     """
@@ -119,7 +119,7 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
 
 @torch.inference_mode()
 def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tensor:
-    """The input of the output heads with one of ``neurons`` of ``layer`` set to 0 at every token, (k, n, d).
+    """Return the input of the output heads with one of ``neurons`` of ``layer`` set to 0 at every token, (k, n, d).
 
     Layers below are not computed again. Raises ValueError for a trace that already carries interventions.
     """

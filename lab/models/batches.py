@@ -57,7 +57,7 @@ def batch_inputs(model: LoadedModel, encodings: Sequence[Encoding]) -> tuple[Ten
 
 
 def embed_batch(model: LoadedModel, encodings: Sequence[Encoding]) -> Tensor:
-    """The first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
+    """Return the first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
     ids = batch_inputs(model, encodings)
     return forward.embed(*ids, model.weights.embeddings, model.config.norm_eps).output
 
@@ -97,7 +97,7 @@ def _start(model: LoadedModel, encodings: Sequence[Encoding], changes: Intervent
 def run_batch_at(
     model: LoadedModel, encodings: Sequence[Encoding], places: Tensor, changes: Interventions = _NOTHING
 ) -> Tensor:
-    """The last hidden states of :func:`run_batch` at one token of each text, ``places`` (b,) from 0: (b, d)."""
+    """Return the last hidden states of :func:`run_batch` at one token of each text, ``places`` (b,) from 0: (b, d)."""
     if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may combine tokens
         return of_token(run_batch(model, encodings, changes)[-1], places)[:, 0]
     x, steps = _start(model, encodings, changes)
@@ -125,7 +125,7 @@ def rerun_batch(model: LoadedModel, plain: Tensor, changes: Interventions, at: i
 
 @torch.inference_mode()
 def contexts(model: LoadedModel, stream: Tensor) -> Tensor:
-    """The context vectors of each head in plain runs with this ``stream`` (L+1, b, n, d), (L, b, H, n, d_k)."""
+    """Return the context vectors of each head in plain runs with this ``stream`` (L+1, b, n, d), (L, b, H, n, d_k)."""
     layers = model.weights.layers
     return torch.stack([forward.run_layer(stream[i], w, model.config).attention.context for i, w in enumerate(layers)])
 

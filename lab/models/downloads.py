@@ -17,7 +17,7 @@ def start(entry: ModelCard) -> Job:
 
 
 def running(model_id: str) -> Job | None:
-    """The running or failed download of a model; None if there is none, or if the download is complete."""
+    """Return the running or failed download of a model; None if there is none, or if the download is complete."""
     return jobs.running(_key(model_id))
 
 

@@ -36,7 +36,7 @@ class FittedLens:
     b: Tensor
 
     def guess(self, states: Tensor, layer: int) -> Tensor:
-        """The last hidden states as guessed from the hidden states after ``layer``, (..., d) -> (..., d)."""
+        """Return the last hidden states as guessed from the hidden states after ``layer``, (..., d) -> (..., d)."""
         return states @ self.w[layer] + self.b[layer]
 
 
@@ -74,7 +74,7 @@ class MeasuredLens:
 
 
 def fitted_lens(model: LoadedModel) -> FittedLens | None:
-    """The fitted lens of ``model``, read once; None for toys, twins and folders without a lens.
+    """Return the fitted lens of ``model``, read once; None for toys, twins and folders without a lens.
 
     Raises :class:`CheckpointError` if the file is damaged or is for a model of another shape.
     """
@@ -83,7 +83,7 @@ def fitted_lens(model: LoadedModel) -> FittedLens | None:
 
 
 def measured(model: LoadedModel) -> MeasuredLens | None:
-    """The quality of a model's fitted lens, measured when the lens was made; None for a model without a lens.
+    """Return the quality of a model's fitted lens, measured when the lens was made; None for a model without a lens.
 
     Raises :class:`CheckpointError` if the record cannot be read.
     """

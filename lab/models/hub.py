@@ -91,7 +91,7 @@ def plan(entry: ModelCard) -> Download:
 
 
 def _counting(seen: Seen, planned: Download) -> Any:
-    """A progress bar for the Hub's client that draws nothing and calls ``seen``.
+    """Return a progress bar for the Hub's client that draws nothing and calls ``seen``.
 
     The client has one bar for bytes received and one for bytes written, and may count in either; the fuller bar counts.
     """

@@ -128,7 +128,7 @@ class Interventions:
         return replace(self, blocked=self.blocked | pairs)
 
     def steps(self, layer: int, config: ModelConfig, n: int) -> Steps:
-        """The steps of layer ``layer`` for ``n`` tokens."""
+        """Return the steps of layer ``layer`` for ``n`` tokens."""
         if self.changes_nothing:
             return PAPER
         steps = Steps(
@@ -163,7 +163,7 @@ class Interventions:
         return mask
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
-        """The look-up tables for the run; a table of positions or segments that is switched off has only zeros.
+        """Return the look-up tables for the run; a table of positions or segments that is switched off has only zeros.
 
         Rotary positions have no table; :meth:`steps` switches them off.
         """
@@ -174,7 +174,7 @@ class Interventions:
         return w
 
     def patch(self, x: Tensor, layer: int) -> Tensor:
-        """The stream (n, d) at ``layer`` with the patches of this layer applied."""
+        """Return the stream (n, d) at ``layer`` with the patches of this layer applied."""
         for patch in self.patches:
             if patch.layer == layer:
                 x = x.index_copy(0, torch.tensor([patch.token]), patch.vector[None])

@@ -129,7 +129,7 @@ def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watche
 
 
 def running(key: Hashable) -> Job | None:
-    """The job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
+    """Return the job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
     return _RUNNING.get(key)
 
 

@@ -79,7 +79,7 @@ class Memo:
         self._known: set[int] = set()
 
     def get(self, subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
-        """The result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
+        """Return the result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
         key = (id(subject), asked)
         while True:
             found = self._look(key, subject)

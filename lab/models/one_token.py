@@ -23,7 +23,7 @@ def of_token(x: Tensor, places: Tensor) -> Tensor:
 
 
 def read_by_heads(x: Tensor, w: LayerWeights, config: ModelConfig) -> Tensor:
-    """The input of self-attention: the layer's input, after LayerNorm if the layer has one before attention."""
+    """Return the input of self-attention: the layer's input, after LayerNorm if the layer has one before attention."""
     return x if not config.pre_norm or w.norm_1 is None else forward.layer_norm(x, w.norm_1, config.norm_eps)
 
 

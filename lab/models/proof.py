@@ -96,7 +96,7 @@ class Proof:
         return max(row.difference for row in self.rows)
 
     def frame(self) -> pd.DataFrame:
-        """The table of the proof's badge; layers count from 0."""
+        """Return the table of the proof's badge; layers count from 0."""
         import pandas as pd
 
         return pd.DataFrame([{**vars(row), "passed": row.passed} for row in self.rows])
@@ -173,7 +173,7 @@ def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str,
 
 
 def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], ReferenceRun]:
-    """The rows of the embeddings and of all layers, and the reference's run.
+    """Return the rows of the embeddings and of all layers, and the reference's run.
 
     Each layer is compared as soon as it has run, so that only one layer is in memory at a time.
     """

@@ -101,7 +101,7 @@ def _tensors(value: object) -> Iterator[Tensor]:
 
 
 def base_of(model: LoadedModel) -> nn.Module:
-    """The part of Hugging Face's module that has the layers. Raises TypeError if there is none."""
+    """Return the part of Hugging Face's module that has the layers. Raises TypeError if there is none."""
     module = reference(model)
     base = module.base_model
     if not isinstance(base, nn.Module):
@@ -195,5 +195,5 @@ def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
 
 
 def read_tokens(trace: Trace) -> Tensor:
-    """A mask of the tokens that are not padding, (n,) bool: Hugging Face's attention mask."""
+    """Return a mask of the tokens that are not padding, (n,) bool: Hugging Face's attention mask."""
     return torch.arange(len(trace)) < len(trace) - trace.encoding.padding

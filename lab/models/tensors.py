@@ -59,7 +59,7 @@ def _entry(trace: Trace, described: Described) -> TensorEntry | None:
 
 
 def _as_in(trace: Trace, described: Described) -> Described:
-    """The entry with formula and source for the trace's family."""
+    """Return the entry with formula and source for the trace's family."""
     config, tables, last = trace.model.config, trace.model.weights.embeddings, trace.model.weights.layers[-1]
     name, formula, source = described.name, described.formula, described.source
     if name == "embeddings.sum":
@@ -95,14 +95,14 @@ def _shape(trace: Trace, name: str, layer: int) -> tuple[int, ...] | None:
 
 
 def expression(name: str, layer: int) -> str:
-    """The Python expression that gives a tensor of the catalogue from ``trace``; layers count from 0."""
+    """Return the Python expression that gives a tensor of the catalogue from ``trace``; layers count from 0."""
     path = f"layer({layer}).{name.removeprefix('layer.')}" if name.startswith("layer.") else name
     return _EXPRESSIONS.get(name, f"trace.{path}")
 
 
 @torch.inference_mode()
 def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
-    """The tensor that :func:`catalogue` lists under ``name``.
+    """Return the tensor that :func:`catalogue` lists under ``name``.
 
     ``layer`` counts from 0 and matters only for a tensor of layers. Raises KeyError for a name that is not in this
     trace's catalogue, or not in this layer.

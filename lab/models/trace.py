@@ -120,7 +120,7 @@ class Trace:
 
     @torch.inference_mode()
     def logits(self, positions: int | Sequence[int]) -> Tensor:
-        """The scores of every word at the k ``positions`` only, (k, vocabulary).
+        """Return the scores of every word at the k ``positions`` only, (k, vocabulary).
 
         Raises ValueError if the checkpoint has no vocabulary head.
         """
@@ -149,7 +149,7 @@ class Trace:
 
 
 def outputs(model: LoadedModel, last: Tensor) -> Tensor:
-    """The input of the output heads, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
+    """Return the input of the output heads, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
     norm = model.weights.final_norm
     return last if norm is None else forward.layer_norm(last, norm, model.config.norm_eps)
 
@@ -188,7 +188,7 @@ def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interv
 
 
 def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> forward.Embeddings:
-    """The first layer's input and its parts."""
+    """Return the first layer's input and its parts."""
     tables = changes.embeddings(model.weights.embeddings)
     return forward.embed(*inputs(model, encoding), tables, model.config.norm_eps)
 

@@ -106,7 +106,7 @@ class MergeCandidate:
         return self.count / (self.left * self.right)
 
     def worth(self, trainer: str) -> float:
-        """The criterion of ``trainer``: the pair with the largest value is merged next."""
+        """Return the criterion of ``trainer``: the pair with the largest value is merged next."""
         return self.count if trainer == BPE else self.score
 
 
@@ -142,12 +142,12 @@ class Learned:
         return candidates(self.states[made], self.trainer, self.vocabulary(made))
 
     def whole(self, made: int, parts: Sequence[str]) -> tuple[str, ...]:
-        """The strings in ``parts`` that are single tokens after ``made`` merges."""
+        """Return the strings in ``parts`` that are single tokens after ``made`` merges."""
         known = self.vocabulary(made)
         return tuple(part for part in parts if part in known)
 
     def tokenizer(self, made: int) -> Tokenizer:
-        """The library's tokenizer with the vocabulary after ``made`` merges."""
+        """Return the library's tokenizer with the vocabulary after ``made`` merges."""
         from tokenizers import Tokenizer, models
 
         vocabulary = self.vocabulary(made)
@@ -168,7 +168,7 @@ class Learned:
 
 
 def alphabet(corpus: Mapping[str, int]) -> tuple[str, ...]:
-    """The letters of a corpus, sorted."""
+    """Return the letters of a corpus, sorted."""
     return tuple(sorted(set("".join(corpus))))
 
 

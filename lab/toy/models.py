@@ -72,7 +72,7 @@ def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:
 
 
 def _tensors(embeddings: EmbeddingWeights, layer: LayerWeights) -> dict[str, Tensor]:
-    """The state dict of Hugging Face's ``BertModel``; its matrices are (out, in), ours (in, out)."""
+    """Return the state dict of Hugging Face's ``BertModel``; its matrices are (out, in), ours (in, out)."""
     tables = {"word": embeddings.token, "position": embeddings.position, "token_type": embeddings.segment}
     tensors = {f"embeddings.{name}_embeddings.weight": t for name, t in tables.items() if t is not None}
     for ours, theirs in _LINEARS.items():
@@ -113,7 +113,7 @@ def load_toy(
 def plain_layer(
     w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm
 ) -> LayerWeights:
-    """A layer whose biases are 0 and whose LayerNorms are both ``norm``."""
+    """Return a layer whose biases are 0 and whose LayerNorms are both ``norm``."""
     (w_1, w_2), zero = ffn, torch.zeros(len(w_q))
     b_1 = torch.zeros(w_1.shape[1])
     return LayerWeights(w_q, zero, w_k, zero, w_v, zero, w_o, zero, norm, w_1, b_1, w_2, zero, norm)
@@ -182,12 +182,12 @@ class _Layout:
         return slice(self.words, self.words + self.positions)
 
     def found(self, head: int) -> slice:
-        """The dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
+        """Return the dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
         start = self.words + self.positions + head * self.words
         return slice(start, start + self.words)
 
     def inside(self, head: int, size: int) -> slice:
-        """The first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
+        """Return the first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
         return slice(head * self.head_width, head * self.head_width + size)
 
     def labels(self) -> list[str]:

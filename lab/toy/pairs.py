@@ -65,12 +65,12 @@ class _Layout:
         return len(PAIR_RULES) * self.head_width
 
     def found(self, head: int) -> slice:
-        """The dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
+        """Return the dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
         start = self.compared + head * self.words
         return slice(start, start + self.words)
 
     def inside(self, head: int, size: int) -> slice:
-        """The first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
+        """Return the first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
         return slice(head * self.head_width, head * self.head_width + size)
 
 
@@ -124,7 +124,7 @@ def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def own_share(trace: Trace) -> float:
-    """The share of a letter's own sentence in the letter's attention to letters, in head :data:`WITHIN`.
+    """Return the share of a letter's own sentence in the letter's attention to letters, in head :data:`WITHIN`.
 
     ``trace`` is a run of :func:`pair_toy` on a pair. The share is a mean over all letters, in [0, 1].
     """
@@ -141,11 +141,11 @@ def even_share(trace: Trace) -> float:
 
 
 def _letters(trace: Trace) -> Tensor:
-    """A mask of the tokens that are letters, (n,)."""
+    """Return a mask of the tokens that are letters, (n,)."""
     return ~torch.tensor(trace.encoding.special)
 
 
 def _own(trace: Trace) -> Tensor:
-    """A mask of the pairs of tokens that are letters of one sentence, (n, n)."""
+    """Return a mask of the pairs of tokens that are letters of one sentence, (n, n)."""
     segments, letters = torch.tensor(trace.segment_ids), _letters(trace)
     return (segments[:, None] == segments) & letters[:, None] & letters

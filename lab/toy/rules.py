@@ -22,7 +22,7 @@ SENTENCES = 20
 
 
 def hidden_id(vocabulary: int) -> int:
-    """The token id of [MASK] in a toy whose words are 1 to ``vocabulary``."""
+    """Return the token id of [MASK] in a toy whose words are 1 to ``vocabulary``."""
     return vocabulary + 1
 
 
@@ -48,7 +48,7 @@ class Rule:
     hides: ClassVar[bool] = True
 
     def lengths_to(self, longest: int) -> tuple[int, ...]:
-        """The lengths of the rule's sentences, up to ``longest``."""
+        """Return the lengths of the rule's sentences, up to ``longest``."""
         return tuple(length for length in self.lengths if length <= longest)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:

@@ -128,14 +128,14 @@ class TrainingRun:
         return self.kept if self.kept[-1] is self.latest else (*self.kept, self.latest)
 
     def then(self, snapshot: Snapshot) -> TrainingRun:
-        """The run with one more snapshot."""
+        """Return the run with one more snapshot."""
         keep = snapshot.step in {round(snapshot.plan.steps * stage / _STAGES) for stage in _KEPT}
         point = (snapshot.step, snapshot.loss, snapshot.accuracy)
         return TrainingRun((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
 
 
 def begin(snapshot: Snapshot) -> TrainingRun:
-    """The run with ``snapshot`` as its first snapshot."""
+    """Return the run with ``snapshot`` as its first snapshot."""
     return TrainingRun(((snapshot.step, snapshot.loss, snapshot.accuracy),), (snapshot,), snapshot)
 
 
@@ -176,7 +176,7 @@ def _config(plan: Plan) -> dict[str, Any]:
 
 
 def untrained(plan: Plan) -> LoadedModel:
-    """The toy before its first step: random weights as in Hugging Face, but with a larger standard deviation."""
+    """Return the toy before its first step: random weights as in Hugging Face, but with a larger standard deviation."""
     config = _config(plan)
     shapes = gpt2_shapes(config) if plan.what.causal else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
@@ -193,7 +193,7 @@ def _name(plan: Plan, step: int) -> str:
 
 
 def logits(words: Tensor, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tensor:
-    """The logits from the lab's forward pass, (sentences, n) -> (sentences, n, vocabulary).
+    """Return the logits from the lab's forward pass, (sentences, n) -> (sentences, n, vocabulary).
 
     The weights are read from the checkpoint again at each call, so that the gradients reach the checkpoint's tensors.
     """

@@ -30,7 +30,7 @@ _STAY = (parameters.TEXT, parameters.PAIR, parameters.MODE, parameters.MODEL)
 
 
 def here() -> Page:
-    """The page on screen."""
+    """Return the page on screen."""
     return page_of(st.session_state.get(_AT, "course"))
 
 

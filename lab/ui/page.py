@@ -73,11 +73,11 @@ class OpenPage:
         return chosen
 
     def renamed(self) -> dict[str, str]:
-        """The names that steps have in old links, with today's names."""
+        """Return the names that steps have in old links, with today's names."""
         return {}
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps that are left out because the page reads a toy; no steps on other pages."""
+        """Return the steps that are left out because the page reads a toy; no steps on other pages."""
         return {}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
@@ -223,13 +223,13 @@ class LessonPage(OpenPage):
         return chosen
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps of the lesson that make no sense for a toy, if the page reads a toy; otherwise no steps."""
+        """Return the steps of the lesson that make no sense for a toy, if the page reads a toy; otherwise no steps."""
         if self.selection[parameters.MODE] != parameters.TOY:
             return {}
         return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
 
     def renamed(self) -> dict[str, str]:
-        """The old names of the lesson's steps with today's names, from the lesson's record."""
+        """Return the old names of the lesson's steps with today's names, from the lesson's record."""
         return old_names(self.lesson)
 
     def offered(self, *, causal: bool) -> list[Step]:
@@ -313,7 +313,7 @@ class BenchPage(OpenPage):
         return next(step.id for step in self.bench.steps if step.name == chosen)
 
     def renamed(self) -> dict[str, str]:
-        """The old names of the bench's steps with today's names, from the bench's record."""
+        """Return the old names of the bench's steps with today's names, from the bench's record."""
         return old_names(self.bench)
 
     def finish(self) -> None:

@@ -30,7 +30,7 @@ def whole_number(raw: object, least: int, most: int) -> int | None:
 
 
 def drawn() -> set[str]:
-    """The parameters that have a widget on this page so far."""
+    """Return the parameters that have a widget on this page so far."""
     found: set[str] = st.session_state.setdefault(_DRAWN, set())
     return found
 
@@ -52,14 +52,14 @@ class Parameter(ABC, Generic[T]):
 
     @abstractmethod
     def meant(self, raw: str) -> T | None:
-        """The value that ``raw`` stands for in a link; None if it stands for no value."""
+        """Return the value that ``raw`` stands for in a link; None if it stands for no value."""
 
     @abstractmethod
     def wanted(self) -> str:
         """Return a description of the values that a link may have."""
 
     def refusal(self, raw: str) -> str:
-        """The sentence that tells the learner that ``raw`` is refused."""
+        """Return the sentence that tells the learner that ``raw`` is refused."""
         return f"{self.name} must be {self.wanted()}; it is {self.default} now."
 
     def chosen(self) -> T:
@@ -138,7 +138,7 @@ class Choice(Parameter[T]):
         return f"one of {', '.join(sorted(map(str, self.options), key=len))}"
 
     def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
-        """The values to offer, and the value that is selected until somebody chooses."""
+        """Return the values to offer, and the value that is selected until somebody chooses."""
         offered = offered or self.options
         first = self.default if self.default in offered else offered[0]
         self._bring_into(offered, first)

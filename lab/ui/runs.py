@@ -40,7 +40,7 @@ _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
 def local_models() -> dict[str, Path]:
-    """The checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
+    """Return the checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
     paths = [Path(p).expanduser() for p in os.environ.get("LAB_MODELS", "").split(os.pathsep) if p]
     return {path.name: path for path in paths}
 
@@ -72,7 +72,7 @@ def needs_download(model_id: str) -> int | None:
 
 
 def model(model_id: str) -> LoadedModel:
-    """The model of this id, which may name a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
+    """Return the model of this id, which may name a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
     of = twin_of(model_id)
     if of is None:
         return trained(model_id)
@@ -195,13 +195,13 @@ def _run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
 
 
 def _as_text(changes: Interventions) -> str:
-    """The changes of a run as a key: Streamlit would hash the object field by field, at every rerun."""
+    """Return the changes of a run as a key: Streamlit would hash the object field by field, at every rerun."""
     patches = [(each.layer, each.token, each.vector.tolist()) for each in changes.patches]
     return f"{replace(changes, patches=())} {patches}"
 
 
 def proof(traced: Trace) -> Proof:
-    """The proof of ``traced``, made once for all visits."""
+    """Return the proof of ``traced``, made once for all visits."""
     from lab.models.proof import proof_of
 
     before, first = len(sys.modules), traced not in _proven
@@ -259,7 +259,7 @@ def _load_tagger() -> None:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
-    """The synthetic sentences of these settings."""
+    """Return the synthetic sentences of these settings."""
     from lab.toy.data import generate
 
     return generate(vocabulary, length, count, seed)
@@ -267,7 +267,7 @@ def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def ruled_data(rule: str, seed: int) -> ToyData:
-    """The synthetic sentences that follow the rule of this name."""
+    """Return the synthetic sentences that follow the rule of this name."""
     from lab.toy.rules import SENTENCES, rule_named, ruled
 
     return ruled(rule_named(rule), SENTENCES, seed)
@@ -275,7 +275,7 @@ def ruled_data(rule: str, seed: int) -> ToyData:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
-    """The random toy, cut into ``heads`` heads if given, or the toy with three heads written by hand."""
+    """Return the random toy, cut into ``heads`` heads if given, or the toy with three heads written by hand."""
     from lab.toy.models import constructed_toy, random_toy
     from lab.toy.recut import recut
 
@@ -287,7 +287,7 @@ def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def pair_toy(vocabulary: int, length: int) -> LoadedModel:
-    """The toy that was written for two sentences."""
+    """Return the toy that was written for two sentences."""
     from lab.toy.pairs import pair_toy as written
 
     return written(vocabulary, length)
@@ -295,7 +295,7 @@ def pair_toy(vocabulary: int, length: int) -> LoadedModel:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def untrained_toy(plan: Plan) -> LoadedModel:
-    """The toy of a plan before its training."""
+    """Return the toy of a plan before its training."""
     from lab.toy.training import untrained
 
     return untrained(plan)

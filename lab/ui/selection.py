@@ -136,7 +136,7 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
 
 
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
-    """The parameters that describe the view ``now``, without defaults.
+    """Return the parameters that describe the view ``now``, without defaults.
 
     Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None.
     """

@@ -101,7 +101,7 @@ def _complete_the_address() -> None:
 
 @cache
 def _script(name: str) -> ComponentRenderer:
-    """The component that runs the script ``name`` in the browser."""
+    """Return the component that runs the script ``name`` in the browser."""
     return st.components.v2.component(f"lab.{name}", js=Path(__file__).with_name(f"{name}.js").read_text("utf-8"))
 
 
@@ -114,7 +114,7 @@ def _navigation() -> StreamlitPage:
 
 @cache
 def _made() -> dict[str, list[StreamlitPage]]:
-    """The pages of :func:`sections`, made once: making them would look at the disk two dozen times per rerun."""
+    """Return the pages of :func:`sections`, made once: making them would look at the disk two dozen times per rerun."""
     return sections()
 
 

@@ -24,12 +24,12 @@ _CONTROLS, _FOLDED, _BEGUN, _FIRST_MODEL = "_controls", "_folded_controls", "_fi
 
 
 def controls() -> DeltaGenerator:
-    """The open part of the sidebar, for a page's own controls, below the input."""
+    """Return the open part of the sidebar, for a page's own controls, below the input."""
     return _place(_CONTROLS)
 
 
 def folded() -> DeltaGenerator:
-    """The folded part of the sidebar, for settings that few learners change."""
+    """Return the folded part of the sidebar, for settings that few learners change."""
     return _place(_FOLDED)
 
 
@@ -146,7 +146,7 @@ def _second_sentence() -> None:
 
 
 def _begin(opened: Lesson | Bench | None) -> str:
-    """The text that the page begins with; it is in the field until the learner types or chooses a text."""
+    """Return the text that the page begins with; it is in the field until the learner types or chooses a text."""
     first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
     if untouched():
         use_texts(first, "")
@@ -161,7 +161,7 @@ def untouched() -> bool:
 
 
 def own_texts() -> dict[str, str]:
-    """The texts that the learner typed or chose, for the address of a page without fields for them.
+    """Return the texts that the learner typed or chose, for the address of a page without fields for them.
 
     The server always knows the texts in such an address, but the browser drops them when it leaves the page of their
     widgets.

@@ -43,7 +43,7 @@ class Column:
     help: str = ""
 
     def config(self) -> ColumnConfig:
-        """The column as Streamlit's column configuration."""
+        """Return the column as Streamlit's column configuration."""
         heading, told = self.heading or self.name, self.help or None
         if self.format:
             return st.column_config.NumberColumn(heading, width=self.width, help=told, format=self.format)

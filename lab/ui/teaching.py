@@ -73,7 +73,7 @@ def _scaled(part: Any) -> Any:
 
 
 def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
-    """A figure of Plotly's with its type enlarged for a class; words without a stated size have 12 pixels."""
+    """Return a figure of Plotly's with its type enlarged for a class; words without a stated size have 12 pixels."""
     if not TEACH.chosen():
         return figure
     larger = type(figure)(figure)

@@ -64,7 +64,7 @@ class Turns:
             return min((since + self._patience - now for since in self._quick(now)), default=0.0)
 
     def _quick(self, now: float) -> list[float]:
-        """The times at which the turns began that still count."""
+        """Return the times at which the turns began that still count."""
         return [since for since in self._since.values() if now - since < self._patience]
 
     def _wake_first(self) -> None:

@@ -34,12 +34,12 @@ class Reading:
     words_only: bool = False
 
     def maps(self, trace: Trace) -> Weights:
-        """The matrices of all layers, (L, n, n)."""
+        """Return the matrices of all layers, (L, n, n)."""
         found = layer_maps(trace, self.head, norms=self.norms)
         return with_residual(found) if self.residual else found
 
     def keep(self, trace: Trace) -> Mask | None:
-        """A mask of the tokens that take part, (n,); None if all take part."""
+        """Return a mask of the tokens that take part, (n,); None if all take part."""
         return keep_others(trace) if self.words_only else None
 
 
@@ -47,7 +47,7 @@ class Reading:
 def links(
     trace: Trace, read: Reading, threshold: float, most: int, source: int | None = None, target: int | None = None
 ) -> Links:
-    """The strongest links of all layers; see :func:`lab.analysis.flow.maps.strongest_links`."""
+    """Return the strongest links of all layers; see :func:`lab.analysis.flow.maps.strongest_links`."""
     return strongest_links(read.maps(trace), threshold, most, keep=read.keep(trace), source=source, target=target)
 
 

@@ -11,7 +11,7 @@ from lab.models.trace import Trace
 
 
 def with_residual(maps: Weights) -> Weights:
-    """A + I with each row divided by its sum, (..., n, n): ½A + ½I if the rows of A sum to 1.
+    """Return a + I with each row divided by its sum, (..., n, n): ½A + ½I if the rows of A sum to 1.
 
     The token's own vector goes past the heads through the residual connection; Abnar & Zuidema 2020, §3,
     give this vector the same share as the heads' output.

@@ -52,7 +52,7 @@ class EachHeadOff:
 
 
 def moved(plain: Tensor, after: Tensor) -> Array:
-    """The relative distance ‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
+    """Return the relative distance ‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
     return ((after - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
 
 

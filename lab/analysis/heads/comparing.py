@@ -74,7 +74,7 @@ def head_sum(layer: LayerTrace) -> HeadSum:
 
 
 def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
-    """The distance of two heads' rows: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
+    """Return the distance of two heads' rows: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
 
     H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, ln 2 ≈ 0.69 for rows that
     share no key. Clark et al. 2019, §6, compare heads by this divergence.
@@ -86,7 +86,7 @@ def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
 
 
 def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
-    """The mean :func:`row_divergence` of every two heads of a layer, (H, n, n) -> (H, H).
+    """Return the mean :func:`row_divergence` of every two heads of a layer, (H, n, n) -> (H, H).
 
     Rows with a single key, such as the first row of a causal model, are the same in all heads and are left
     out; nan if there are no other rows.
@@ -145,7 +145,7 @@ def attention_parameters(config: ModelConfig) -> int:
 
 
 def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
-    """The number of parameters in the heads of a layer, counted in the layer's own tensors."""
+    """Return the number of parameters in the heads of a layer, counted in the layer's own tensors."""
     w = layer.weights
     biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
     return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))

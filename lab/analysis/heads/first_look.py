@@ -75,7 +75,7 @@ def heaviest_key(traced: Trace, layer: int, head: int, query: int) -> int:
 
 
 def _words(traced: Trace) -> Mask:
-    """A mask of the tokens that are whole words and not among :func:`places_left_out`.
+    """Return a mask of the tokens that are whole words and not among :func:`places_left_out`.
 
     If there are no such words, the mask has all tokens that are not left out; if all are left out, it has all tokens.
     """
@@ -86,7 +86,7 @@ def _words(traced: Trace) -> Mask:
 
 
 def _rows(traced: Trace, about: int | None) -> Mask:
-    """A mask of the candidate rows. Raises IndexError if ``about`` is not among the first 64 tokens."""
+    """Return a mask of the candidate rows. Raises IndexError if ``about`` is not among the first 64 tokens."""
     if about is None:
         return _words(traced)
     if not 0 <= about < min(len(traced), _ROWS):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
-    """The mean attention of each head to the token that followed the current one last time, (H,).
+    """Return the mean attention of each head to the token that followed the current one last time, (H,).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _of_ids(model: LoadedModel, each: list[int]) -> Encoding:
 
 
 def model_induction(model: LoadedModel, period: int, seed: int = 0) -> Values:
-    """The induction score of every head of a causal model on one random sequence, (L, H).
+    """Return the induction score of every head of a causal model on one random sequence, (L, H).
 
     Raises ValueError for a model that is not causal or cannot hold the sequence.
     """

@@ -73,7 +73,7 @@ class MetricParts:
     mean: float
 
     def even_spread(self) -> Values:
-        """The entropy of each row with more than one key, divided by its maximum, ln ℓ."""
+        """Return the entropy of each row with more than one key, divided by its maximum, ln ℓ."""
         free = self.lengths > 1
         return np.asarray(self.entropy[free] / np.log(self.lengths[free]))
 
@@ -155,7 +155,7 @@ def entropy_of_row(weights: Weights, query: int, *, causal: bool) -> RowEntropy:
 
 @lru_cache(maxsize=16)
 def uniform_by_length(causal: bool, threshold: float) -> Metrics:
-    """The metrics of a head without preference at each of :data:`LENGTHS`, arrays (len(LENGTHS), 1)."""
+    """Return the metrics of a head without preference at each of :data:`LENGTHS`, arrays (len(LENGTHS), 1)."""
     return stack([uniform_metrics(n, causal, threshold=threshold) for n in LENGTHS])
 
 

@@ -162,7 +162,7 @@ def _nothing(cells: Cells) -> Values:
 
 
 def _share_below(cells: Weights, threshold: float) -> Values:
-    """The share of each head's cells below the threshold, (h, c) -> (h,)."""
+    """Return the share of each head's cells below the threshold, (h, c) -> (h,)."""
     return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells]) / cells.shape[1]
 
 
@@ -252,7 +252,7 @@ def attention_metrics(
     threshold: float = 0.01,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Metrics:
-    """The six metrics of every head of a layer, raw and corrected, each (H,).
+    """Return the six metrics of every head of a layer, raw and corrected, each (H,).
 
     Raises ValueError for attention of another shape, or if ``keep`` does not keep any token.
 
@@ -292,11 +292,11 @@ def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = F
 def uniform_metrics(
     n: int, causal: bool, *, threshold: float = 0.01, keep: Sequence[bool] | Mask | None = None
 ) -> Metrics:
-    """The metrics of a head without any preference on n tokens, as a baseline. Arrays (1,)."""
+    """Return the metrics of a head without any preference on n tokens, as a baseline. Arrays (1,)."""
     return attention_metrics(uniform_attention(n, causal), causal=causal, threshold=threshold, keep=keep)
 
 
 @once
 def metrics_by_chance(trace: Trace, threshold: float = 0.01) -> Metrics:
-    """The metrics of a head without any preference on the tokens of a trace. Arrays (1,)."""
+    """Return the metrics of a head without any preference on the tokens of a trace. Arrays (1,)."""
     return uniform_metrics(len(trace), is_causal(trace), threshold=threshold)

@@ -60,7 +60,7 @@ class Chance:
 
 
 def scores_of(patterns: Patterns) -> Values:
-    """The scores in the order of :data:`PATTERNS`, (P, H) or (P, L, H)."""
+    """Return the scores in the order of :data:`PATTERNS`, (P, H) or (P, L, H)."""
     return np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS])
 
 
@@ -79,14 +79,14 @@ def untrained_seed(model_id: str) -> tuple[str, int]:
 
 
 def untrained_twin(model: LoadedModel) -> LoadedModel:
-    """The untrained twin for comparison with the heads of ``model``; see :func:`untrained_seed`."""
+    """Return the untrained twin for comparison with the heads of ``model``; see :func:`untrained_seed`."""
     from lab.models.twin import twin
 
     return twin(model, untrained_seed(model.id)[1])
 
 
 def best_scores(scores: Values) -> Values:
-    """The largest score of any head, (P, L, H) -> (P,); nan if no head has a score."""
+    """Return the largest score of any head, (P, L, H) -> (P,); nan if no head has a score."""
     flat = scores.reshape(len(scores), -1)
     return np.where(np.isnan(flat).all(axis=1), np.nan, np.nan_to_num(flat, nan=-1.0).max(axis=1))
 
@@ -111,14 +111,14 @@ def above_chance(scores: Values, uniform: Values) -> Values:
 
 
 def clearly_above(scores: Values, chance: Chance) -> Mask:
-    """A mask of the scores that are clearly above chance by the rule of this module, (P, ...); false for nan."""
+    """Return a mask of the scores that are clearly above chance by the rule of this module, (P, ...); false for nan."""
     untrained = np.nan_to_num(chance.untrained, nan=-1.0).reshape(-1, *[1] * (scores.ndim - 1))
     passing: Mask = (above_chance(scores, chance.uniform) >= CLEARLY) & (scores > untrained)  # false for nan
     return passing
 
 
 def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
-    """The id of each head's pattern, or "mixed", by the rule of this module: (P, ...) -> (...).
+    """Return the id of each head's pattern, or "mixed", by the rule of this module: (P, ...) -> (...).
 
     If a head has several patterns, the one farthest above chance names it; in a tie, the first in
     :data:`PATTERNS`. ``broad`` is never a name, because a uniform head is as broad as possible.
@@ -130,18 +130,18 @@ def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
 
 
 def name_heads(patterns: Patterns, chance: Chance) -> NDArray[np.str_]:
-    """A name for each head by its patterns, (H,) for a layer or (L, H) for a trace."""
+    """Return a name for each head by its patterns, (H,) for a layer or (L, H) for a trace."""
     return name_scores(scores_of(patterns), chance)
 
 
 @once
 def trace_names(trace: Trace) -> NDArray[np.str_]:
-    """The name of every head of a trace, (L, H), with the chance scores of the same trace."""
+    """Return the name of every head of a trace, (L, H), with the chance scores of the same trace."""
     return name_heads(trace_patterns(trace), trace_chance(trace))
 
 
 def mean_chance(uniform: Iterable[Values], untrained: Iterable[Values]) -> Chance:
-    """The chance scores for means over sentences, from each sentence's uniform (P,) and twin's (P, L, H) scores.
+    """Return the chance scores for means over sentences, from each sentence's uniform (P,) and twin's (P, L, H) scores.
 
     A sentence without a case of a pattern does not count for that pattern. Raises ValueError without a sentence.
     """

@@ -147,7 +147,7 @@ class Decision:
         return int(carried.argmax()) + 1 if carried.any() else len(carried)
 
     def leader(self) -> tuple[int, float]:
-        """The dimension that is the largest for the most queries, and the share of these queries."""
+        """Return the dimension that is the largest for the most queries, and the share of these queries."""
         counts = np.bincount(self.by_query.argmax(axis=1), minlength=len(self.order))
         return int(counts.argmax()), float(counts.max() / len(self.queries))
 
@@ -194,7 +194,7 @@ def attention_of(traced: Trace, layer: int, head: int, dimensions: Sequence[int]
 
 
 def score_with(traced: Trace, at: tuple[int, int], pattern: str, dimensions: Sequence[int]) -> float:
-    """The pattern's score in head ``at`` (layer, head) with the products of these dimensions only."""
+    """Return the pattern's score in head ``at`` (layer, head) with the products of these dimensions only."""
     attention = attention_of(traced, *at, dimensions)
     found = head_patterns(attention, trace_roles(traced), causal=is_causal(traced))
     return float(getattr(found, pattern)[0])

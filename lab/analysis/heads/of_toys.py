@@ -26,7 +26,7 @@ SCORED, _SCORED_SEED = 40, 10_000
 
 
 def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) -> Values:
-    """The mean attention of each head to the token that followed the current one last time, (H,), in [0, 1].
+    """Return the mean attention of each head to the token that followed the current one last time, (H,), in [0, 1].
 
     This is the induction score of Olsson et al. 2022 for any sentence, not only for a repeated one: the mean,
     over the queries whose token occurred before, of the weight at the key after the token's last occurrence;
@@ -54,7 +54,7 @@ def toy_scores(toy: LoadedModel, plan: Plan, pattern: str) -> Values:
 
 
 def pattern_scores(traces: Sequence[Trace], pattern: str) -> Values:
-    """The mean score of every head over some sentences, (L, H).
+    """Return the mean score of every head over some sentences, (L, H).
 
     ``pattern`` is the id of a pattern of :mod:`lab.analysis.heads.patterns`, or ``induction``. Sentences without a case
     of the pattern do not count; nan if no sentence has a case. Raises ValueError without traces, AttributeError for an

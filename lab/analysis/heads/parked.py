@@ -19,7 +19,7 @@ PARKED = 0.9
 
 
 def parked_share(trace: Trace) -> Values:
-    """The share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
+    """Return the share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
 
     In a model without special tokens, the share sent to the first token; 0 for a text of one token.
     """
@@ -27,7 +27,7 @@ def parked_share(trace: Trace) -> Values:
 
 
 def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> Values:
-    """The size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
+    """Return the size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
 
     If there is no word, the size is the distance that the last layer's vectors move, as a share of their length.
     """
@@ -48,6 +48,6 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def ranks(values: Values) -> Values:
-    """The rank of each number, from 1; equal numbers get the mean of their ranks."""
+    """Return the rank of each number, from 1; equal numbers get the mean of their ranks."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[which]

@@ -158,7 +158,7 @@ def encoding_words(encoding: Encoding) -> tuple[str | None, ...]:
 
 
 def trace_roles(trace: Trace) -> Roles:
-    """The roles of a trace's tokens; its segments are the two texts of a pair."""
+    """Return the roles of a trace's tokens; its segments are the two texts of a pair."""
     seen = trace.encoding
     segments = [int(second) for second in seen.in_pair]
     return token_roles(encoding_words(seen), seen.token_ids, seen.special, segments, causal=is_causal(trace))
@@ -167,7 +167,7 @@ def trace_roles(trace: Trace) -> Roles:
 def head_patterns(
     attention: NDArray[Any] | Tensor, roles: Roles, *, causal: bool, keep: Sequence[bool] | Mask | None = None
 ) -> Patterns:
-    """The score of each pattern for every head of a layer.
+    """Return the score of each pattern for every head of a layer.
 
     Scores for the next and the previous token are means over the queries that have such a neighbour. ``same_word``
     divides the weight on the other places of a word by (k - 1)/k, the weight of an even spread over all k places of the
@@ -221,7 +221,7 @@ def same_word_cases(trace: Trace) -> int:
 
 @once
 def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
-    """The patterns of every head of a trace: arrays (L, H).
+    """Return the patterns of every head of a trace: arrays (L, H).
 
     ``only_words`` leaves out special tokens, or the first token in a model without special tokens.
     """
@@ -231,7 +231,7 @@ def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
 
 
 def average_patterns(traces: Iterable[Trace]) -> Patterns:
-    """The mean over sentences; a sentence without a case of a pattern does not count for that pattern.
+    """Return the mean over sentences; a sentence without a case of a pattern does not count for that pattern.
 
     Raises ValueError if there are no traces.
     """
@@ -242,7 +242,7 @@ def average_patterns(traces: Iterable[Trace]) -> Patterns:
 
 
 def pattern_array(patterns: Patterns) -> Values:
-    """The fields of :class:`Patterns` stacked in their order, (6, H) or (6, L, H)."""
+    """Return the fields of :class:`Patterns` stacked in their order, (6, H) or (6, L, H)."""
     return np.stack([getattr(patterns, field.name) for field in fields(patterns)])
 
 
@@ -255,7 +255,7 @@ def _neighbours(attention: Weights, places: NDArray[np.intp], distance: int | No
 
 
 def _same_word(attention: Weights, same: Mask) -> Values:
-    """The mean of the share described in :func:`head_patterns`, over the queries with related keys."""
+    """Return the mean of the share described in :func:`head_patterns`, over the queries with related keys."""
     queries, keys = np.nonzero(same)
     if not len(queries):
         return np.full(len(attention), np.nan)
@@ -265,7 +265,7 @@ def _same_word(attention: Weights, same: Mask) -> Values:
 
 
 def _delimiter_mass(attention: Weights, delimiters: Mask) -> Values:
-    """The mean weight that words give to delimiters."""
+    """Return the mean weight that words give to delimiters."""
     if delimiters.all() or not delimiters.any():
         return np.full(len(attention), np.nan)
     received: Values = attention[:, ~delimiters][..., delimiters].mean(axis=1, dtype=np.float64).sum(-1)
@@ -286,7 +286,7 @@ def _even_share(segments: NDArray[np.int64], causal: bool) -> NDArray[np.float32
 
 
 def _overlap(attention: Weights, share: NDArray[np.float32]) -> Values:
-    """The sum over keys of min(attention, share), averaged over the non-empty rows of ``share``."""
+    """Return the sum over keys of min(attention, share), averaged over the non-empty rows of ``share``."""
     used = share.any(axis=1)
     if not used.any():
         return np.full(len(attention), np.nan)

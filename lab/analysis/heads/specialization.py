@@ -130,7 +130,7 @@ def head_specialization(
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The seven metrics of every head of a layer, raw and corrected.
+    """Return the seven metrics of every head of a layer, raw and corrected.
 
     Raw long range is the mean weight of the cells at least 5 places apart, which is 1/n for any
     uniform head. For corrected long range, each query's weight on those cells is summed, the sums are averaged
@@ -166,7 +166,7 @@ def specialization_of(
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The seven metrics from the attention of each layer in turn: arrays (L, H, 7) and (L, H)."""
+    """Return the seven metrics from the attention of each layer in turn: arrays (L, H, 7) and (L, H)."""
     kept = kept_mask(keep, len(upos))
     places = np.flatnonzero(kept)
     sets = _Sets.of(upos, entities, places, causal)
@@ -189,7 +189,7 @@ def trace_specialization(
     *,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
+    """Return the seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
     return specialization_of(layers(trace), upos, entities, causal=is_causal(trace), keep=keep)
 
 
@@ -237,7 +237,7 @@ class _Sets:
         return cls(keys, bool(places[0] == 0), places, int(before.sum()) * (1 if causal else 2))
 
     def measure(self, attention: Weights) -> tuple[Values, Values]:
-        """The raw values (H, 7), and the same values with long range as the mean weight per query."""
+        """Return the raw values (H, 7), and the same values with long range as the mean weight per query."""
         heads, m, _ = attention.shape
         received = (np.ones(m, dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
         total = received.sum(axis=-1, keepdims=True)

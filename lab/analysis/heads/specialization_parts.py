@@ -59,7 +59,7 @@ class MetricPart:
 def specialization_parts(
     attention: NDArray[Any], upos: Tags, entities: Tags, *, causal: bool, keep: Sequence[bool] | Mask | None = None
 ) -> tuple[MetricPart, ...]:
-    """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with their parts.
+    """Return the metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with their parts.
 
     The numbers agree with :func:`lab.analysis.heads.specialization.head_specialization`, which takes all
     heads at once, with the same ``keep``.
@@ -81,7 +81,7 @@ def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> MetricP
 
 
 def cells_of(dimension: str, upos: Sequence[str | None], entities: Sequence[str | None], causal: bool) -> Mask:
-    """The cells of a map that a dimension adds up, (n, n): columns for kinds of token, bands for distances."""
+    """Return the cells of a map that a dimension adds up, (n, n): columns for kinds of token, bands for distances."""
     n = len(upos)
     places = np.arange(n)
     exists: Mask = np.tri(n, dtype=np.bool_) if causal else np.ones((n, n), dtype=np.bool_)

@@ -99,7 +99,7 @@ class HeadSurvey:
                 self.done += 1
 
     def readings(self) -> tuple[SurveyedText, ...]:
-        """The numbers kept from each text read so far."""
+        """Return the numbers kept from each text read so far."""
         return tuple(self._taken)
 
 
@@ -113,7 +113,7 @@ def head_survey(model: LoadedModel, texts: tuple[str, ...], tagged: bool) -> Hea
 
 
 def no_tags(encoding: Encoding) -> Tags:
-    """A tagger that gives no tags, for texts without parts of speech."""
+    """Return a tagger that gives no tags, for texts without parts of speech."""
     nothing = (None,) * len(encoding)
     return nothing, nothing
 
@@ -131,7 +131,7 @@ def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Surve
 
 
 def chance_over(readings: Sequence[SurveyedText]) -> Chance:
-    """The chance scores for means over texts. Raises ValueError without a text."""
+    """Return the chance scores for means over texts. Raises ValueError without a text."""
     untrained = [each.untrained for each in readings if each.untrained is not None]
     return mean_chance((each.uniform for each in readings), untrained)
 
@@ -150,5 +150,5 @@ def feature(features: Values, name: str) -> Values:
 
 
 def pattern_scores(features: Values) -> Values:
-    """The scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
+    """Return the scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
     return np.stack([feature(features, pattern.id) for pattern in PATTERNS])

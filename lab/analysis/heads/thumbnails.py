@@ -45,7 +45,7 @@ def thumbnails(trace: Trace) -> Thumbnails:
 
 
 def strongest_in(attention: Weights, query: int, key: int, block: int) -> tuple[int, int]:
-    """The query and the key of the largest weight in a block of (n, n) that begins at ``query`` and ``key``."""
+    """Return the query and the key of the largest weight in a block of (n, n) that begins at ``query`` and ``key``."""
     part = attention[query : query + block, key : key + block]
     row, column = divmod(int(part.argmax()), part.shape[1])
     return query + row, key + column

@@ -66,7 +66,7 @@ def layer_groups(trace: Trace) -> Iterator[Weights]:
 
 
 def row_lengths(n: int, causal: bool) -> NDArray[np.int64]:
-    """The number of keys that each query may see, (n,)."""
+    """Return the number of keys that each query may see, (n,)."""
     return np.arange(1, n + 1) if causal else np.full(n, n)
 
 
@@ -77,7 +77,7 @@ def uniform_attention(n: int, causal: bool) -> Weights:
 
 
 def places_left_out(trace: Trace) -> tuple[Mask, bool]:
-    """A mask of the tokens on which heads park unused attention, (n,), and whether these are special tokens.
+    """Return a mask of the tokens on which heads park unused attention, (n,), and whether these are special tokens.
 
     These are the model's special tokens; in a model without any, the first token, on which heads of GPT-2 park.
     """
@@ -117,7 +117,7 @@ def without(attention: Weights, keep: Mask) -> tuple[Weights, Values]:
 
 
 def among(attention: Weights, places: NDArray[np.intp]) -> Weights:
-    """The attention among the m tokens at ``places``, in that order, (H, m, m); rows no longer sum to 1."""
+    """Return the attention among the m tokens at ``places``, in that order, (H, m, m); rows no longer sum to 1."""
     first, m = int(places[0]), len(places)
     if (np.diff(places) == 1).all():
         return attention[:, first : first + m, first : first + m]  # a view: nothing is copied

@@ -93,7 +93,7 @@ class Walk:
 
 @once
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:
-    """The walk for a pattern (Vig 2019: delimiter, bag of words, next token); None as in :func:`best_head`."""
+    """Return the walk for a pattern (Vig 2019: delimiter, bag of words, next token); None as in :func:`best_head`."""
     best = best_head(trace_patterns(traced), pattern, trace_chance(traced))
     if best is None:
         return None
@@ -108,7 +108,7 @@ def walk(traced: Trace, pattern: Pattern) -> Walk | None:
 
 
 def neighbour(traced: Trace) -> str:
-    """The id of the pattern of looking at a neighbour: the next token, or the previous one in a causal model."""
+    """Return the id of the pattern of looking at a neighbour: the next token, or the previous one in a causal model."""
     return "previous_token" if is_causal(traced) else "next_token"
 
 

@@ -30,7 +30,7 @@ Order = Literal["reversed", "shuffled", "moved on by one"]
 
 
 def parts(trace: Trace) -> dict[str, Array]:
-    """The summands and results of the embeddings, each (n, e): token, position, segment, sum, LayerNorm.
+    """Return the summands and results of the embeddings, each (n, e): token, position, segment, sum, LayerNorm.
 
     A part that the model lacks is left out: positions in ModernBERT, segments in
     GPT-2, DistilBERT and ModernBERT, LayerNorm in GPT-2.
@@ -85,7 +85,7 @@ def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimensio
 
 
 def position_rows(trace: Trace, count: int) -> Array:
-    """The learned vectors of the first ``count`` positions, (count, e), or fewer if the table is shorter.
+    """Return the learned vectors of the first ``count`` positions, (count, e), or fewer if the table is shorter.
 
     RoBERTa's first rows belong to no position and are left out. Raises ValueError for a model without such a table.
     """

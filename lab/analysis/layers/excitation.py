@@ -125,7 +125,7 @@ class NeuronSurvey:
         self._positive[index, where.numpy()] = np.packbits((activation > 0).numpy(), axis=1)
 
     def most_excited(self, layer: int, neuron: int) -> tuple[Excited, ...]:
-        """The strongest tokens read so far, at most :data:`TOP`. ``layer`` and ``neuron`` count from 0."""
+        """Return the strongest tokens read so far, at most :data:`TOP`. ``layer`` and ``neuron`` count from 0."""
         values, where = self._values[layer, :, neuron].tolist(), self._where[layer, :, neuron].tolist()
         return tuple(
             Excited(self._places[place][0], self._places[place][1], value)
@@ -164,16 +164,16 @@ class NeuronSurvey:
         return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
 
     def share_positive(self, layer: int, neuron: int) -> float:
-        """The share of the tokens read so far at which the activation is above 0; 0 before any token is read."""
+        """Return the share of the tokens read so far at which the activation is above 0; 0 before any token is read."""
         return float(self._excited(layer, neuron).sum()) / max(self.tokens, 1)
 
     def base_rate(self, layer: int) -> float:
-        """The mean of :meth:`share_positive` over the neurons of a layer."""
+        """Return the mean of :meth:`share_positive` over the neurons of a layer."""
         every = self._values.shape[-1] * max(self.tokens, 1)
         return float(np.bitwise_count(self._positive[layer]).sum()) / every
 
     def _excited(self, layer: int, neuron: int) -> NDArray[np.bool_]:
-        """A mask of the tokens at which the activation is above 0, (tokens of all texts,)."""
+        """Return a mask of the tokens at which the activation is above 0, (tokens of all texts,)."""
         byte, bit = divmod(neuron, 8)
         return (self._positive[layer, :, byte] >> (7 - bit) & 1).astype(bool)
 

@@ -50,7 +50,7 @@ def _plain(text: str) -> str:
 
 
 def parse_range(text: str, size: int, what: str) -> range:
-    """The places (from 0) for "3-7", "3-", "-7" or "3", which count from 1 and include both ends; "" means all.
+    """Return the places (from 0) for "3-7", "3-", "-7" or "3", which count from 1 and include both ends; "" means all.
 
     Raises :class:`RangeError` with a sentence for anything else, and for places beyond ``size``.
     """
@@ -68,12 +68,12 @@ def parse_range(text: str, size: int, what: str) -> range:
 
 
 def leading(entry: TensorEntry) -> str | None:
-    """The name of the first of three axes, "head" or "state"; None for matrices and vectors."""
+    """Return the name of the first of three axes, "head" or "state"; None for matrices and vectors."""
     return entry.axes[0] if len(entry.axes) == 3 else None
 
 
 def rows_of(entry: TensorEntry) -> int:
-    """The number of rows; a vector has one row."""
+    """Return the number of rows; a vector has one row."""
     return 1 if len(entry.shape) == 1 else entry.shape[-2]
 
 
@@ -116,7 +116,7 @@ class Cut:
 
 
 def values(trace: Trace, cut: Cut) -> Array:
-    """The numbers of ``cut``, not copied, (rows, columns), or (columns,) for a vector."""
+    """Return the numbers of ``cut``, not copied, (rows, columns), or (columns,) for a vector."""
     tensor = tensor_of(trace, cut.entry.name, cut.layer)
     if leading(cut.entry):
         tensor = tensor[cut.lead]

@@ -102,7 +102,7 @@ def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, 
 
 @torch.inference_mode()
 def guessed(trace: Trace, places: Sequence[int]) -> Tensor:
-    """The last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
+    """Return the last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
 
     After the last layer, they are the model's own states. Raises ValueError if the model has no fitted lens.
     """
@@ -124,7 +124,7 @@ def likeliest_after(trace: Trace, place: int, k: int, *, fitted: bool = False) -
 
 
 def output_difference(trace: Trace, found: Lens) -> float:
-    """The largest difference between the best probabilities of the last row and of the model's own output."""
+    """Return the largest difference between the best probabilities of the last row and of the model's own output."""
     _, own, _, _ = _read(trace.logits(found.places), found.truths)
     return float(np.abs(found.probability[-1] - own).max())
 
@@ -146,7 +146,7 @@ def _lens_of(trace: Trace, fitted: bool) -> FittedLens | None:
 
 @torch.inference_mode()
 def _stopped(trace: Trace, layer: int, through: FittedLens | None) -> Trace:
-    """A run that ends after ``layer``: the head (after GPT-2's LayerNorm) reads that layer's hidden state.
+    """Return a run that ends after ``layer``: the head (after GPT-2's LayerNorm) reads that layer's hidden state.
 
     With a fitted lens ``through``, the head reads the last hidden state guessed from this one instead; after the
     model's last layer, nothing is guessed.

@@ -84,7 +84,7 @@ class WordsOfRuns:
 
 @torch.inference_mode()
 def words_predicted(runs: Broken, place: int) -> WordsOfRuns:
-    """The predictions of both runs at ``place`` (from 0): for the word hidden there, or for the next token."""
+    """Return the predictions of both runs at ``place`` (from 0): for the word hidden there, or for the next token."""
     first, second = (_prediction(each, place) for each in (runs.right, runs.broken))
     tokenizer = runs.right.model.tokenizer
     best = int(first.probabilities.argmax())

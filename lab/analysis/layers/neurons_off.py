@@ -62,7 +62,7 @@ def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> 
 
 
 def best_word(trace: Trace, place: int) -> int:
-    """The id of the most probable word at ``place``. Raises ValueError for a model without a vocabulary head."""
+    """Return the id of the most probable word at ``place``. Raises ValueError for a model without a vocabulary head."""
     return prediction_at(trace, place, None).best(1)[0]
 
 
@@ -75,7 +75,7 @@ def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int
 
 @once
 def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
-    """The best word's probability without each single neuron of :func:`adds_most`; the largest change first.
+    """Return the best word's probability without each single neuron of :func:`adds_most`; the largest change first.
 
     Raises ValueError for a model without a vocabulary head, and for a run that carries interventions.
     """
@@ -102,7 +102,7 @@ def _each(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> tup
 
 @once
 def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[WordChange, ...]:
-    """The ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
+    """Return the ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
     prediction, after = prediction_at(trace, place, None), next(_without(trace, place, layer, (neuron,)))
     return tuple(
         WordChange(word_of(trace.model.tokenizer, i), float(prediction.probabilities[i]), float(after[i]))

@@ -85,13 +85,13 @@ def by_distance(pairs: ArrayLike) -> Spread:
 
 @once
 def learned_by_distance(trace: Trace, length: int) -> Spread:
-    """The cosines between the learned vectors of the first ``length`` positions, by :func:`by_distance`."""
+    """Return the cosines between the learned vectors of the first ``length`` positions, by :func:`by_distance`."""
     return by_distance(similarity(position_rows(trace, length)))
 
 
 @lru_cache(maxsize=4)
 def sinusoids_by_distance(length: int, width: int, base: float) -> Spread:
-    """The cosines between the sinusoids of ``length`` positions, by :func:`by_distance`."""
+    """Return the cosines between the sinusoids of ``length`` positions, by :func:`by_distance`."""
     return by_distance(similarity(sinusoids(np.arange(length), width, base)))
 
 

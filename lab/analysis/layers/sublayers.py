@@ -77,7 +77,7 @@ class Stage:
 
 
 def stages(layer: LayerTrace) -> tuple[Stage, ...]:
-    """The steps of one layer in the order in which they happen, from its input to its output.
+    """Return the steps of one layer in the order in which they happen, from its input to its output.
 
     Post-norm (Vaswani et al. 2017, §3.1): LayerNorm follows each sum. Pre-norm (Radford et al. 2019, §2.3; Xiong
     et al. 2020): LayerNorm precedes each sublayer, and the sums are not normalised.
@@ -164,7 +164,7 @@ class NormSteps:
 
 
 def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:
-    """The steps of LayerNorm for one vector (d,)."""
+    """Return the steps of LayerNorm for one vector (d,)."""
     vector, gamma, beta = (t.numpy().astype(np.float64) for t in (x, norm.gamma, norm.beta))
     return NormSteps(vector, gamma, beta, eps)
 

@@ -89,13 +89,13 @@ class _Blocks:
         return cls(np.concatenate(members), ends[:-1], parts)
 
     def largest(self, matrix: NDArray[np.floating]) -> Values:
-        """The largest number of each block, (m, m) in sentence order -> (S, S)."""
+        """Return the largest number of each block, (m, m) in sentence order -> (S, S)."""
         # Reduce the rows slice by slice, because reduceat along rows takes ten times as long.
         rows = np.array([matrix[part].max(axis=0) for part in self.parts], dtype=np.float64)
         return np.asarray(np.maximum.reduceat(rows, self.starts, axis=1))
 
     def by_key(self, matrix: NDArray[np.floating]) -> Values:
-        """The attention that each token sends to each sentence, (m, m) in sentence order -> (m, S)."""
+        """Return the attention that each token sends to each sentence, (m, m) in sentence order -> (m, S)."""
         return np.add.reduceat(matrix, self.starts, axis=1, dtype=np.float64)
 
     def mass(self, sent: Values, renormalise: bool) -> Values:
@@ -105,7 +105,7 @@ class _Blocks:
 
 
 def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
-    """The places of each sentence's tokens.
+    """Return the places of each sentence's tokens.
 
     ``sentence_of`` has the sentence of each token, numbered from 0, or None for [CLS], [SEP] and
     other tokens in no sentence. Raises ValueError if no token is in a sentence or a number has no token.
@@ -170,7 +170,7 @@ def between_sentences(
 
 
 def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: int) -> SentenceCells:
-    """The weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
+    """Return the weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
 
     The weights are the model's own even if ``found`` is renormalised. Raises IndexError for a layer, head or sentence
     that does not exist.
@@ -184,7 +184,7 @@ def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: 
 
 
 def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The weights behind one cell of the matrix, as a mean over all heads.
+    """Return the weights behind one cell of the matrix, as a mean over all heads.
 
     Each row adds up to the attention that a token of a sends to b; the mean of these sums is ``found.mass[a, b]``.
     Raises IndexError for a sentence that does not exist.

@@ -22,7 +22,7 @@ def separator(encoding: Encoding) -> str:
 
 
 def without_special(encoding: Encoding) -> Words:
-    """The tokenizer's own words, without special tokens."""
+    """Return the tokenizer's own words, without special tokens."""
     words = words_of(encoding)
     kept = [word for word, special in enumerate(words.special) if not special]
     number = {word: place for place, word in enumerate(kept)}
@@ -35,12 +35,12 @@ def without_special(encoding: Encoding) -> Words:
 
 
 def default_cut(encoding: Encoding) -> str:
-    """The tokenizer's own words as a cut that a learner could type."""
+    """Return the tokenizer's own words as a cut that a learner could type."""
     return f" {separator(encoding)} ".join(without_special(encoding).labels)
 
 
 def cut_words(encoding: Encoding, cut: str) -> Words:
-    """The words of ``cut``, a copy of the text (followed by the second text) with separators between words.
+    """Return the words of ``cut``, a copy of the text (followed by the second text) with separators between words.
 
     Spaces, capitals and invisible characters, which the tokenizer drops, make no difference; every other
     character that the model read must be there in order. The groups cover only tokens that are not special.
@@ -67,7 +67,7 @@ def cut_words(encoding: Encoding, cut: str) -> Words:
 
 
 def _dropped(encoding: Encoding) -> frozenset[str]:
-    """The characters that never occur in a token, such as control characters in BERT."""
+    """Return the characters that never occur in a token, such as control characters in BERT."""
     covered: tuple[set[int], set[int]] = (set(), set())
     for (start, end), second in zip(encoding.offsets, encoding.in_pair, strict=True):
         covered[second].update(range(start, end))

@@ -144,7 +144,7 @@ class Scoring:
 
 @once
 def scoring(trace: Trace) -> Scoring:
-    """The scores of this text's tokens, as far as they have been computed for any visitor."""
+    """Return the scores of this text's tokens, as far as they have been computed for any visitor."""
     return Scoring()
 
 
@@ -205,7 +205,7 @@ def _each_hidden(
 
 @torch.inference_mode()
 def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Sequence[int]) -> Array:
-    """The logits of each of b encodings of equal length, each at its own place, (b, vocabulary)."""
+    """Return the logits of each of b encodings of equal length, each at its own place, (b, vocabulary)."""
     weights, config, head = model.weights, model.config, model.vocabulary_head
     ids, segments, positions = (torch.stack(each) for each in zip(*(inputs(model, one) for one in hidden), strict=True))
     x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output

@@ -18,12 +18,12 @@ _UNKNOWN_TOKENS = ("[UNK]", "<unk>")
 
 
 def mask_of(tokenizer: Tokenizer) -> tuple[str, int] | None:
-    """The mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
+    """Return the mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
     return _first_known(tokenizer, _MASK_TOKENS)
 
 
 def unknown_of(tokenizer: Tokenizer) -> int | None:
-    """The id of the token for characters that the vocabulary lacks, or None."""
+    """Return the id of the token for characters that the vocabulary lacks, or None."""
     found = _first_known(tokenizer, _UNKNOWN_TOKENS)
     return None if found is None else found[1]
 
@@ -39,12 +39,12 @@ def maskable(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
 
 
 def typed_masks(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places where the learner typed the mask token."""
+    """Return the places where the learner typed the mask token."""
     return tuple(i for i, token_id in enumerate(encoding.token_ids) if token_id == mask_id)
 
 
 def whole_words(encoding: Encoding, places: Iterable[int]) -> tuple[int, ...]:
-    """The places in ``places`` whose token is a whole word of letters, not a piece of a longer word."""
+    """Return the places in ``places`` whose token is a whole word of letters, not a piece of a longer word."""
     pieces: dict[tuple[bool, int | None], int] = {}
     keys = list(zip(encoding.in_pair, encoding.word_ids, strict=True))
     for key in keys:
@@ -69,7 +69,7 @@ def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
 
 
 def asked_next(encoding: Encoding) -> int:
-    """The token (from 0) after which to predict the next token by default: the last token.
+    """Return the token (from 0) after which to predict the next token by default: the last token.
 
     After a final full stop, the next token tells little about the model. So if a text ends without a letter or digit,
     the prediction is for its last whole word, with which it can be compared.
@@ -96,7 +96,7 @@ def hide(encoding: Encoding, places: Iterable[int], mask: tuple[str, int]) -> En
 
 @once
 def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
-    """The text of ``trace`` with the tokens at ``places`` hidden. Raises ValueError without a mask token."""
+    """Return the text of ``trace`` with the tokens at ``places`` hidden. Raises ValueError without a mask token."""
     mask = mask_of(trace.model.tokenizer)
     if mask is None:
         raise ValueError(f"{trace.model.id} has no token that hides another.")
@@ -104,7 +104,7 @@ def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
 
 
 def asked_run(trace: Trace) -> tuple[Trace, int] | None:
-    """The default run for a prediction, and the place of the prediction.
+    """Return the default run for a prediction, and the place of the prediction.
 
     The last word of the text is hidden unless a word is hidden already; a causal model reads the text unchanged. None
     if the model has no mask token or the text has no word.

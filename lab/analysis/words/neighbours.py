@@ -128,7 +128,7 @@ def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
 
 @once
 def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -> Neighbours:
-    """The ``k`` words in ``texts`` whose last vectors are most similar to the vector of ``token`` in ``trace``.
+    """Return the ``k`` words in ``texts`` whose last vectors are most similar to the vector of ``token`` in ``trace``.
 
     Each word counts once, at its nearest place; occurrences of the same word are left out, whatever their meaning.
     """
@@ -147,7 +147,7 @@ def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -
 
 
 def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Values:
-    """The cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
+    """Return the cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
 
     The last cosine is between the outputs, after a final LayerNorm if the model has one. Both runs use one model.
     """
@@ -157,7 +157,7 @@ def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Valu
 
 
 def token_twice(token_ids: Iterable[int], token: int) -> int | None:
-    """The first other place with the same token as at ``token``; None if the token occurs only once."""
+    """Return the first other place with the same token as at ``token``; None if the token occurs only once."""
     ids = list(token_ids)
     return next((place for place, each in enumerate(ids) if each == ids[token] and place != token), None)
 
@@ -168,12 +168,12 @@ def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbo
 
 
 def _unit(rows: Array) -> Array:
-    """The rows (m, d), each divided by its length; a row of zeros stays 0."""
+    """Return the rows (m, d), each divided by its length; a row of zeros stays 0."""
     sizes = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(sizes == 0, 1, sizes)).astype(np.float32)
 
 
 def _cosines(unit: Array, vector: Array) -> Values:
-    """The cosines of unit rows with ``vector``, (m,); 0 for a vector of zeros."""
+    """Return the cosines of unit rows with ``vector``, (m,); 0 for a vector of zeros."""
     found: Values = unit.astype(np.float64) @ (vector / (np.linalg.norm(vector) or 1.0)).astype(np.float64)
     return found

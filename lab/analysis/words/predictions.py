@@ -93,7 +93,7 @@ class Prediction:
         return np.argsort(-self.logits, kind="stable")
 
     def best(self, k: int) -> tuple[int, ...]:
-        """The ids of the ``k`` most probable words."""
+        """Return the ids of the ``k`` most probable words."""
         return tuple(self.order[:k].tolist())
 
     def rank(self, token_id: int) -> int:
@@ -105,7 +105,7 @@ class Prediction:
         return -self.logits[self.order]
 
     def at(self, temperature: float) -> Prediction:
-        """The prediction at another temperature; 1 is the model's own distribution.
+        """Return the prediction at another temperature; 1 is the model's own distribution.
 
         Raises ValueError unless the temperature is positive.
         """
@@ -169,13 +169,13 @@ def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
 
 
 def masked_prediction(trace: Trace, plain: Encoding, place: int) -> Prediction:
-    """The prediction at ``place`` of a trace with hidden tokens; ``plain`` is the text before hiding."""
+    """Return the prediction at ``place`` of a trace with hidden tokens; ``plain`` is the text before hiding."""
     mask, there = mask_of(trace.model.tokenizer), plain.token_ids[place]
     return prediction_at(trace, place, None if mask is not None and there == mask[1] else there)
 
 
 def next_prediction(trace: Trace, place: int) -> Prediction:
-    """A language model's prediction after the token at ``place``."""
+    """Return a language model's prediction after the token at ``place``."""
     following = trace.token_ids[place + 1] if place + 1 < len(trace) else None
     return prediction_at(trace, place, following)
 
@@ -193,7 +193,7 @@ def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Ca
 
 
 def candidates(prediction: Prediction, k: int, tokenizer: Tokenizer) -> tuple[Candidate, ...]:
-    """The ``k`` most probable words, the best first."""
+    """Return the ``k`` most probable words, the best first."""
     return tuple(candidate(prediction, i, tokenizer) for i in prediction.best(k))
 
 
@@ -207,7 +207,7 @@ class Likeliest:
 
 @once
 def likeliest(trace: Trace, k: int) -> Likeliest:
-    """The ``k`` most probable words at every place of the unchanged text, a few places at a time.
+    """Return the ``k`` most probable words at every place of the unchanged text, a few places at a time.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -222,19 +222,19 @@ def likeliest(trace: Trace, k: int) -> Likeliest:
 
 
 def rest(prediction: Prediction, shown: Sequence[int]) -> float:
-    """The sum of the exponentials of all words that are not in ``shown``."""
+    """Return the sum of the exponentials of all words that are not in ``shown``."""
     others = np.ones(len(prediction.logits), dtype=bool)
     others[list(shown)] = False
     return float(prediction.exponentials[others].sum())
 
 
 def true_word(prediction: Prediction, tokenizer: Tokenizer) -> Candidate | None:
-    """The true word at the place of a prediction, or None if it is unknown."""
+    """Return the true word at the place of a prediction, or None if it is unknown."""
     return None if prediction.truth is None else candidate(prediction, prediction.truth, tokenizer)
 
 
 def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
-    """The probability of the true word at this place. Raises ValueError if the true word is unknown."""
+    """Return the probability of the true word at this place. Raises ValueError if the true word is unknown."""
     truth = true_word(prediction, tokenizer)
     if truth is None:
         raise ValueError(f"place {prediction.place}: nobody knows the word that stands there.")
@@ -251,7 +251,7 @@ def restored_words(trace: Trace, places: tuple[int, ...]) -> tuple[Restored, ...
 
 
 def head_steps(trace: Trace, place: int) -> HeadSteps:
-    """The vectors between the hidden state at ``place`` and its logits.
+    """Return the vectors between the hidden state at ``place`` and its logits.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -267,7 +267,7 @@ def head_steps(trace: Trace, place: int) -> HeadSteps:
 
 @torch.inference_mode()
 def logit_parts(trace: Trace, steps: HeadSteps, token_ids: Sequence[int]) -> tuple[LogitParts, ...]:
-    """The logits of a few words, each as a dot product plus a bias (0 if the head has no biases)."""
+    """Return the logits of a few words, each as a dot product plus a bias (0 if the head has no biases)."""
     head = trace.model.vocabulary_head
     rows = list(token_ids)
     products = _array(head.decoder[rows]) @ steps.normed
@@ -276,7 +276,7 @@ def logit_parts(trace: Trace, steps: HeadSteps, token_ids: Sequence[int]) -> tup
 
 
 def follows(trace: Trace) -> float:
-    """The probability that the second text follows the first (Devlin et al. 2019, §3.1, task 2).
+    """Return the probability that the second text follows the first (Devlin et al. 2019, §3.1, task 2).
 
     Raises ValueError for a model without a next-sentence head.
     """

@@ -88,7 +88,7 @@ class Sampling:
         return before, before + float(self.shares[token_id])
 
     def drawn(self, number: float) -> int:
-        """The token whose share contains ``number`` in [0, 1), along which the shares follow, largest first.
+        """Return the token whose share contains ``number`` in [0, 1), along which the shares follow, largest first.
 
         Raises ValueError for a number outside [0, 1).
         """

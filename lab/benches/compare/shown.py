@@ -42,7 +42,7 @@ class Labels:
     first: int | None = None
 
     def drawn(self) -> list[str]:
-        """The names on the axis, with their places if only a part of the side is drawn."""
+        """Return the names on the axis, with their places if only a part of the side is drawn."""
         if self.first is None or len(self.names) == self.count:
             return list(self.names)
         return [f"{self.first + i} · {name}" for i, name in enumerate(self.names, start=1)]
@@ -107,7 +107,7 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def largest(self, other: Self) -> Largest:
-        """The largest difference between B (self) and A (``other``). Raises ValueError as :meth:`less` does."""
+        """Return the largest difference between B (self) and A (``other``). Raises ValueError as :meth:`less` does."""
 
 
 def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | None:
@@ -275,7 +275,7 @@ class ComparedWords(ShownComparison):
         return frozenset(np.argsort(-self.values, kind="stable")[:TOP].tolist())
 
     def best(self, *others: Self) -> list[int]:
-        """The most probable words of the runs, ordered by the larger of their probabilities."""
+        """Return the most probable words of the runs, ordered by the larger of their probabilities."""
         every = (self, *others)
         ids = frozenset[int]().union(*(each._top for each in every))
         return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))

@@ -153,7 +153,7 @@ def _reported() -> str | None:
 
 
 def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:
-    """The number of messages that told the browser which head is open, and the head in the last message.
+    """Return the number of messages that told the browser which head is open, and the head in the last message.
 
     A new message is sent only if the browser does not know the head: a click in the figure does not change the data, so
     that the thumbnails need not be sent again.

@@ -84,7 +84,7 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
 
 
 def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
-    """The queries, from 0, whose products with a neighbour are shown: tokens 2, 8 and 14, as in Vig (2019).
+    """Return the queries, from 0, whose products with a neighbour are shown: tokens 2, 8 and 14, as in Vig (2019).
 
     In a shorter text, take the first, the middle and the last word for which the token ``step`` places on is a word.
     """

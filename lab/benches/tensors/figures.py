@@ -25,7 +25,7 @@ _ANSWERS = ("B follows A", "B is random")
 
 
 def names(traced: Trace, axis: str, places: range) -> list[str]:
-    """The names of the places on an axis: number and name for tokens and words, otherwise the number, from 1."""
+    """Return the names of the places on an axis: number and name for tokens and words, otherwise the number, from 1."""
     if axis in _TOKENS:
         return [f"{i + 1} · {traced.labels[i]}" for i in places]
     if axis == "word":

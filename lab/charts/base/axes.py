@@ -50,7 +50,7 @@ class Scale:
     signed: bool = False
 
     def limits(self, values: NDArray[np.float32]) -> Domain:
-        """The domain of the scale; if it has none, the domain of ``values``."""
+        """Return the domain of the scale; if it has none, the domain of ``values``."""
         low, high = self.domain or span(values, self.signed)
         return float(low), float(high)
 

@@ -65,7 +65,7 @@ def _written(value: np.float32, value_format: str) -> str:
 
 
 def _term(title: str) -> str:
-    """The noun of an axis title: "Query (attends)" is "query "."""
+    """Return the noun of an axis title: "Query (attends)" is "query "."""
     noun = title.split("(", maxsplit=1)[0].strip().lower()
     return f"{noun} " if noun else ""
 

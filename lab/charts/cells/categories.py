@@ -88,7 +88,7 @@ def _cells(categories: Sequence[Category], shown: Sequence[int], tooltip: str) -
 
 
 def _signs() -> dict[str, Any]:
-    """The letters inside the cells, so that categories differ not only by colour."""
+    """Return the letters inside the cells, so that categories differ not only by colour."""
     size = {"expr": "clamp(bandwidth('x') / 2.6, 8, 15)"}
     return {
         "transform": [{"calculate": "category_signs[datum.category]", "as": "sign"}],
@@ -98,7 +98,7 @@ def _signs() -> dict[str, Any]:
 
 
 def _ink() -> dict[str, str]:
-    """The colour of the letters: the series' colours are dark on a light page and light on a dark page."""
+    """Return the colour of the letters: the series' colours are dark on a light page and light on a dark page."""
     return colour.themed("#ffffff", "#111318")
 
 

@@ -80,7 +80,7 @@ class Grid:
 
 
 def widest(columns: int) -> int:
-    """The maximal width in pixels of a grid of square cells, with row labels, their title and margin."""
+    """Return the maximal width in pixels of a grid of square cells, with row labels, their title and margin."""
     return 96 * columns + 110
 
 
@@ -95,7 +95,7 @@ def flat(values: NDArray[np.float32]) -> pd.DataFrame:
 
 
 def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
-    """The Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
+    """Return the Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
     rows, columns = grid.shape
     least, most = _heights(rows, grid.large)
     height = most if grid.cell_height is None else grid.cell_height * rows
@@ -177,7 +177,7 @@ def _down(grid: Grid) -> dict[str, Any]:
 
 
 def _margin(down: dict[str, Any]) -> dict[str, Any]:
-    """An empty right-hand axis, which makes a margin of constant width.
+    """Return an empty right-hand axis, which makes a margin of constant width.
 
     Without it the last column's label juts out by a pixel or not, which changes the width left for the cells,
     hence the height, hence which labels are drawn ... and Vega ends in "Maximum call stack size exceeded".
@@ -202,7 +202,7 @@ def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
 
 
 def answering(spec: dict[str, Any]) -> dict[str, Any]:
-    """The specification of a grid whose cells, its first layer, answer a click."""
+    """Return the specification of a grid whose cells, its first layer, answer a click."""
     cells, *others = spec["layer"]
     select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
     click = {"mark": cells["mark"] | {"cursor": "pointer"}, "params": [{"name": "cell", "select": select}]}
@@ -210,7 +210,7 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
-    """The encoding of `value` as a colour between `limits`, with the legend that names the quantity."""
+    """Return the encoding of `value` as a colour between `limits`, with the legend that names the quantity."""
     colours = {"domain": list(limits), "range": colour.ramp(scale.signed), "interpolate": "rgb", "clamp": True}
     # No gradient: Vega names a gradient by the page's address, and loses it when the address changes (vega/vega#3948).
     legend = {
@@ -233,7 +233,7 @@ def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
 
 
 def _tooltip(grid: Grid, value: str) -> str:
-    """An expression for the tooltip: both names, both positions, the value."""
+    """Return an expression for the tooltip: both names, both positions, the value."""
     row, column = (axis.title or name for axis, name in zip(grid.axes, ("Row", "Column"), strict=True))
     if row == column:
         row, column = f"{row} (row)", f"{column} (column)"
@@ -261,7 +261,7 @@ def _grey(grid: Grid) -> list[dict[str, Any]]:
 
 
 def _written(grid: Grid) -> list[dict[str, Any]]:
-    """The numbers inside the cells of a small grid, sized to fit them; or the cells' texts, cut to fit."""
+    """Return the numbers inside the cells of a small grid, sized to fit them; or the cells' texts, cut to fit."""
     if grid.texts is None and grid.longest > _NUMBERS_UP_TO:
         return []
     mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}

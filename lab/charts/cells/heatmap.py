@@ -30,7 +30,7 @@ class Heatmap(Figure):
         return replace(self, spec=answering(self.spec))
 
     def clicked(self, event: Mapping[str, Any]) -> tuple[int, int] | None:
-        """The (q, k) of the cell clicked last, both from 0, or None.
+        """Return the (q, k) of the cell clicked last, both from 0, or None.
 
         `event` is what `st.vega_lite_chart(..., on_select="rerun")` returns. The browser keeps a click while the
         numbers change, so after a shorter sentence the clicked cell may be outside the matrix: then the result is None,
@@ -102,7 +102,7 @@ def drawn(
     width: int | Literal["stretch"],
     kind: str = "Heatmap",
 ) -> Heatmap:
-    """The Heatmap of a grid: specification, data, description and table.
+    """Return the Heatmap of a grid: specification, data, description and table.
 
     Raises ValueError if the parts do not match.
     """

@@ -29,7 +29,7 @@ class HiddenCells:
     window: int | None = None
 
     def exists(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """The cells that exist in a slice of this ``shape``."""
+        """Return the cells that exist in a slice of this ``shape``."""
         whole = np.ones(shape, dtype=bool)
         if self.window is None:
             return np.tril(whole, self.shift)

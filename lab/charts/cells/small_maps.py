@@ -53,7 +53,7 @@ class SmallMaps(Figure):
         return replace(self, spec=self.spec | {"datasets": frames})
 
     def clicked(self, event: Mapping[str, Any]) -> int | None:
-        """The map clicked last, from 0, or None; ``event`` is the event that the chart returns."""
+        """Return the map clicked last, from 0, or None; ``event`` is the event that the chart returns."""
         for cell in event.get("selection", {}).get("map") or ():
             place = cell.get("map")
             if isinstance(place, int | float) and 0 <= place < self.shape[0]:

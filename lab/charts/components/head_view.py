@@ -57,7 +57,7 @@ class HeadView:
         return in_steps(self.attention, of="head_view")
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``head_view.js``."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends to ``head_view.js``."""
         header = {
             "model": visible(self.model, None),
             "layer": self.layer,

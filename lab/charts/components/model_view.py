@@ -60,7 +60,7 @@ class ModelView:
         return in_steps(self.thumbnails.maps, of="model_view")
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``model_view.js``: two bytes for each cell."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends to ``model_view.js``: two bytes for each cell."""
         header = {
             "model": visible(self.model, None),
             "steps": STEPS,

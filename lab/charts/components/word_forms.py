@@ -25,7 +25,7 @@ UNHEARD, SILENT = 1, 2
 
 
 def text_of(spans: Spans) -> str:
-    """The text of a sentence, joined from its parts."""
+    """Return the text of a sentence, joined from its parts."""
     return "".join(text for text, _ in spans)
 
 
@@ -137,7 +137,7 @@ class WordForms:
         return any(self.cut_tokens) or bool(np.any(self.cut_links)) or bool(np.any(self.cut_heads))
 
     def payload(self, page: OnPage = ALONE) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends."""
         header: dict[str, Any] = {
             "title": self.title,
             "hint": self.hint,

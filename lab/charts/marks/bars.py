@@ -89,7 +89,7 @@ def _ends(array: NDArray[np.float32], scale: Scale) -> Domain:
 
 
 def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: float | None) -> alt.LayerChart:
-    """The chart of `bars`, drawn in this order: bars, numbers, a line at 0 and one at `reference`."""
+    """Return the chart of `bars`, drawn in this order: bars, numbers, a line at 0 and one at `reference`."""
     places = alt.Scale(domain=list(range(len(labels))), paddingInner=0.25, paddingOuter=0.1)
     down = alt.Y("i:O", title=None, scale=places, axis=label_axis(labels, orient="left"))
     layers = [
@@ -103,14 +103,14 @@ def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: fl
 
 
 def _along(ends: Domain, scale: Scale) -> alt.X:
-    """The values' axis, with room beyond the longest bars for their numbers, in pixels."""
+    """Return the values' axis, with room beyond the longest bars for their numbers, in pixels."""
     left, right = _NUMBER if ends[0] < 0 else 0, _NUMBER if ends[1] > 0 else 0
     drawn = alt.Scale(domain=ends, range=[left, {"expr": f"width - {right}"}], nice=False, clamp=True)
     return alt.X("value:Q", title=scale.title, stack=None, scale=drawn, axis=ruled_axis(4))
 
 
 def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
-    """The chart of `columns`."""
+    """Return the chart of `columns`."""
     places = alt.Scale(domain=list(range(count)), paddingInner=0.15 if count <= 128 else 0, paddingOuter=0)
     axis = quiet_axis(labelExpr="datum.value + 1", values=ticks(count), labelAngle=0)
     up = alt.Y("value:Q", title=scale.title, stack=None, axis=ruled_axis(4))

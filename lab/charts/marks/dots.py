@@ -87,7 +87,7 @@ def _data(array: NDArray[np.float32], highlight: int) -> pd.DataFrame:
 
 
 def _words(array: NDArray[np.float32], labels: Sequence[str], name: str, scale: Scale, highlight: int) -> str:
-    """The marked number of each line beside the range of the others."""
+    """Return the marked number of each line beside the range of the others."""
     others = np.delete(array, highlight, axis=1)
     told = [
         f"{label}: {format(float(row[highlight]), scale.format)}"

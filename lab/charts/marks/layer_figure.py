@@ -56,7 +56,7 @@ class Architecture:
         return (*filter(None, outside[0]), *layer, *filter(None, outside[1]))
 
     def marked(self, place: str) -> tuple[str, ...]:
-        """The blocks behind a tensor's place: some places are different blocks in each family."""
+        """Return the blocks behind a tensor's place: some places are different blocks in each family."""
         left = "add_2" if self.pre_norm else "norm_2"
         entered = next(b for b in ("project", "embedding_norm", "sum") if b in {"sum", *self.blocks})
         final = "final_norm" if self.pre_norm else left
@@ -132,7 +132,7 @@ def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
 
 
 def _chart(rows: int) -> alt.LayerChart:
-    """The layer's frame, the lines, the blocks on them and their names; a marked block has its own colours."""
+    """Return the layer's frame, the lines, the blocks on them and their names; a marked block has its own colours."""
     quiet: dict[str, Any] = {"tooltip": None, "aria": False}
     ends = alt.X2("x2"), alt.Y2("y2")
     frame = of_kind("frame").mark_rect(fill=colour.SOFT_INK, fillOpacity=0.08, cornerRadius=8, **quiet)

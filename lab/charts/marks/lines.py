@@ -42,7 +42,7 @@ def line_figure(
     draw: Callable[[], alt.LayerChart],
     **texts: Sequence[str],
 ) -> Figure:
-    """The figure of `series` as `draw` draws them; `draw` finds their names and `texts` in parameters."""
+    """Return the figure of `series` as `draw` draws them; `draw` finds their names and `texts` in parameters."""
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
     longest = max(array.size for array in arrays.values())
     places = np.arange(1.0, longest + 1) if x.at is None else np.asarray(x.at, dtype=np.float64)
@@ -68,7 +68,7 @@ def settled(figure: Figure) -> Figure:
 
 
 def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any]) -> alt.LayerChart:
-    """The lines, and on them points that answer the pointer."""
+    """Return the lines, and on them points that answer the pointer."""
     lines = alt.Chart().mark_line(strokeWidth=2, tooltip=None)
     points = alt.Chart().mark_point(filled=True, size=30, tooltip=pointed(names, x.title, y_title))
     return alt.LayerChart(layer=[lines, points]).encode(
@@ -83,7 +83,7 @@ def across(x: AxisPlaces, **scale: Any) -> alt.X:
 
 
 def upward(title: str, **scale: Any) -> alt.Y:
-    """The axis of the values."""
+    """Return the axis of the values."""
     return alt.Y("value:Q", title=title, scale=alt.Scale(**scale), axis=ruled_axis(5))
 
 
@@ -98,7 +98,7 @@ def told_apart(labels: Sequence[str]) -> alt.Color:
 
 
 def pointed(names: Sequence[str], x_title: str, y_title: str) -> alt.ExprRef:
-    """The tooltip at a point: the line's name, if there are several, the value and the place."""
+    """Return the tooltip at a point: the line's name, if there are several, the value and the place."""
     line = {"Line": "labels[datum.line]"} if len(names) > 1 else {}
     return tooltip({**line, y_title: number("value"), x_title: "datum.x"})
 

@@ -72,7 +72,7 @@ def _chart(count: int, value_format: str) -> alt.LayerChart:
 
 
 def _text(expression: str, align: Literal["center", "left"], x: float) -> alt.Chart:
-    """The text that `expression` gives for each box, at the box's height."""
+    """Return the text that `expression` gives for each box, at the box's height."""
     text = of_kind("box", "sum").mark_text(
         align=align, baseline="middle", fontSize=14, color=colour.INK, aria=False, tooltip=None
     )

@@ -18,7 +18,7 @@ _MERGES = 40  # a longer run of merges is folded in the middle
 
 
 def lookup_ladder(word: WordSteps, made: int) -> str:
-    """The first ``made`` lookups of a word, each candidate under the characters that it would cover.
+    """Return the first ``made`` lookups of a word, each candidate under the characters that it would cover.
 
     A candidate that was found is ticked, and its id is beside it.
     """
@@ -59,7 +59,7 @@ def lookup_chips(word: WordSteps, made: int) -> list[Chip]:
 
 
 def merge_chips(word: BpeWord, made: int) -> list[Chip]:
-    """The word after its first ``made`` merges: a chip for each symbol."""
+    """Return the word after its first ``made`` merges: a chip for each symbol."""
     return [(symbol, (place,), None) for place, symbol in enumerate(word.symbols_after(made))]
 
 
@@ -69,7 +69,7 @@ def _spaced(symbols: Sequence[str]) -> str:
 
 
 def _mark(lookup: Lookup) -> int:
-    """The number of characters of the candidate's continuation mark."""
+    """Return the number of characters of the candidate's continuation mark."""
     return len(lookup.candidate) - (lookup.end - lookup.start)
 
 

@@ -141,7 +141,7 @@ class Runs:
     runs: tuple[CopyingRun, ...]
 
     def run(self, kind: str, ablation: str = ZERO) -> CopyingRun | None:
-        """The first run of a kind; None if there is no such run, as when the best head is in the first layer."""
+        """Return the first run of a kind; None if there is no such run, as when the best head is in the first layer."""
         return next((run for run in self.runs if (run.kind, run.ablation) == (kind, ablation)), None)
 
     @property
@@ -223,7 +223,7 @@ class CopyingTest(Runs):
         return self.alike - float(self.plain.second.mean())
 
     def rise(self, run: CopyingRun) -> Rise:
-        """The mean rise of the loss without a run's heads, with its interval."""
+        """Return the mean rise of the loss without a run's heads, with its interval."""
         rises = self.rises(run)
         low, high = mean_interval(rises).tolist()
         return Rise(run, float(rises.mean()), low, high)

@@ -17,7 +17,7 @@ WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
 
 
 def upper(layers: int) -> slice:
-    """The upper half of ``layers`` layers; the larger half if the number is odd."""
+    """Return the upper half of ``layers`` layers; the larger half if the number is odd."""
     return slice(layers // 2, layers)
 
 
@@ -59,7 +59,7 @@ class OrderAgreement:
 
 
 def reading(each: Sequence[Importance]) -> OrderAgreement:
-    """The agreement of every order with leave-one-out."""
+    """Return the agreement of every order with leave-one-out."""
     names = tuple(each[0].scores) if each else ()
     rho = {name: np.array([_rho(one, name) for one in each]) for name in names}
     terms = {name: np.array([term(one) for one in each]) for name, term in _TERMS.items()}

@@ -119,7 +119,7 @@ class Importance:
 
 
 def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | None:
-    """The sentence with the word at ``hidden`` (from 0) to predict; None if that word is not a single piece.
+    """Return the sentence with the word at ``hidden`` (from 0) to predict; None if that word is not a single piece.
 
     A model that fills blanks reads a mask in place of the word; a causal model reads only the words before. Raises
     ValueError for a model that is not causal and has no mask.
@@ -230,7 +230,7 @@ def _log_p(model: LoadedModel, word: int, there: Tensor) -> Tensor:
 
 
 def _vectors(model: LoadedModel, encoding: Encoding) -> Tensor:
-    """The tokens' rows of the look-up table, (n, e)."""
+    """Return the tokens' rows of the look-up table, (n, e)."""
     return model.weights.embeddings.token[list(encoding.token_ids)]
 
 

@@ -61,7 +61,7 @@ class HeadAccuracies:
     offset_accuracy: Values
 
     def of(self, relation: str) -> int:
-        """The place of ``relation`` in the arrays. Raises ValueError if the sentences have no case of it."""
+        """Return the place of ``relation`` in the arrays. Raises ValueError if the sentences have no case of it."""
         return self.relations.index(relation)
 
 
@@ -107,7 +107,7 @@ class Cases:
         return self.head - self.dependent
 
     def of(self, relation: str) -> Cases:
-        """The cases of one relation."""
+        """Return the cases of one relation."""
         return self.where(np.array([each == relation for each in self.relations], dtype=bool))
 
     def where(self, here: Mask) -> Cases:
@@ -243,7 +243,7 @@ def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
 
 
 def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, NDArray[np.int64]] | None:
-    """The encoding of the words, joined by spaces, and the word (from 0) of each token; -1 for special tokens.
+    """Return the encoding of the words, joined by spaces, and the word (from 0) of each token; -1 for special tokens.
 
     None if there are too many words, or if the encoding has no tokens.
     """

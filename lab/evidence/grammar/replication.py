@@ -217,7 +217,7 @@ def _share(progress: Progress, done: int, of: int) -> Progress:
 
 
 def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
-    """The tables for :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
+    """Return the tables for :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
     cases = {
         # A treebank may have more sentences than 16 bits can count.
         name: pa.array(np.concatenate([each[:, at] for each in found.cases.values()]).astype(kind))
@@ -261,7 +261,7 @@ class Named:
     twin: CasesOf
 
     def of(self, relation: str) -> tuple[Cases, Cases]:
-        """The cases of one relation."""
+        """Return the cases of one relation."""
         return self.own.of(relation), self.twin.of(relation)
 
 
@@ -301,7 +301,7 @@ def compared(
 
 
 def _corrected(rows: Sequence[RelationRow]) -> tuple[RelationRow, ...]:
-    """The rows with p-values corrected for the number of rows."""
+    """Return the rows with p-values corrected for the number of rows."""
     p, p_twin = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_twin"))
     return tuple(replace(row, p=one, p_twin=other) for row, one, other in zip(rows, p, p_twin, strict=True))
 
@@ -349,7 +349,7 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
 
 
 def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documents: int) -> NDArray[np.float64]:
-    """The shares (draws, k) of right cases (cases, k), by a bootstrap over ``documents`` documents.
+    """Return the shares (draws, k) of right cases (cases, k), by a bootstrap over ``documents`` documents.
 
     Documents without a case are drawn, too. A draw without any case is nan.
     """
@@ -360,7 +360,7 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
 
 
 def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
-    """The head's accuracy minus the offset's in each drawn set of documents, (draws,).
+    """Return the head's accuracy minus the offset's in each drawn set of documents, (draws,).
 
     ``cases`` are as in :attr:`GrammarTest.cases`. All relations have the same draws, so that relations can be compared.
     """
@@ -371,7 +371,7 @@ def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[
 
 
 def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95 % interval of the draws; nan if no draw has a value."""
+    """Return the 95 % interval of the draws; nan if no draw has a value."""
     finite = drawn[np.isfinite(drawn)]
     low, high = spread(finite).tolist() if len(finite) else (float("nan"),) * 2
     return low, high
@@ -385,7 +385,7 @@ def _best(cases: Cases) -> tuple[Place, float]:
 
 
 def _reach(cases: Cases) -> float:
-    """The share of cases that a head can name from the better end: 1, unless heads can only look back."""
+    """Return the share of cases that a head can name from the better end: 1, unless heads can only look back."""
     if not cases.causal:
         return 1.0
     return float(max((cases.distance < 0).mean(), (cases.distance > 0).mean()))

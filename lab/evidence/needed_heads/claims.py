@@ -158,7 +158,7 @@ def draws_for(heads: int) -> int:
 
 
 def name_of(head: Head) -> str:
-    """A head as papers write it, from 1: "3-1" is head 1 of layer 3."""
+    """Return a head as papers write it, from 1: "3-1" is head 1 of layer 3."""
     return f"{head[0] + 1}-{head[1] + 1}"
 
 
@@ -217,7 +217,7 @@ def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
 
 
 def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
-    """The rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
+    """Return the rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
     reason = sample.cannot
     p = holm([row.p for row in rows]).tolist()
     compared = [row.id for row in rows if row.p_twin is not None]
@@ -248,7 +248,7 @@ def _one(found: Judgeable) -> TestedClaim:
 
 
 def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
-    """The share of removals (units, k) that cost less than the margin, its bounds, and the p of "most".
+    """Return the share of removals (units, k) that cost less than the margin, its bounds, and the p of "most".
 
     After Holm, all removals with p-values below α are cheap at once (with 95 % confidence). So the median p-value is
     the p of the claim that more than half of the removals cost clearly less. The effect is the share minus one half.
@@ -290,7 +290,7 @@ def _most_helpful(gained: Values, delta: Values) -> Head:
 
 
 def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], sign: int) -> TestedClaim:
-    """A claim about one head, compared with the untrained twin's head that was chosen in the same way."""
+    """Return a claim about one head, compared with the untrained twin's head that was chosen in the same way."""
     (head, untrained), b = heads, sample.b
     own, twin, found = {}, {}, []
     for ablation in ABLATED:

@@ -255,7 +255,7 @@ def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Va
 
 
 def places(pairs: Sequence[AskedPair]) -> Tensor:
-    """The tokens at which the forms of the pairs compete, (b,) from 0."""
+    """Return the tokens at which the forms of the pairs compete, (b,) from 0."""
     return torch.tensor([pair.place for pair in pairs])
 
 

@@ -177,7 +177,7 @@ class NeededTest:
         return mean_effects(ZERO, self.delta, *self.sample.shared)
 
     def effect_in(self, template: str) -> MeanEffects:
-        """The mean effect of every head over the pairs of one template, or over all pairs if it is ""."""
+        """Return the mean effect of every head over the pairs of one template, or over all pairs if it is ""."""
         return _effect_in(self, template) if template else self.effect
 
     @cached_property
@@ -192,7 +192,7 @@ class NeededTest:
         return {template: claims_in(self._sample(self.of(template))) for template in templates}
 
     def costly_in(self, template: str) -> tuple[Head, ...]:
-        """The heads that, set to 0, cost a template at least :data:`MARGIN` of its accuracy."""
+        """Return the heads that, set to 0, cost a template at least :data:`MARGIN` of its accuracy."""
         lost = -gains(self.changed, self.plain)[..., self.of(template)].mean(axis=-1)
         return tuple((int(layer), int(head)) for layer, head in zip(*np.nonzero(lost >= MARGIN), strict=True))
 
@@ -208,12 +208,12 @@ def _effect_in(found: NeededTest, template: str) -> MeanEffects:
 
 
 def a_fifth(shape: tuple[int, int]) -> int:
-    """The number of heads in a fifth of all heads, rounded, and at least one."""
+    """Return the number of heads in a fifth of all heads, rounded, and at least one."""
     return max(1, round(shape[0] * shape[1] / 5))
 
 
 def as_tables(found: NeededTest) -> dict[str, pa.Table]:
-    """The tables for :mod:`lab.evidence.shipped`."""
+    """Return the tables for :mod:`lab.evidence.shipped`."""
     single = pa.list_(pa.float32())
     layers, heads = (each.reshape(-1) for each in np.indices(found.shape))
     ranks = {

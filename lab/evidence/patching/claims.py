@@ -112,7 +112,7 @@ def early(layers: int) -> slice:
 
 
 def crossing(residual: Values, subject: int, asked: int) -> int:
-    """The first layer, from 1, after which the asked token carries at least as much as the subject.
+    """Return the first layer, from 1, after which the asked token carries at least as much as the subject.
 
     ``residual`` is (layers + 1, n). There is always such a layer, because after the last layer the asked token has all
     the information.
@@ -136,7 +136,7 @@ def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
 
 
 def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked: int) -> Values:
-    """The two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
+    """Return the two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
     numbers: dict[str, tuple[float, float]] = {}
     for direction, maps in carried(found).items():
         layers, own = len(maps.ffn), chosen[direction]
@@ -166,5 +166,5 @@ def agreement(exact: Values, estimated: Values) -> float:
 
 
 def error(exact: Values, estimated: Values) -> float:
-    """The relative error of the estimates: Σ|estimate − exact| / Σ|exact|."""
+    """Return the relative error of the estimates: Σ|estimate − exact| / Σ|exact|."""
     return float(np.abs(estimated - exact).sum() / max(float(np.abs(exact).sum()), _NOTHING))

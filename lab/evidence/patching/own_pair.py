@@ -35,7 +35,7 @@ class OwnPair:
 
 
 def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
-    """The pair as a contrast of two runs of ``model``.
+    """Return the pair as a contrast of two runs of ``model``.
 
     Raises
     ------
@@ -116,13 +116,13 @@ def _alike(model: LoadedModel, two: tuple[Encoding, Encoding], in_place: bool) -
 
 
 def differing(two: Contrast) -> tuple[int, ...]:
-    """The tokens (from 0) in which the two sentences differ."""
+    """Return the tokens (from 0) in which the two sentences differ."""
     both = zip(two.clean.token_ids, two.corrupt.token_ids, strict=True)
     return tuple(at for at, (one, other) in enumerate(both) if one != other)
 
 
 def own_known(model: LoadedModel, two: Contrast) -> Patching | None:
-    """The result for these two sentences, if this process has it; the last 64 results are kept."""
+    """Return the result for these two sentences, if this process has it; the last 64 results are kept."""
     return _FOUND.get(_key(model, two))
 
 

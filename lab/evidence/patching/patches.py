@@ -101,7 +101,7 @@ class Patching:
 
 
 def contrast(asked: AskedPair) -> Contrast:
-    """The contrast of a minimal pair's sentence with its other sentence."""
+    """Return the contrast of a minimal pair's sentence with its other sentence."""
     return Contrast(asked.encoding, asked.other, asked.place, asked.good, asked.bad)
 
 
@@ -136,7 +136,7 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, 
 def plain_parts(
     model: LoadedModel, two: Contrast, least: float = SMALL
 ) -> tuple[GradientParts, GradientParts, tuple[float, float]]:
-    """The parts of both plain runs (b = 1), and the logit differences. Raises :class:`NotPatchable`."""
+    """Return the parts of both plain runs (b = 1), and the logit differences. Raises :class:`NotPatchable`."""
     lengths = len(two.clean), len(two.corrupt)
     if lengths[0] != lengths[1]:
         raise NotPatchable(
@@ -176,7 +176,7 @@ class Patches:
 
 @torch.inference_mode()
 def patched(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches, place: int) -> Tensor:
-    """The last hidden states (k, d) at token ``place`` of k runs of ``base`` with patched parts from ``other``.
+    """Return the last hidden states (k, d) at token ``place`` of k runs of ``base`` with patched parts from ``other``.
 
     ``base`` and ``other`` have one text each.
     """
@@ -193,7 +193,7 @@ def patched(model: LoadedModel, base: GradientParts, other: GradientParts, patch
 
 
 def _tokens(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches) -> Tensor:
-    """The patched tokens after their layer, (m, d)."""
+    """Return the patched tokens after their layer, (m, d)."""
     layer, site, (run, token) = patches.layer, patches.site, patches.tokens
     if site == "residual":
         return other.residual[layer][0, token]
@@ -245,7 +245,7 @@ def _exact(model: LoadedModel, two: Contrast, base: GradientParts, other: Gradie
 
 
 def _estimate(plain: float, slope: GradientParts, base: GradientParts, other: GradientParts) -> Maps:
-    """The logit differences after each patch, as estimated from the gradient ``slope`` of ``base``."""
+    """Return the logit differences after each patch, as estimated from the gradient ``slope`` of ``base``."""
     found = (
         plain + (getattr(slope, f.name) * (getattr(other, f.name) - getattr(base, f.name))).sum(-1)[:, 0]
         for f in fields(GradientParts)

@@ -57,7 +57,7 @@ class Relay:
         return self.layer + int(self.mean[1:-1].argmin())
 
     def held(self, layer: int) -> float:
-        """The share that the attention output carries while the network of ``layer``, from 0, is held."""
+        """Return the share that the attention output carries while the network of ``layer``, from 0, is held."""
         return float(self.mean[1 + layer - self.layer])
 
 
@@ -69,7 +69,7 @@ def held_sets(layers: int, layer: int) -> list[range]:
 
 
 def relayed(model: LoadedModel, two: Contrast, layer: int, needed: bool, least: float) -> Values:
-    """The numbers of a :class:`Relay` for one pair: by how far the attention output suffices, or is ``needed``.
+    """Return the numbers of a :class:`Relay` for one pair: by how far the attention output suffices, or is ``needed``.
 
     ``least`` is as in :func:`lab.evidence.patching.patches.patching`, and NotPatchable is raised as in that function.
     """
@@ -107,7 +107,7 @@ def patched_path(
 def _at(
     place: int, vector: Tensor | None, step: Callable[[Tensor, LayerWeights], Tensor]
 ) -> Callable[[Tensor, LayerWeights], Tensor]:
-    """A step whose output at one token is replaced by ``vector``; the unchanged step if ``vector`` is None."""
+    """Return a step whose output at one token is replaced by ``vector``; the unchanged step if ``vector`` is None."""
     if vector is None:
         return step
 

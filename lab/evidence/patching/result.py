@@ -126,11 +126,11 @@ class PatchingTest:
         return [row for row in self.pairs if row.pair.half == half]
 
     def chosen(self, direction: str) -> Chosen:
-        """The layers chosen on half A."""
+        """Return the layers chosen on half A."""
         return choose(self.carried[direction].on_a, self.subject, self.asked)
 
     def crosses(self, direction: str, half: int = 1) -> int:
-        """The layer, from 1, in which the means of a half's two lines cross."""
+        """Return the layer, from 1, in which the means of a half's two lines cross."""
         means = self.carried[direction]
         return crossing((means.on_b if half else means.on_a).residual, self.subject, self.asked)
 
@@ -186,5 +186,5 @@ class PatchingTest:
 
 
 def _differences(numbers: Values) -> Values:
-    """The effects, (pairs, claims): the difference of each claim's two numbers."""
+    """Return the effects, (pairs, claims): the difference of each claim's two numbers."""
     return np.asarray(numbers[..., 0] - numbers[..., 1])

@@ -129,7 +129,7 @@ class TreebankParts:
     parts: tuple[TreebankPart, ...]
 
     def of(self, relation: str) -> Cases:
-        """The cases of one relation, in reading order."""
+        """Return the cases of one relation, in reading order."""
         found = [(part.start, _from_parquet(self.folder / part.file, relation)) for part in self.parts]
         return Cases(
             causal=found[0][1].causal,

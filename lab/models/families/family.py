@@ -72,7 +72,7 @@ class Family(ABC):
     # --- config.json
 
     def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
-        """The model's numbers. Raises :class:`CheckpointError` for settings that the lab does not compute."""
+        """Return the model's numbers. Raises :class:`CheckpointError` for settings that the lab does not compute."""
         for setting, expected in _SUPPORTED.items():
             if raw.get(setting, expected) not in (expected, None):
                 raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
@@ -102,21 +102,21 @@ class Family(ABC):
         )
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
-        """The inner width d_ff of the feed-forward network."""
+        """Return the inner width d_ff of the feed-forward network."""
         return whole_number(raw, self.settings.ffn_width)
 
     def segments(self, raw: Mapping[str, Any]) -> int:
-        """The number of segments that the model distinguishes; 0 without segment embeddings."""
+        """Return the number of segments that the model distinguishes; 0 without segment embeddings."""
         return 0
 
     def position_offset(self, raw: Mapping[str, Any]) -> int:
-        """The row of the position table for the first token."""
+        """Return the row of the position table for the first token."""
         return 0
 
     # --- model.safetensors
 
     def read_weights(self, raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
-        """The model's matrices. Raises :class:`CheckpointError` for a missing or misshapen tensor."""
+        """Return the model's matrices. Raises :class:`CheckpointError` for a missing or misshapen tensor."""
         config, reader = self.read_config(raw), Reader(tensors, self.prefix)
         embeddings = self.read_embeddings(reader, config, raw)
         return Weights(
@@ -152,7 +152,7 @@ class Family(ABC):
         return None
 
     def read_decoder(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor) -> Tensor:
-        """The matrix of the vocabulary head, (vocabulary, width): a separate tensor, or the token embeddings."""
+        """Return the matrix of the vocabulary head, (vocabulary, width): a separate tensor, or the token embeddings."""
         assert self.decoder is not None
         if not raw.get("tie_word_embeddings", True) and not reader.has(self.decoder):
             raise CheckpointError(f"config.json says the decoder is not tied, yet {self.decoder!r} is missing.")
@@ -163,22 +163,22 @@ class Family(ABC):
     # --- initial weights, used by lab/models/twin.py
 
     def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
-        """The standard deviation from which Hugging Face draws the tensor ``name``."""
+        """Return the standard deviation from which Hugging Face draws the tensor ``name``."""
         return float(raw.get("initializer_range") or 0.02)
 
     def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
-        """The number of standard deviations at which the draw of a tensor is cut off, or None."""
+        """Return the number of standard deviations at which the draw of a tensor is cut off, or None."""
         return None
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
-        """The row of the table ``name`` that Hugging Face sets to 0, or None if there is no such row."""
+        """Return the row of the table ``name`` that Hugging Face sets to 0, or None if there is no such row."""
         return None
 
     # --- Hugging Face's module, used by lab/models/proof.py
 
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:
-        """The name of Hugging Face's class with exactly the heads of the checkpoint."""
+        """Return the name of Hugging Face's class with exactly the heads of the checkpoint."""
 
     def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Hugging Face's queries and keys (H, n, d_k) of a layer as they enter the scores: rotated in ModernBERT."""

@@ -144,7 +144,7 @@ def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
 
 
 def _base(raw: Mapping[str, Any], kind: str) -> float:
-    """The base of the wavelengths of one kind of layer."""
+    """Return the base of the wavelengths of one kind of layer."""
     called, default = _BASES[kind]
     given = (raw.get("rope_parameters") or {}).get(kind) or {}
     if given.get("rope_type", "default") != "default":

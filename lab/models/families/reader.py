@@ -50,7 +50,7 @@ class Reader:
         return Norm(self.take(f"{name}.weight", width), self._bias(name, width, bias))
 
     def linear(self, name: str, inputs: int, outputs: int, bias: bool = True) -> tuple[Tensor, Tensor]:
-        """A torch ``Linear``, stored as (out, in), transposed to (in, out) without a copy."""
+        """Return a torch ``Linear``, stored as (out, in), transposed to (in, out) without a copy."""
         return self.take(f"{name}.weight", outputs, inputs).T, self._bias(name, outputs, bias)
 
     def _bias(self, name: str, width: int, there: bool) -> Tensor:

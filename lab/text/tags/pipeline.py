@@ -152,7 +152,7 @@ def _once() -> Pipeline | PipelineUnavailable:
 
 
 def pipeline() -> Pipeline:
-    """The result of :func:`load_pipeline`, loaded once for all callers. Raises PipelineUnavailable."""
+    """Return the result of :func:`load_pipeline`, loaded once for all callers. Raises PipelineUnavailable."""
     with _LOADING:
         found = _once()
     if isinstance(found, PipelineUnavailable):

@@ -33,7 +33,7 @@ class Segment:
     token_id: int | None
 
     def added(self) -> Piece | None:
-        """The segment as a whole added token; None if it is a stretch of text."""
+        """Return the segment as a whole added token; None if it is a stretch of text."""
         text = self.aligned.text
         return None if self.token_id is None else Piece(text, self.token_id, self.aligned.span(0, len(text)))
 

@@ -75,7 +75,7 @@ class BpeWord(PreToken):
     taken_whole: bool = False
 
     def symbols_after(self, merges: int) -> tuple[str, ...]:
-        """The symbols after the first ``merges`` merges; 0 gives :attr:`symbols`.
+        """Return the symbols after the first ``merges`` merges; 0 gives :attr:`symbols`.
 
         The symbols are derived, not stored, because a word of n bytes would have up to n²/2 of them.
         """
@@ -132,7 +132,7 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
 
 @lru_cache(maxsize=1)
 def byte_symbols() -> tuple[str, ...]:
-    """The visible character for each byte (Radford et al. 2019, ``bytes_to_unicode``).
+    """Return the visible character for each byte (Radford et al. 2019, ``bytes_to_unicode``).
 
     The 188 bytes that are printable in Latin-1 keep their characters. The other bytes, white space and
     controls, get the characters from U+0100 on in order, so a space (byte 32) becomes ``"Ġ"``.

@@ -105,7 +105,7 @@ def decompose(character: str) -> str:
 
 @lru_cache(_REMEMBERED)
 def combining_class(character: str) -> int:
-    """The canonical combining class, which orders the marks of one letter; 0 for a starter.
+    """Return the canonical combining class, which orders the marks of one letter; 0 for a starter.
 
     Unicode never changes a combining class, so Python's value is right for every mark that the library
     knows. The library knows a mark if it sorts the mark before U+0345.

@@ -37,7 +37,7 @@ class AlignedText:
 
     @classmethod
     def original(cls, text: str) -> AlignedText:
-        """A text before any change: character i comes from (i, i + 1)."""
+        """Return a text before any change: character i comes from (i, i + 1)."""
         return cls(text, tuple((i, i + 1) for i in range(len(text))))
 
     def cut(self, start: int, end: int) -> AlignedText:
@@ -45,7 +45,7 @@ class AlignedText:
         return AlignedText(self.text[start:end], self.spans[start:end])
 
     def span(self, start: int, end: int) -> Span:
-        """The range in the original text of characters ``start`` to ``end`` (exclusive).
+        """Return the range in the original text of characters ``start`` to ``end`` (exclusive).
 
         As in the library, it goes from the start of the first character to the end of the last.
         """
@@ -56,7 +56,7 @@ Stage = Callable[[AlignedText], AlignedText]
 
 
 def bert_stages(normalizer: normalizers.BertNormalizer) -> tuple[tuple[StageName, Stage], ...]:
-    """The stages that a BERT normalizer's flags switch on, in the order of application.
+    """Return the stages that a BERT normalizer's flags switch on, in the order of application.
 
     Parameters
     ----------

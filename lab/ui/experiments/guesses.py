@@ -109,7 +109,7 @@ def _key(name: str) -> str:
 
 
 def _step(name: str) -> str:
-    """The name under which the learner's progress keeps the prediction of an experiment."""
+    """Return the name under which the learner's progress keeps the prediction of an experiment."""
     return f"experiment/{name}"[:LONGEST_NAME]
 
 

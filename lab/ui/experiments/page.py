@@ -105,7 +105,7 @@ def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: s
 
 
 def asking_step(model: LoadedModel) -> str:
-    """The id of the step of lesson 9 that asks a model for a word."""
+    """Return the id of the step of lesson 9 that asks a model for a word."""
     return "next-token" if model.config.causal else "hide-words"
 
 

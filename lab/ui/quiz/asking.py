@@ -183,12 +183,12 @@ def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str
 
 
 def counted_as(question: Question) -> str:
-    """The name of a check in the learner's progress."""
+    """Return the name of a check in the learner's progress."""
     return f"{TOY}{question.id}" if parameters.MODE.chosen() == parameters.TOY else question.id
 
 
 def _tries(name: str, question: Question) -> tuple[int, ...]:
-    """The options of a question that were tried, each once, in their order."""
+    """Return the options of a question that were tried, each once, in their order."""
     shown = progress().shown.get(name)
     tried = () if shown is None else shown.tries.get(fingerprint(question), ())
     return tuple(each for each in tried if each < len(question.options))

@@ -131,7 +131,7 @@ def _take(lesson: Lesson, test: LessonTest, when: str) -> None:
 
 
 def _about(lesson: Lesson, test: LessonTest) -> str:
-    """The sentence and the place in the model that a test is about."""
+    """Return the sentence and the place in the model that a test is about."""
     trace = test.spot.trace
     texts = " and ".join(quoted(text) for text in (trace.text, trace.pair) if text)
     head = f", {place(test.spot.layer, test.spot.head)} of {trace.model.id}" * ("head" in lesson.parameters)

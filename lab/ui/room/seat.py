@@ -53,7 +53,7 @@ def stand_up(code: str) -> None:
 
 
 def visit() -> str:
-    """The server's secret name for this visit; each connection to the server is a separate visit."""
+    """Return the server's secret name for this visit; each connection to the server is a separate visit."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
@@ -64,7 +64,7 @@ def keep_key(code: str, key: str) -> None:
 
 
 def key_of(code: str) -> str:
-    """The teacher's key of the room ``code``; empty for a visit without a key."""
+    """Return the teacher's key of the room ``code``; empty for a visit without a key."""
     found = st.session_state.get(_KEYS, {}).get(code, "")
     return found if isinstance(found, str) else ""
 

@@ -123,7 +123,7 @@ def show_read(trace: Trace, place: int) -> None:
 
 
 def asked_place(places: Sequence[int], default: int) -> int:
-    """The place (from 0) that is asked about, which is one of ``places``."""
+    """Return the place (from 0) that is asked about, which is one of ``places``."""
     asked = PLACE.chosen() - 1
     if asked in places:
         return asked

@@ -14,17 +14,17 @@ LESSON = "attention-metrics"
 
 
 def found(trace: Trace) -> Metrics:
-    """The metrics of every head at the chosen τ."""
+    """Return the metrics of every head at the chosen τ."""
     return trace_metrics(trace, threshold())
 
 
 def uniform(trace: Trace) -> Metrics:
-    """The metrics of a head without preference on the same number of tokens."""
+    """Return the metrics of a head without preference on the same number of tokens."""
     return metrics_by_chance(trace, threshold())
 
 
 def threshold() -> float:
-    """The threshold τ, from the control below the metric that uses τ, or from the link."""
+    """Return the threshold τ, from the control below the metric that uses τ, or from the link."""
     return float(TAU.chosen())
 
 

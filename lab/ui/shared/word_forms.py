@@ -75,7 +75,7 @@ def show_word_forms(
 
 
 def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
-    """The lenses that can read a token, the plain lens last; none if the model predicts no words.
+    """Return the lenses that can read a token, the plain lens last; none if the model predicts no words.
 
     A BERT's fitted lens was fitted at hidden words; at a visible word, the plain lens reads more.
     """

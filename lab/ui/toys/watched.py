@@ -80,7 +80,7 @@ class LiveTraining:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    """A figure for a drawing that is replaced before anybody could ask for its table."""
+    """Return a figure for a drawing that is replaced before anybody could ask for its table."""
     return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
 
 

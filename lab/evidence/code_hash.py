@@ -47,8 +47,10 @@ def _text(name: str) -> str:
 
 
 def _imports(name: str) -> Iterator[str]:
-    """Return the modules of the lab that a module may import at run time. Names imported from a package may be modules,
-    too."""
+    """Return the modules of the lab that a module may import at run time.
+
+    Names imported from a package may be modules, too.
+    """
     for node in _run(ast.parse(_text(name))):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.startswith("lab."))

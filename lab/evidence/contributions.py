@@ -1,4 +1,5 @@
-"""Split a logit into the amounts that each head, each feed-forward network and the embeddings add to it directly.
+"""Split a logit into the amounts that each head, each feed-forward network and the embeddings add to the logit
+directly.
 
 Two scales depend on the text: the standard deviations that LayerNorm divides by, and the share of its input that a
 neuron of BERT's language-modelling head passes on. Both keep their values from the run. Then the path from each part to

@@ -1,6 +1,6 @@
 """Find a model's best heads for the jobs that papers describe, measured over many sentences.
 
-The jobs of a shipped model's heads come with it (``heads.json`` beside its weights, written by
+The jobs of a shipped model's heads ship with the model (``heads.json`` beside the weights, written by
 ``python -m training.evaluation.notable``); other models are measured on request.
 """
 

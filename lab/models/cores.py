@@ -19,7 +19,7 @@ Found = TypeVar("Found")
 
 COUNT = os.cpu_count() or 1
 _CORES = threading.BoundedSemaphore(COUNT)
-# A separate semaphore for long work, so that a page never waits for it; the machine also lets the page go first.
+# A separate semaphore for long work, so that a page never waits for long work; the machine also lets the page go first.
 _BEHIND = threading.BoundedSemaphore(COUNT)
 _held = threading.local()
 # Seconds of pause in which a waiting thread wakes up; without a pause, the thread that frees a core takes it again.
@@ -56,7 +56,7 @@ def on_every_core(
 
     ``tell`` receives, in this thread, the number of items done. An exception that ``tell`` or a part raises ends the
     work after the parts that are running. If ``tell`` waits, the pool finishes the parts that it has and gets no new
-    ones. Until all work is done, this thread does not hold a core.
+    parts. Until all work is done, this thread does not hold a core.
     """
 
     def part(item: Item) -> Found:

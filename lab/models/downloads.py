@@ -8,7 +8,10 @@ from lab.models.jobs import Job
 
 
 def start(entry: ModelCard) -> Job:
-    """Begin the download of ``entry``, or join it. Parts of a stopped download are kept and not fetched again."""
+    """Begin the download of ``entry``, or join the download if it is already running.
+
+    Parts of a stopped download are kept and not fetched again.
+    """
 
     def fetch(job: Job) -> None:
         hub.download(entry, job.tell)

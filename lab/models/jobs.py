@@ -134,6 +134,6 @@ def running(key: Hashable) -> Job | None:
 
 
 def _forget(gone: Job) -> None:
-    """Remove a job from the running ones; the caller must hold the lock."""
+    """Remove a job from the running jobs; the caller must hold the lock."""
     if _RUNNING.get(gone.key) is gone:
         del _RUNNING[gone.key]

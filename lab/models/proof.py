@@ -33,7 +33,7 @@ _PLACES = 64
 # The most numbers of any other step to compare at once: 2 MB.
 _NUMBERS = 2**19
 
-# The order of a run's steps; the first step that differs is the broken one.
+# The order of a run's steps; the first step that differs is the broken step.
 _ORDER = (
     "input_norm",
     "query",

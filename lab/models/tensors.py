@@ -220,8 +220,10 @@ TRANSEASY_NAMES = tuple(_BY_NAME)
 
 @torch.inference_mode()
 def tensor(trace: Trace, name: str) -> object:
-    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError, which lists these names, for any other
-    name."""
+    """A tensor by one of bertscope's (TransEasy's) 45 names.
+
+    Raises KeyError, which lists these names, for any other name.
+    """
     if name not in _BY_NAME:
         raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
     if name.endswith("_bias") and not trace.model.config.biases:

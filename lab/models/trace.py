@@ -140,8 +140,10 @@ class Trace:
     @property
     @torch.inference_mode()
     def replaced_logits(self) -> Tensor:
-        """ELECTRA's score that each token is a replacement, (n,). Raises ValueError for a model without ELECTRA's
-        head."""
+        """ELECTRA's score that each token is a replacement, (n,).
+
+        Raises ValueError for a model without ELECTRA's head.
+        """
         head = self.model.weights.replaced_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")

@@ -90,8 +90,10 @@ def as_text(sentence: tuple[int, ...]) -> str:
 
 
 def letter(word: int) -> str:
-    """Return the letter of a word: 1 is ``"a"``, 26 is ``"z"``, 27 is ``"A"``. Letters keep tokens from being mistaken
-    for places, which are numbers."""
+    """Return the letter of a word: 1 is ``"a"``, 26 is ``"z"``, 27 is ``"A"``.
+
+    Letters keep tokens from being mistaken for places, which are numbers.
+    """
     return ascii_letters[word - 1]
 
 

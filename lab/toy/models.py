@@ -53,8 +53,10 @@ _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
 def is_toy(model: LoadedModel) -> bool:
-    """True if a model reads sentences of letters. A checkpoint in a folder never reads sentences of letters, whatever
-    its name is."""
+    """True if a model reads sentences of letters.
+
+    A checkpoint in a folder never reads sentences of letters, whatever its name is.
+    """
     return not isinstance(model.source, Path) and model.id.startswith("toy-")
 
 

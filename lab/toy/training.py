@@ -280,8 +280,10 @@ def train(plan: Plan) -> Iterator[Snapshot]:
 
 
 def toy_after(plan: Plan, step: int) -> LoadedModel:
-    """Train the toy again and return it after ``step`` of the plan's steps. Raises ValueError for a step that the run
-    did not keep."""
+    """Train the toy again and return it after ``step`` of the plan's steps.
+
+    Raises ValueError for a step that the run did not keep.
+    """
     for snapshot in train(plan):
         if snapshot.step == step:
             return snapshot.model

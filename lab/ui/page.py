@@ -143,7 +143,8 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
-        """The id of the model to run: the selected one, or its twin with random weights if the page offers the twin."""
+        """Return the id of the model to run: the selected model or, if the page offers it, the twin with random
+        weights."""
         wanted = downloads.available(self.selection[parameters.MODEL])
         if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted

@@ -68,8 +68,10 @@ class Parameter(ABC, Generic[T]):
         return value if isinstance(value, type(self.default)) else self.default
 
     def _key(self) -> str:
-        """The widget's key. :func:`drawn` notes the widget, because Streamlit refuses the key of a drawn widget in an
-        address."""
+        """The widget's key.
+
+        :func:`drawn` notes the widget, because Streamlit refuses the key of a drawn widget in an address.
+        """
         drawn().add(self.name)
         return self.name
 

@@ -125,7 +125,8 @@ def _loaded(model_id: str) -> LoadedModel:
 
 
 def readable(wanted: str) -> str | None:
-    """The model ``wanted`` if this server offers it and can read it, else another model that ships, or None."""
+    """Return the model ``wanted`` if this server offers and can read it, otherwise another model that ships, or
+    None."""
     from lab.models.config import CheckpointError
 
     try:

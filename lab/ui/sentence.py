@@ -41,7 +41,8 @@ def show_row(row: SentenceRow, take: Take = _choose) -> None:
 
 
 def _place(row: SentenceRow) -> str:
-    """The row's name in the style sheet, which keeps the row in sight; it depends on the height above the tokens.
+    """Return the row's name in the style sheet, which keeps the row in sight; the name depends on the height above the
+    tokens.
 
     A row with grammar below it does not stay in sight, because it would cover too much of the page.
     """

@@ -45,8 +45,10 @@ def _page(page: Page) -> StreamlitPage:
 
 
 def run() -> None:
-    """Find the page of the address, draw the shared sidebar, and run the page. ``Home.py`` calls this and nothing
-    else."""
+    """Find the page of the address, draw the shared sidebar, and run the page.
+
+    ``Home.py`` calls this and nothing else.
+    """
     with PAGES.turn():
         _run()
 

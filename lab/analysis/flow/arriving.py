@@ -66,7 +66,8 @@ class Arriving:
         return np.asarray(self.share[:, self.rows.index(self.watched)])
 
     def brought_most(self, count: int) -> tuple[int, ...]:
-        """The ``count`` tokens with the largest share in any layer, among them the watched one, in text order."""
+        """Return the ``count`` tokens with the largest share in any layer, including the watched token, in text
+        order."""
         largest = self.row.max(axis=0)
         largest[self.watched] = np.inf
         return tuple(sorted(int(each) for each in np.argsort(-largest, kind="stable")[:count]))

@@ -120,7 +120,7 @@ def strongest_links(
     most
         The most links of a layer.
     keep
-        Tokens that take part, None for all; the weights are not renormalised.
+        Tokens that take part; None if all take part. The weights are not renormalised.
     source
         If given, keep only links on a path that starts at this token before the first layer.
     target

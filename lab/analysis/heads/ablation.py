@@ -108,7 +108,7 @@ def log_change(trace: Trace, place: int, word: int, to_mean: bool = False) -> Ar
 def multiplications(config: ModelConfig, n: int) -> float:
     """Estimate the number of multiplications in :func:`each_head_off` for n tokens.
 
-    Each of the L·H heads repeats the layers from its own upward, half of them on average.
+    For each of the L·H heads, the layers from the head's own upward are repeated: half of all layers on average.
     """
     linear = 4 * config.width**2 + 2 * config.width * config.ffn_width
     one_layer = n * linear + 2 * n * n * config.width

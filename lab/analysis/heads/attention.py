@@ -47,8 +47,8 @@ class AttentionRow:
 def attention_row(layer: LayerTrace, head: int, query: int) -> AttentionRow:
     """Write out row ``query`` of ``head``, from the head's own q, k and v (Vaswani et al. 2017, eq. 1).
 
-    The row is recomputed with numpy, so that the page's weights come from the written-out softmax; a test
-    compares them with the trace's weights.
+    The row is recomputed with numpy, so that the page's weights come from the written-out softmax; a test compares
+    these weights with the trace's weights.
     """
     q, k, v = (np.asarray(t[head]) for t in (layer.query, layer.key, layer.value))
     products = q[query] * k

@@ -1,4 +1,4 @@
-"""The median of very many numbers, found by sorting only a few of them."""
+"""Find the median of very many numbers by sorting only a few numbers."""
 
 from __future__ import annotations
 

@@ -84,7 +84,8 @@ class Cells:
         return self.lengths > 1
 
     def of_scaled(self, statistic: Callable[[Weights], Values], found: Values) -> Values:
-        """A statistic of the scaled cells that is proportional to them; ``found`` is the statistic of the weights."""
+        """Return a statistic, proportional to the cells, of the scaled cells; ``found`` is the statistic of the
+        weights."""
         # If all rows are equally long, scaling the statistic gives the same result as scaling the cells.
         return statistic(self.scaled) if self.causal else found * float(self.lengths[0])
 
@@ -106,8 +107,8 @@ class Metric:
 
     ``formula`` is LaTeX, and ``corrected`` is the formula after correction. ``note`` gives the reason for the
     correction, ``reading`` the meaning of a high value, ``use`` a way to use the metric. ``name`` names a high value;
-    ``also`` is another name. ``high`` is the largest possible value; None for no limit. :mod:`lab.course.metric_cards`
-    has cards with the numbers of a head filled in.
+    ``also`` is another name. ``high`` is the largest possible value; None if there is no limit.
+    :mod:`lab.course.metric_cards` has cards with the numbers of a head filled in.
     """
 
     id: str

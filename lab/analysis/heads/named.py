@@ -5,13 +5,12 @@ a sentence of nine words and 1.00 in any causal model, and so do heads that lear
 score has two references: a uniform head, and the best head of the untrained twin, the same architecture
 with random weights (:mod:`lab.models.twin`).
 
-The rule: a head has a pattern if its score is *above chance* by at least :data:`CLEARLY` and larger
-than the score of every head of the twin. The value above chance is (score − uniform) / (1 − uniform), the
-correction of Cohen 1960 ("A coefficient of agreement for nominal scales"): 0 for a uniform head, 1 for
-the whole pattern. From 0.5 on, a head is nearer to the whole pattern than to chance. This threshold is
-our choice, not a published one. For the next and the previous token, the threshold is stricter than the
-"more than 50 %" of attention by which Clark et al. 2019, §3.1, select heads of BERT, because the middle
-between chance and 1 is above 0.5.
+The rule: a head has a pattern if its score is *above chance* by at least :data:`CLEARLY` and larger than the score of
+every head of the twin. The value above chance is (score − uniform) / (1 − uniform), the correction of Cohen 1960 ("A
+coefficient of agreement for nominal scales"): 0 for a uniform head, 1 for the whole pattern. From 0.5 on, a head is
+nearer to the whole pattern than to chance. This threshold is the lab's own choice and was not published. For the next
+and the previous token, the threshold is stricter than the "more than 50 %" of attention by which Clark et al. 2019,
+§3.1, select heads of BERT, because the middle between chance and 1 is above 0.5.
 """
 
 from __future__ import annotations
@@ -93,7 +92,8 @@ def best_scores(scores: Values) -> Values:
 
 @once
 def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
-    """The chance scores on a trace's tokens, which the twin reads, too; ``only_words`` as in :func:`trace_patterns`."""
+    """Return the chance scores on a trace's tokens; the twin also reads these tokens; ``only_words`` as in
+    :func:`trace_patterns`."""
     from lab.models.trace import trace_encoding
 
     untrained = trace_patterns(trace_encoding(untrained_twin(trace.model), trace.encoding), only_words=only_words)

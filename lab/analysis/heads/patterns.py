@@ -147,7 +147,7 @@ def token_roles(
 
 
 def encoding_words(encoding: Encoding) -> tuple[str | None, ...]:
-    """For each token, the word that the token is a piece of, case folded; None for special tokens."""
+    """Return for each token the word to which it belongs, case folded; None for special tokens."""
     words: list[str | None] = [None] * len(encoding)
     for pieces in word_pieces(encoding.word_ids):
         text = encoding.pair if encoding.in_pair[pieces[0]] else encoding.text

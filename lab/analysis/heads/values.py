@@ -94,8 +94,10 @@ def keep_others(trace: Trace) -> Mask | None:
 
 
 def kept_mask(keep: Sequence[bool] | Mask | None, n: int) -> Mask:
-    """Return ``keep`` as (n,) bool; None keeps every token. Raises ValueError for a wrong length, or if no token is
-    kept."""
+    """Return ``keep`` as (n,) bool; None keeps every token.
+
+    Raises ValueError for a wrong length, or if no token is kept.
+    """
     mask = np.ones(n, dtype=np.bool_) if keep is None else np.asarray(keep, dtype=np.bool_)
     if mask.shape != (n,) or not mask.any():
         raise ValueError(f"keep is one truth value for each of the {n} tokens, at least one of them true.")
@@ -185,8 +187,10 @@ def join(parts: Sequence[ArraysT], heads: int) -> ArraysT:
 
 
 def running_means(arrays: Iterable[Values]) -> Iterator[Values]:
-    """Yield the mean of all arrays so far, after each array. A nan does not count; if all values are nan, the mean is
-    nan."""
+    """Yield the mean of all arrays so far, after each array.
+
+    A nan does not count; if all values are nan, the mean is nan.
+    """
     total: Values | float = 0.0
     count: Values | float = 0.0
     for array in arrays:

@@ -143,8 +143,10 @@ def _relative(before: torch.Tensor, after: torch.Tensor) -> Values:
 
 
 def new_order(order: Order, n: int) -> tuple[int, ...]:
-    """Return the old place of the token at each new place, (n,). A shuffle is the same for all texts of equal
-    length."""
+    """Return the old place of the token at each new place, (n,).
+
+    A shuffle is the same for all texts of equal length.
+    """
     if order == "reversed":
         return tuple(range(n))[::-1]
     if order == "moved on by one":

@@ -150,7 +150,7 @@ class NeuronSurvey:
         return Commonest(int(ids[best]), int(repeats[best]), len(ids), *counts)
 
     def most_selective(self, layer: int) -> int | None:
-        """The neuron most selective for one word or piece of a word: few tokens excite it, and mostly the same one.
+        """Find the neuron most selective for one word or piece of a word: few tokens excite it, mostly the same token.
 
         Among the neurons that are seldom above 0, the one whose strongest tokens are most often the same token; if
         neurons tie, the one that is above 0 least often; None if no neuron is selective.

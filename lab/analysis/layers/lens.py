@@ -148,7 +148,7 @@ def _lens_of(trace: Trace, fitted: bool) -> FittedLens | None:
 def _stopped(trace: Trace, layer: int, through: FittedLens | None) -> Trace:
     """Return a run that ends after ``layer``: the head (after GPT-2's LayerNorm) reads that layer's hidden state.
 
-    With a fitted lens ``through``, the head reads the last hidden state guessed from this one instead; after the
+    With a fitted lens ``through``, the head instead reads the last hidden state as guessed from this state; after the
     model's last layer, nothing is guessed.
     """
     so_far = trace.hidden_states[: layer + 1]
@@ -172,7 +172,8 @@ def _read(logits: Tensor, truths: Sequence[int | None]) -> tuple[NDArray[np.int6
     vocabulary)."""
     logs = logits.double().log_softmax(-1)
     probabilities = logs.exp()
-    # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of them.
+    # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of the equal
+    # numbers.
     best = logits.numpy().argmax(axis=-1)
     known = torch.tensor([truth is not None for truth in truths])
     true = logits.gather(-1, torch.tensor([truth or 0 for truth in truths])[:, None])

@@ -1,4 +1,4 @@
-"""Run the forward pass with a mistake in it, and compare its vectors and predictions with the right pass."""
+"""Run a forward pass with a mistake, and compare its vectors and predictions with those of the right pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PADDING = 4
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """The right run and the broken one, of the same tokens."""
+    """The right run and the broken run of the same tokens."""
 
     right: Trace
     broken: Trace
@@ -33,8 +33,10 @@ class Broken:
 
 
 def break_run(trace: Trace, mistakes: Interventions) -> Broken:
-    """Run ``trace`` with ``mistakes``. If one of the mistakes is a missing padding mask, both runs read the padded
-    text."""
+    """Run ``trace`` with ``mistakes``.
+
+    If one of the mistakes is a missing padding mask, both runs read the padded text.
+    """
     if not mistakes.no_padding_mask:
         return Broken(trace, changed(trace, mistakes))
     filled = _padded_run(trace)
@@ -75,7 +77,7 @@ def place_asked(trace: Trace, token: int) -> int | None:
 
 @dataclass(frozen=True)
 class WordsOfRuns:
-    """The most probable word of each run at one place, and the right run's word in the broken one."""
+    """The most probable word of each run at one place, and the word of the right run as the broken run ranks it."""
 
     right: Candidate
     broken: Candidate

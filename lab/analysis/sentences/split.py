@@ -108,8 +108,10 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
 
 @once
 def as_one(trace: Trace) -> tuple[Trace, Sentences]:
-    """Run a pair's two texts as one text, and return this run and its sentences. Raises ValueError without a second
-    text."""
+    """Run a pair's two texts as one text, and return this run and its sentences.
+
+    Raises ValueError without a second text.
+    """
     text, spans = joined(trace.encoding)
     run = read(trace.model, text)
     return run, number(run.encoding, (spans,))

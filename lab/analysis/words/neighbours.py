@@ -149,7 +149,8 @@ def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -
 def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Values:
     """Return the cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
 
-    The last cosine is between the outputs, after a final LayerNorm if the model has one. Both runs use one model.
+    The last cosine compares the outputs, which come after a final LayerNorm if the model has a final LayerNorm. Both
+    runs use one model.
     """
     here = torch.cat([first.hidden_states[:-1, token], first.output[None, token]]).double()
     there = torch.cat([second.hidden_states[:-1, other], second.output[None, other]]).double()

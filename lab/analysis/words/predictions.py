@@ -1,4 +1,5 @@
-"""From a hidden state to a word: a model's prediction at one place, and all numbers that lead to it.
+"""The way from a hidden state to a word: a model's prediction at one place, and all numbers that lead to the
+prediction.
 
 A masked-language model (Devlin et al. 2019, §3.1) predicts tokens hidden behind [MASK]; a
 language model (Radford et al. 2019, §2) predicts the next token. The head works alike

@@ -2,7 +2,7 @@
 
 The order is Hugging Face's. The logits are divided by the temperature; the k most probable words are kept
 (Fan et al. 2018, §5.4) and renormalised; of these, the fewest words whose probabilities reach p are kept (nucleus
-sampling, Holtzman et al. 2020, §3.1) and renormalised; one of them is drawn.
+sampling, Holtzman et al. 2020, §3.1) and renormalised; one of these words is drawn.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None
             f"{found.where}."
         )
     else:
-        # The mean over thousands of words says nothing, because nearly all of them have a probability near 0.
+        # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
         mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
         st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
 

@@ -151,7 +151,7 @@ def _controls() -> tuple[float, int, bool]:
 
 
 def _choose_source(view: FlowView) -> int | None:
-    """Let the learner choose the token whose paths are followed, from 0; None for all tokens."""
+    """Let the learner choose the token whose paths are followed, from 0; None if the paths of all tokens are drawn."""
     n, asked = len(view.trace), parameters.FOLLOW.chosen()
     if asked > n:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")

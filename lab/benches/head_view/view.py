@@ -46,8 +46,10 @@ def first_head(trace: Trace, layer: int) -> int | None:
 
 
 def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None:
-    """Draw the figure, at first with only the head ``first``. The reader chooses other heads in the figure, without a
-    rerun."""
+    """Draw the figure, at first with only the head ``first``.
+
+    The reader chooses other heads in the figure, without a rerun.
+    """
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads if first is None else (first,))
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head

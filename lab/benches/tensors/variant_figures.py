@@ -86,7 +86,7 @@ def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: s
 
 
 def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:
-    """Draw the mass that rows lost to special tokens: all rows of a short text, the largest losses of a long one."""
+    """Draw the mass that rows lost to special tokens: all rows of a short text, the largest losses of a long text."""
     found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
     most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
     part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"

@@ -16,7 +16,7 @@ from lab.charts.base.figure import ROOM, axis_text, label_extent, quoted
 
 Given = ParamSpec("Given")
 
-CHECKED = False  # whether charts are checked against Vega-Lite's schema: the tests do so, a page has no time for it
+CHECKED = False  # true to check charts against Vega-Lite's schema, as the tests do; a page has no time for the check
 
 
 _BESIDE_PLOT = 60  # pixels of a chart's width that the axis of its values and labels takes
@@ -54,7 +54,7 @@ def quiet_axis(**more: Any) -> alt.Axis:
 
 
 def ruled_axis(ticks: int, **more: Any) -> alt.Axis:
-    """Return a plain axis with a faint line at each tick. Vega chooses about `ticks` of them."""
+    """Return a plain axis with a faint line at each tick. Vega chooses the ticks, about `ticks` in number."""
     return quiet_axis(**{"tickCount": ticks, "grid": True, "gridOpacity": 0.5} | more)
 
 

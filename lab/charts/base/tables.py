@@ -56,8 +56,10 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    """Change a text so that no spreadsheet runs it as a formula. Some spreadsheets drop the spaces before a sign, so a
-    text with spaces before the sign is changed, too."""
+    """Change a text so that no spreadsheet runs it as a formula.
+
+    Some spreadsheets drop the spaces before a sign, so a text with spaces before the sign is changed, too.
+    """
     if not isinstance(cell, str):
         return cell
     return f"'{cell}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else cell

@@ -104,7 +104,7 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     if grid.texts is not None:
         spec["params"].append(names("cell_texts", [text for row in grid.texts.rows for text in row]))
     if grid.cell_height is None:
-        # "fit-x" makes `width` the room left for the cells: this keeps cells square while a screen has room for it
+        # with "fit-x", `width` is the room left for the cells: cells stay square as long as the screen has room
         spec["params"].append({"name": "height", "expr": f"clamp(width * {rows} / {columns}, {least}, {most})"})
     spec["datasets"] = _outlined(chosen)
     spec["transform"] = [
@@ -170,7 +170,7 @@ def _down(grid: Grid) -> dict[str, Any]:
     """Rows, from top to bottom. The labels of the rows take a fixed width; `_margin` gives the reason."""
     rows, count = grid.axes[0], grid.shape[0]
     axis = _axis(rows.names, _PARAMETERS[0]) | {"orient": "left"}
-    # Half a pixel: on a whole one, rounding noise in the turned title would tip the margin either way
+    # half a pixel, because on a whole pixel rounding noise in the turned title would change the margin
     extent = axis["labelLimit"] + axis["labelPadding"] + 0.5
     gap = 0.2 if grid.cell_height is not None else 0.04 if count <= 24 else 0
     return _band("q", rows.title, count, gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}

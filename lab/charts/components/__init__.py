@@ -1,5 +1,5 @@
 """The hand-written interactive figures: the data sent to each (``<name>.py``) and its code in the browser
-(``<name>.js``, ``<name>.css``, and ``shared.js``, which all of them have).
+(``<name>.js``, ``<name>.css``, and ``shared.js``, which all figures use).
 
 No module of this package imports Streamlit; :func:`lab.ui.components.mount` puts a component on a page.
 """
@@ -21,6 +21,8 @@ def script(name: str) -> str:
 
 @cache
 def style(name: str) -> str:
-    """Return the CSS of a component: ``shared.css`` and the component's own file. Raises FileNotFoundError as
-    :func:`script` does."""
+    """Return the CSS of a component: ``shared.css`` and the component's own file.
+
+    Raises FileNotFoundError as :func:`script` does.
+    """
     return "\n".join((_HERE / file).read_text("utf-8") for file in ("shared.css", f"{name}.css"))

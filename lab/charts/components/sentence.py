@@ -45,9 +45,9 @@ class SentenceRow:
     first
         The place in the text at which the row begins.
     other
-        The token that the chosen one attends to, None if a page chooses only one.
+        The token to which the chosen token attends; None if a page chooses only one token.
     weights
-        (m, m), shares from 0 to 1: how much each token attends to each other one. If it is None, the row has no arcs.
+        (m, m), shares from 0 to 1: how much each token attends to each token. If it is None, the row has no arcs.
     place
         The layer and head of the weights, in words: "layer 5, head 11".
     covered True while a question is open: then every token has an arc, and all arcs look the same.
@@ -105,8 +105,10 @@ class SentenceRow:
         return _ONE if self.other is None else _TWO
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``. Covered weights are not sent to the
-        browser."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``.
+
+        Covered weights are not sent to the browser.
+        """
         header = {
             "labels": [visible(label) for label in self.labels],
             "special": [bool(each) for each in self.special],

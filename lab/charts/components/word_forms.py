@@ -76,7 +76,7 @@ class WordForms:
     watched
         The lane of the token at which the word forms.
     rows
-        The q lanes whose links are known; the watched one is among them.
+        The q lanes whose links are known, including the watched lane.
     share
         (L, q, m), each row the shares of the vector that attention brings to that token.
     strength

@@ -68,7 +68,7 @@ def settled(figure: Figure) -> Figure:
 
 
 def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any]) -> alt.LayerChart:
-    """Return the lines, and on them points that answer the pointer."""
+    """Draw the lines, with points on the lines that answer the pointer."""
     lines = alt.Chart().mark_line(strokeWidth=2, tooltip=None)
     points = alt.Chart().mark_point(filled=True, size=30, tooltip=pointed(names, x.title, y_title))
     return alt.LayerChart(layer=[lines, points]).encode(

@@ -24,7 +24,7 @@ _MIDDLE = (_LEFT + _RIGHT) / 2
 
 @dataclass(frozen=True)
 class Box:
-    """One step: its name, its number, and the index of the earlier step that is added to it, if any."""
+    """One step: its name, its number, and the index of the earlier step that is added to this step, if there is one."""
 
     name: str
     value: float

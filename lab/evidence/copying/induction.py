@@ -1,4 +1,5 @@
-"""Measure how a model copies: it reads random tokens twice, and some heads continue them (Olsson et al. 2022).
+"""Measure how a model copies: the model reads random tokens twice, and some heads continue the sequence (Olsson et al.
+2022).
 
 An induction head looks at the token that followed the current one last time. An induction head needs an earlier head
 that tells each token which token came before (Elhage et al. 2021, "Induction heads").

@@ -1,8 +1,8 @@
 """How does copying work? The claim of Olsson et al. 2022 about induction heads, with random heads as the control.
 
-The heads are chosen on half A of the texts. The loss without them is measured on half B, by two ablations: the heads
-write 0, or they write their mean over the text. The effect of a choice of heads is the rise of the loss in the second
-copy, minus the mean rise without equally many random heads, by the ablation that supports the claim less.
+The heads are chosen on half A of the texts. The loss without these heads is measured on half B, by two ablations: the
+heads write 0, or they write their mean over the text. The effect of a choice of heads is the rise of the loss in the
+second copy, minus the mean rise without equally many random heads, by the ablation that supports the claim less.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def untestable(model: LoadedModel) -> str:
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
     """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
-    A model that cannot hold the texts reads shorter ones. Raises ValueError if :func:`untestable` has a reason.
+    A model that cannot hold the texts reads shorter texts. Raises ValueError if :func:`untestable` has a reason.
     """
     if reason := untestable(model):
         raise ValueError(reason)

@@ -205,7 +205,8 @@ def integrated_gradients(model: LoadedModel, asked: AskedWord, read: _Read, step
 def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
     """Return a model that can read a blank, and the blank's id: the mask, or for a causal model one more word vector.
 
-    The extra word vector is the mean of all word vectors. Positions are added to it as to any other word vector.
+    The extra word vector is the mean of all word vectors. Positions are added to the extra vector as to any other word
+    vector.
     """
     mask = mask_of(model.tokenizer)
     if mask is not None and not model.config.causal:

@@ -86,8 +86,10 @@ class TestedOrderClaim:
 
 @dataclass(frozen=True, eq=False)
 class ExplanationTest:
-    """The experiment's result. ``twin`` is the untrained twin on the same texts; ``made`` is the provenance of a
-    shipped result."""
+    """The experiment's result.
+
+    ``twin`` is the untrained twin on the same texts; ``made`` is the provenance of a shipped result.
+    """
 
     texts: tuple[ExplainedText, ...]
     twin: OrderAgreement

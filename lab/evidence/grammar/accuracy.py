@@ -61,7 +61,10 @@ class HeadAccuracies:
     offset_accuracy: Values
 
     def of(self, relation: str) -> int:
-        """Return the place of ``relation`` in the arrays. Raises ValueError if the sentences have no case of it."""
+        """Return the place of ``relation`` in the arrays.
+
+        Raises ValueError if the sentences have no case of the relation.
+        """
         return self.relations.index(relation)
 
 
@@ -128,7 +131,7 @@ def head_accuracies(
     pieces: Pieces = "mean",
     punctuation: bool = False,
 ) -> HeadAccuracies:
-    """Let every head of ``model`` name the other word of every dependency, and count the right ones.
+    """Let every head of ``model`` name the other word of every dependency, and count the right words.
 
     The naming is done by :func:`find_cases`.
 
@@ -208,7 +211,8 @@ def find_cases(
 def _named_by_length(
     model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The place of each sentence that the model reads whole, and the words named in it, as by :func:`named_words`."""
+    """Yield the number of each sentence that the model reads whole, and the words that :func:`named_words` finds in
+    it."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
     maps = model.config.layers * model.config.heads
     done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)

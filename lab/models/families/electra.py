@@ -1,4 +1,4 @@
-"""ELECTRA's discriminator (Clark et al. 2020): BERT's encoder that tells replaced tokens from real ones."""
+"""ELECTRA's discriminator (Clark et al. 2020): BERT's encoder, trained to tell replaced tokens from real tokens."""
 
 from __future__ import annotations
 

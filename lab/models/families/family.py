@@ -139,8 +139,10 @@ class Family(ABC):
     def read_vocabulary_head(
         self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
     ) -> VocabularyHead | None:
-        """Return the vocabulary head, or None for a checkpoint without this head. ``token`` is the matrix of a tied
-        decoder."""
+        """Return the vocabulary head, or None for a checkpoint without this head.
+
+        ``token`` is the matrix of a tied decoder.
+        """
 
     def read_final_norm(self, reader: Reader, config: ModelConfig) -> Norm | None:
         return None

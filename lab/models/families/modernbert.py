@@ -81,7 +81,7 @@ class ModernBert(Family):
         return LayerWeights(
             *(w_q, b_q, w_k, b_k, w_v, b_v),
             *reader.linear(f"{at}attn.Wo", d, d, bias=False),
-            # Layer 0 has no LayerNorm here, because the embeddings end with one.
+            # Layer 0 has no LayerNorm here, because the embeddings end with a LayerNorm.
             reader.norm(f"{at}attn_norm", d, bias=False) if number else None,
             *(w_1, b_1),
             *reader.linear(f"{at}mlp.Wo", d_ff, d, bias=False),

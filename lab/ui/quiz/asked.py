@@ -22,7 +22,8 @@ def hashed(*texts: object) -> str:
 
 
 def fingerprint(question: Question) -> str:
-    """A hash of prompt, options, answer and explanations: two questions that agree in these have the same numbers."""
+    """Return a hash of prompt, options, answer and explanations: if these agree, two questions have the same
+    numbers."""
     return hashed(question.prompt, *question.options)
 
 

@@ -117,7 +117,7 @@ def _offer_new(lesson: str, kept: Asked, fresh: bool) -> None:
 
 
 def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
-    """The frame of one check; its figure, if any, is below the check, because twelve maps need the whole width."""
+    """Draw the frame of one check; a figure is drawn below the check, because twelve maps need the whole width."""
     frame = st.container(border=True)
     if question.id not in kept.figures:
         return frame

@@ -38,8 +38,10 @@ def chosen_file() -> object:
 
 
 def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
-    """Add a file of ``size`` bytes to this session's progress; return messages. The browser reports large files without
-    their text."""
+    """Add a file of ``size`` bytes to this session's progress; return messages.
+
+    The browser reports large files without their text.
+    """
     try:
         check_size(size)
         loaded, notes = read(data)

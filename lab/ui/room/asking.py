@@ -22,8 +22,8 @@ _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.
 
 
 def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE) -> Posed:
-    """A lesson's question as a room keeps it; ``of`` says what the question is about, ``link`` leads to the view that
-    shows the answer.
+    """Return a lesson's question in the form that a room keeps; ``of`` says what the question is about, ``link`` leads
+    to the view that shows the answer.
 
     ``kind`` is one of :func:`kinds`.
     """

@@ -95,7 +95,7 @@ def show_curves(run: TrainingRun) -> None:
 
 
 def _accuracy(run: TrainingRun) -> Figure:
-    """The chart of right answers by step, with the score of always giving the commonest answer for comparison."""
+    """Draw the share of right answers by step, and for comparison the score of always giving the commonest answer."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
     series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}

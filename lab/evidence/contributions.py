@@ -70,8 +70,10 @@ class _Way:
         self.biases += float(self.dot(b))
 
     def norm(self, norm: Norm | None, x: Tensor, eps: float) -> None:
-        """Step back over a LayerNorm, which divided ``x`` (d,) by its standard deviation; None if there is no
-        LayerNorm."""
+        """Step back over a LayerNorm, which divided ``x`` (d,) by its standard deviation.
+
+        ``norm`` is None if there is no LayerNorm.
+        """
         if norm is None:
             return
         self.bias(norm.beta)

@@ -144,8 +144,10 @@ def minimal_pairs(
 
 
 def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], most: int) -> tuple[list[AskedPair], int]:
-    """Return at most ``most`` pairs, and the number of dropped pairs; of pairs that a causal model reads alike, one is
-    kept."""
+    """Return at most ``most`` pairs, and the number of dropped pairs.
+
+    Of pairs that a causal model reads alike, one is kept.
+    """
     own: dict[tuple[tuple[int, ...], int], AskedPair] = {}
     dropped = 0
     for both in islice(drawn, _DRAWS * most):

@@ -69,8 +69,10 @@ class Effect:
 
     @property
     def counts(self) -> float:
-        """The published effect, or the smallest effect that would count; an interval must separate this effect from
-        0."""
+        """The published effect, or the smallest effect that would count.
+
+        An interval must separate this effect from 0.
+        """
         return self.bound if self.published is None else self.published
 
     @property

@@ -49,8 +49,10 @@ def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> 
 def _changed_here(
     x: Tensor, w: LayerWeights, config: ModelConfig, heads: Tensor, change: Callable[[Tensor], Steps]
 ) -> Tensor:
-    """Compute the layer's output in k runs with ``heads`` (k, 1, H) changed, (k, b, n, d); the texts x are projected
-    once."""
+    """Compute the layer's output in k runs with ``heads`` (k, 1, H) changed, (k, b, n, d).
+
+    The texts x are projected once.
+    """
     each = [forward.run_layer(x, w, config, change(heads[few])).output for few in _slices(len(heads), x, config)]
     return torch.cat(each) if each else torch.empty(0, *x.shape)
 

@@ -31,8 +31,7 @@ def unwatched(share: float) -> None:
 
 
 def by_length(encodings: Sequence[Encoding], most: Callable[[int], int]) -> Iterator[list[int]]:
-    """Yield indices of ``encodings`` in batches of equal length: at most ``most(n)`` texts of n tokens, and at least
-    one."""
+    """Yield indices of ``encodings`` in batches of equal length, with 1 to ``most(n)`` texts of n tokens."""
     groups: dict[int, list[int]] = defaultdict(list)
     for place, encoding in enumerate(encodings):
         groups[len(encoding)].append(place)

@@ -114,8 +114,10 @@ class Interventions:
                 raise ValueError(f"blocked: token {query} would have nothing left to attend to{where}.")
 
     def _blocked_anywhere(self) -> Iterator[tuple[int | None, int | None, int, int]]:
-        """All blocked links as layer, head, query, key; layer or head is None if a link is blocked in all layers or
-        heads."""
+        """All blocked links as layer, head, query, key.
+
+        Layer or head is None if a link is blocked in all layers or heads.
+        """
         yield from ((None, None, *pair) for pair in self.blocked)
         yield from ((layer, None, query, key) for layer, query, key in self.blocked_links)
         yield from self.blocked_in_heads
@@ -152,8 +154,10 @@ class Interventions:
         return replace(steps, mix_values=heads_off(zero, mean))
 
     def _hidden(self, layer: int, heads: int, n: int) -> Tensor | None:
-        """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads; None if no link is
-        blocked."""
+        """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads.
+
+        Returns None if no link is blocked.
+        """
         found = [each for each in self._blocked_anywhere() if each[0] in (None, layer)]
         if not found:
             return None
@@ -236,8 +240,10 @@ def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, wind
 
 
 def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor | None:
-    """Return a mask of the ``count`` heads or neurons of a layer that are in ``parts``, (count,); None if none of them
-    is."""
+    """Return a mask of the ``count`` heads or neurons of a layer that are in ``parts``, (count,).
+
+    Returns None if none of them is in ``parts``.
+    """
     here = [part for at, part in parts if at == layer]
     if not here:
         return None

@@ -96,8 +96,10 @@ class Memo:
             return value
 
     def _look(self, key: _Key, subject: object, begin: bool = False) -> Future[Any] | None:
-        """Return the result, finished or being made; None if no thread has begun it: with ``begin``, the caller must
-        make it."""
+        """Return the result, finished or being made.
+
+        Returns None if no thread has begun it: with ``begin``, the caller must make it.
+        """
         with self._lock:
             self._forget_gone()
             kept = self._kept.get(key)

@@ -45,8 +45,7 @@ def entry_of(trace: Trace, name: str) -> TensorEntry:
 
 
 def missing(trace: Trace, entry: TensorEntry, layer: int) -> bool:
-    """Return whether ``layer`` (from 0) lacks a tensor that other layers have: ModernBERT's first layer lacks LayerNorm
-    1."""
+    """Return whether ``layer`` (from 0) lacks a tensor of other layers, as ModernBERT's first lacks LayerNorm 1."""
     return entry.of_layer and _shape(trace, entry.name, layer) is None
 
 

@@ -92,8 +92,7 @@ def piece_counts(splits: Mapping[Pieces, int]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class MergeCandidate:
-    """Two neighbours: they occur side by side ``count`` times, and the two pieces occur ``left`` and ``right`` times in
-    all."""
+    """Two neighbours, which occur side by side ``count`` times, and in all ``left`` and ``right`` times."""
 
     pair: Pair
     count: int
@@ -111,8 +110,10 @@ class MergeCandidate:
 
 
 def candidates(splits: Mapping[Pieces, int], trainer: str, ids: Mapping[str, int]) -> tuple[MergeCandidate, ...]:
-    """Return neighbours that occur at least twice, the pair to merge next first; ties are sorted by id, as in
-    *tokenizers*."""
+    """Return neighbours that occur at least twice, the pair to merge next first.
+
+    Ties are sorted by id, as in *tokenizers*.
+    """
     pieces, found = piece_counts(splits), pair_counts(splits).items()
     every = [MergeCandidate(pair, times, pieces[pair[0]], pieces[pair[1]]) for pair, times in found if times > 1]
     return tuple(sorted(every, key=lambda each: (-each.worth(trainer), *map(ids.__getitem__, each.pair))))
@@ -173,8 +174,7 @@ def alphabet(corpus: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def learn(corpus: Mapping[str, int], trainer: str = BPE, most: int = MERGES) -> Learned:
-    """Join the best pair of neighbours everywhere, and repeat this up to ``most`` times, or until no pair occurs
-    twice."""
+    """Join the best pair of neighbours everywhere, again and again: ``most`` times, or until no pair occurs twice."""
     ids = {token: place for place, token in enumerate([UNKNOWN, *alphabet(corpus)])}
     states = [{tuple(word): times for word, times in corpus.items()}]
     merges: list[Pair] = []

@@ -52,8 +52,7 @@ class Rule:
         return tuple(length for length in self.lengths if length <= longest)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """Draw ``count`` sentences with one hidden letter each, and return them and the hidden letters, both (count,
-        length)."""
+        """Draw ``count`` sentences with a hidden letter each; return sentences and hidden letters, (count, length)."""
         import torch
 
         words = self.make(vocabulary, length, count, generator)

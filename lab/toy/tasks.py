@@ -75,8 +75,10 @@ def most_frequent(words: Tensor) -> Tensor:
 
 
 def followed_last_time(words: Tensor) -> Tensor:
-    """The token that followed each token at its last occurrence, (..., n) -> (..., n); a token that occurs for the
-    first time has no answer."""
+    """The token that followed each token at its last occurrence, (..., n) -> (..., n).
+
+    A token that occurs for the first time has no answer.
+    """
     import torch
 
     n = words.shape[-1]

@@ -244,8 +244,7 @@ def _length(plan: Plan, generator: torch.Generator) -> int:
 
 
 def _learning_rate(step: int, steps: int) -> float:
-    """Return the learning rate, which rises over the first steps, is then constant, and falls to 0 over the last
-    steps."""
+    """Return the learning rate, which rises over the first steps, stays, and falls to 0 over the last steps."""
     return _LEARNING_RATE * min(1.0, (step + 1) / _WARM_UP) * min(1.0, (steps - step) / (_DECAY * steps))
 
 

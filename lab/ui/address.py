@@ -43,8 +43,7 @@ def arrive(page: Page) -> bool:
 
 
 def names_of(page: Page) -> set[str]:
-    """The parameters that a link to ``page`` may have: the parameters in the page's record, and the parameters that
-    every page reads."""
+    """Return the parameters that a link to ``page`` may have: those in the page's record, and those of every page."""
     toy = parameters.MODE.chosen() == parameters.TOY
     names = {name for name in page.parameters if toy or not name.startswith(_TOY)} | {each.name for each in _READ}
     if toy:

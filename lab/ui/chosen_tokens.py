@@ -43,8 +43,7 @@ def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The content of the last screen: texts, tokens, the chosen query and key (from 1; 0: none), the query shown (from
-    0)."""
+    """The content of the last screen: texts, tokens, chosen query and key (from 1; 0: none), query shown (from 0)."""
 
     texts: tuple[str, str | None]
     tokens: tuple[str, ...]
@@ -71,8 +70,7 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
 
 
 def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:
-    """Choose the words of ``before`` at their new places, unless the learner has chosen other numbers since, for the
-    new text."""
+    """Choose the words of ``before`` at their new places, unless the learner has chosen places in the new text."""
     for parameter, chosen in zip((TOKEN, KEY_TOKEN), before.chosen, strict=True):
         # The learner may also be looking at a query that the lab chose when the sentence changes.
         shown = chosen - 1 if chosen else before.query if another and parameter is TOKEN else None

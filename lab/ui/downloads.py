@@ -46,8 +46,10 @@ def _that_works(but: str) -> str:
 
 
 def offer(model_id: str, megabytes: int, instead: str) -> None:
-    """Draw the offer on a page whose model is not on this server yet; until it is, the page shows the model
-    ``instead``."""
+    """Draw the offer on a page whose model is not on this server yet.
+
+    Until it is, the page shows the model ``instead``.
+    """
     found = downloads.running(model_id)
     error = None if found is None else found.error
     failed = error is not None and _asked(model_id) in st.session_state

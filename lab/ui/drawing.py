@@ -31,8 +31,7 @@ _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb":
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
-    """A figure in the form that Streamlit takes: the numbers as Arrow, the specification with its data sets as
-    bytes."""
+    """A figure in the form that Streamlit takes: the numbers as Arrow, the specification's data sets as bytes."""
 
     figure: Figure
     data: pa.Table
@@ -40,8 +39,7 @@ class _Ready:
 
     @property
     def nbytes(self) -> int:
-        """The approximate bytes that the figure keeps: the numbers, as Arrow and for the table, and the
-        specification."""
+        """The approximate bytes of the figure: the numbers, as Arrow and for the table, and the specification."""
         return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
@@ -149,8 +147,10 @@ def _clear_labels() -> None:
 
 
 def framed(key: str) -> DeltaGenerator:
-    """Make the place of a figure; :func:`show_numbers`, called in this place, has a small button in the upper right
-    corner."""
+    """Make the place of a figure.
+
+    :func:`show_numbers`, called in this place, has a small button in the upper right corner.
+    """
     return st.container(key=f"figure-{key}")
 
 

@@ -23,8 +23,7 @@ def give_back() -> None:
 
 
 def trim() -> None:
-    """Give back the free memory between small blocks of memory, too: after a text of 512 tokens, some 50 MB within 5
-    ms."""
+    """Give back the free memory between small blocks: after a text of 512 tokens, some 50 MB within 5 ms."""
     if _glibc():
         ctypes.CDLL(None).malloc_trim(0)
 

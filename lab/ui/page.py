@@ -122,8 +122,10 @@ class OpenPage:
                 strip.show(traced, self.header.about, self.header.lesson)
 
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
-        """Run any text through any model of this server; ``whose`` ("Text B: ") begins every sentence about the
-        text."""
+        """Run any text through any model of this server.
+
+        ``whose`` ("Text B: ") begins every sentence about the text.
+        """
         try:
             traced = runs.run(model_id, text, pair, changes)
         except TextError as error:
@@ -143,8 +145,7 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
-        """Return the id of the model to run: the selected model or, if the page offers it, the twin with random
-        weights."""
+        """Return the id of the model to run: the selected model, or its random twin if the page offers the twin."""
         wanted = downloads.available(self.selection[parameters.MODEL])
         if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted

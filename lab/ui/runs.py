@@ -87,8 +87,10 @@ def trained(model_id: str) -> LoadedModel:
 
 
 def that_ships(but: str = "") -> str | None:
-    """Return the default model or, if it is damaged, the first model that ships and can be read; never the model
-    ``but``."""
+    """Return the default model or, if it is damaged, the first model that ships and can be read.
+
+    Never return the model ``but``.
+    """
     from lab.models.config import CheckpointError
 
     for entry in sorted(filter(ships, CATALOGUE), key=lambda entry: entry.id != DEFAULT_MODEL):
@@ -125,8 +127,7 @@ def _loaded(model_id: str) -> LoadedModel:
 
 
 def readable(wanted: str) -> str | None:
-    """Return the model ``wanted`` if this server offers and can read it, otherwise another model that ships, or
-    None."""
+    """Return the model ``wanted`` if this server offers and can read it, else another model that ships, or None."""
     from lab.models.config import CheckpointError
 
     try:

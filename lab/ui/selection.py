@@ -113,8 +113,7 @@ def start(models: tuple[str, ...]) -> None:
 
 
 def asked(parameter: Counted) -> str | None:
-    """Return, once, the value of ``parameter`` in the visit's first link, which was read before the number of parts was
-    known."""
+    """Return, once, the value of ``parameter`` in the first link, read before the number of parts was known."""
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 

@@ -75,8 +75,7 @@ class Cuts:
         return replace(self, in_heads=self.in_heads | {(layer, head, query, key)})
 
     def token(self, token: int) -> Cuts:
-        """Return the cuts after a click on a token: the token is cut off from the watched token, then from all, then
-        healed."""
+        """Return the cuts after a click on a token: cut off from the watched token, then from all, then healed."""
         if token in self.silent:
             return self.healed(token)
         return self.healed(token).silenced(token) if token in self.unheard else self.cut_off(token)
@@ -94,15 +93,16 @@ class Cuts:
         return replace(self, unheard=self.unheard - {token}, silent=self.silent - {token})
 
     def link(self, layer: int, query: int, key: int) -> Cuts:
-        """Return the cuts after a click on a link, which cuts or heals the whole link; cuts in single heads are
-        removed."""
+        """Return the cuts after a click on a link, which cuts or heals the whole link.
+
+        Cuts in single heads are removed.
+        """
         whole = (layer, query, key)
         heads = frozenset(each for each in self.in_heads if (each[0], *each[2:]) != whole)
         return replace(self, links=self.links ^ {whole}, in_heads=heads)
 
     def in_head(self, layer: int, head: int, query: int, key: int) -> Cuts:
-        """Return the cuts after a click on a link in one head: an intact link is cut in this head, a cut link is
-        healed."""
+        """Return the cuts after a click that cuts one link in one head, or restores this link if it was cut."""
         return replace(self, in_heads=self.in_heads ^ {(layer, head, query, key)})
 
     def interventions(self, watched: int, tokens: int) -> Interventions:

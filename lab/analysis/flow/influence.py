@@ -71,8 +71,10 @@ def most_nodes(k: int, depth: int, tokens: int, *, again: bool) -> int:
 
 
 def bounded_depth(k: int, depth: int, tokens: int, *, again: bool) -> int:
-    """Return the largest depth up to ``depth`` at which no tree has more than ``MAX_NODES`` nodes; 0 if there is no
-    such depth."""
+    """Return the largest depth up to ``depth`` at which no tree has more than ``MAX_NODES`` nodes.
+
+    Returns 0 if there is no such depth.
+    """
     while depth > 0 and most_nodes(k, depth, tokens, again=again) > MAX_NODES:
         depth -= 1
     return depth

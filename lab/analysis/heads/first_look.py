@@ -67,8 +67,10 @@ def first_look_in(traced: Trace, layer: int, head: int) -> Look:
 
 @once
 def heaviest_key(traced: Trace, layer: int, head: int, query: int) -> int:
-    """Return the key, from 0, with the largest weight of a row; the query itself only if the query has all the
-    weight."""
+    """Return the key, from 0, with the largest weight of a row.
+
+    Returns the query itself only if the query has all the weight.
+    """
     row = as_heads(traced.layer(layer).attention[head : head + 1])[0, query].copy()
     row[query] = -1 if row[query] < 1 else 1
     return int(row.argmax())

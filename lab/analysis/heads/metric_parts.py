@@ -160,8 +160,10 @@ def uniform_by_length(causal: bool, threshold: float) -> Metrics:
 
 
 def contrast(values: Values, head: int) -> int | None:
-    """Return the head whose value is farthest from that of ``head``; None if there is no other head or no finite
-    value."""
+    """Return the head whose value is farthest from that of ``head``.
+
+    Returns None if there is no other head or no finite value.
+    """
     others = [other for other in range(len(values)) if other != head]
     if not others or not np.isfinite(values).all():
         return None

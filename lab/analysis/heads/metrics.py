@@ -84,16 +84,17 @@ class Cells:
         return self.lengths > 1
 
     def of_scaled(self, statistic: Callable[[Weights], Values], found: Values) -> Values:
-        """Return a statistic, proportional to the cells, of the scaled cells; ``found`` is the statistic of the
-        weights."""
+        """Return a statistic, proportional to the cells, of the scaled cells.
+
+        ``found`` is the statistic of the weights.
+        """
         # If all rows are equally long, scaling the statistic gives the same result as scaling the cells.
         return statistic(self.scaled) if self.causal else found * float(self.lengths[0])
 
 
 @lru_cache(4)
 def _triangle(n: int) -> tuple[NDArray[np.intp], Weights]:
-    """Return the places of a causal head's cells in the flattened matrix, and the lengths of the cells' rows, (c,)
-    each."""
+    """Return the places of a causal head's cells in the flattened matrix, and their rows' lengths, (c,) each."""
     return np.flatnonzero(np.tri(n)), np.repeat(np.arange(1, n + 1), np.arange(1, n + 1)).astype(np.float32)
 
 

@@ -71,8 +71,7 @@ def uniform_scores(trace: Trace, *, only_words: bool = False) -> Values:
 
 
 def untrained_seed(model_id: str) -> tuple[str, int]:
-    """Return the model whose architecture the twin has, and the twin's seed: 0, or if ``model`` is a twin, its seed
-    plus 1."""
+    """Return the model whose architecture the twin has, and the twin's seed: 0, or a twin's own seed plus 1."""
     of = twin_of(model_id)
     return (of[0], of[1] + 1) if of else (model_id, 0)
 
@@ -92,8 +91,10 @@ def best_scores(scores: Values) -> Values:
 
 @once
 def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
-    """Return the chance scores on a trace's tokens; the twin also reads these tokens; ``only_words`` as in
-    :func:`trace_patterns`."""
+    """Return the chance scores on a trace's tokens; the twin also reads these tokens.
+
+    ``only_words`` as in :func:`trace_patterns`.
+    """
     from lab.models.trace import trace_encoding
 
     untrained = trace_patterns(trace_encoding(untrained_twin(trace.model), trace.encoding), only_words=only_words)

@@ -202,8 +202,7 @@ def score_with(traced: Trace, at: tuple[int, int], pattern: str, dimensions: Seq
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A pattern's score with ``only`` the first ``counts`` (p,) dimensions, and ``without`` these dimensions, (p,)
-    each."""
+    """A pattern's score with ``only`` the first ``counts`` (p,) dimensions, and ``without`` them, (p,) each."""
 
     counts: NDArray[np.intp]
     only: Values

@@ -93,8 +93,10 @@ class NeuronSurvey:
         return self._values.nbytes + self._where.nbytes + self._positive.nbytes + 200 * len(self._places)
 
     def step(self, model: LoadedModel) -> None:
-        """Let ``model``, for which the survey was made, read the next few texts; do nothing if all texts have been
-        read."""
+        """Let ``model``, for which the survey was made, read the next few texts.
+
+        Do nothing if all texts have been read.
+        """
         with one_core(), self._lock:
             if not self.finished:
                 self._read(model, self._batches[self.done])

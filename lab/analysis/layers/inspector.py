@@ -174,8 +174,10 @@ def statistics_of(trace: Trace, cut: Cut) -> Statistics | None:
 
 
 def proven_difference(proof: Proof, cut: Cut) -> float | None:
-    """Return the largest |difference| of the tensor (all heads, this layer) from Hugging Face's; None if not
-    compared."""
+    """Return the largest |difference| of the tensor (all heads, this layer) from Hugging Face's.
+
+    Returns None if the tensor was not compared.
+    """
     name, layer = cut.entry.name.removeprefix("layer."), cut.layer if cut.entry.of_layer else None
     if name == "hidden_states" or cut.entry.name == "layer.input":
         state = cut.lead if name == "hidden_states" else cut.layer

@@ -95,8 +95,7 @@ def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[Le
 
 
 def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, fitted: bool = False) -> Prediction:
-    """Compute one cell of the grid in full: the head's prediction from the hidden state at ``place`` after
-    ``layer``."""
+    """Compute one cell of the grid in full: the prediction from the hidden state at ``place`` after ``layer``."""
     return predictions(_stopped(trace, layer, _lens_of(trace, fitted)), [place], [truth])[0]
 
 
@@ -168,8 +167,7 @@ def _row(stopped: Trace, layer: int, places: Sequence[int], truths: Sequence[int
 
 
 def _read(logits: Tensor, truths: Sequence[int | None]) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
-    """Return the best word, its probability, the true token's rank and the entropy, each (k,), from logits (k,
-    vocabulary)."""
+    """Return best word, its probability, the true token's rank and entropy, each (k,), from logits (k, vocabulary)."""
     logs = logits.double().log_softmax(-1)
     probabilities = logs.exp()
     # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of the equal

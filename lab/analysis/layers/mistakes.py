@@ -62,8 +62,10 @@ def can_be_padded(trace: Trace) -> bool:
 
 
 def place_asked(trace: Trace, token: int) -> int | None:
-    """Return the place of the prediction: ``token``, or in an encoder that cannot hide it, the last word; None if there
-    is none."""
+    """Return the place of the prediction: ``token``, or in an encoder that cannot hide it, the last word.
+
+    Returns None if there is no such place.
+    """
     if trace.model.weights.vocabulary_head is None:
         return None
     if trace.model.config.causal:

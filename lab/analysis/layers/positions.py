@@ -96,6 +96,5 @@ def sinusoids_by_distance(length: int, width: int, base: float) -> Spread:
 
 
 def spaced(count: int, most: int) -> NDArray[np.int64]:
-    """Return the first of ``count`` places and every k-th after it, at most ``most`` places, so that they fit a
-    drawing."""
+    """Return the first of ``count`` places and every k-th after it, at most ``most``, so that they fit a drawing."""
     return np.arange(0, count, max(1, math.ceil(count / most)))

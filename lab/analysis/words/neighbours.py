@@ -67,8 +67,10 @@ def is_whole(tokenizer: Tokenizer, token_id: int) -> bool:
 
 @once
 def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
-    """The ids of the whole words (see :func:`is_whole`); all ids but special ones if there are no whole words, as in a
-    toy."""
+    """The ids of the whole words (see :func:`is_whole`).
+
+    If there are no whole words, as in a toy, these are all ids but the special ones.
+    """
     special = {i for i, token in model.tokenizer.get_added_tokens_decoder().items() if token.special}
     ids = range(min(len(model.weights.embeddings.token), model.tokenizer.get_vocab_size()))
     whole = tuple(each for each in ids if is_whole(model.tokenizer, each))

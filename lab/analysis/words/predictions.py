@@ -89,8 +89,10 @@ class Prediction:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """The ids sorted by probability, (vocabulary,), the best first; if probabilities are equal, the lower id
-        first."""
+        """The ids sorted by probability, (vocabulary,), the best first.
+
+        If probabilities are equal, the lower id first.
+        """
         return np.argsort(-self.logits, kind="stable")
 
     def best(self, k: int) -> tuple[int, ...]:

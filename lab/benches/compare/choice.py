@@ -83,15 +83,19 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 
 
 def first_of(page: OpenPage) -> FirstHead:
-    """Return the function that finds the first head; for the lab's example of an intervention, it finds a head that
-    matters."""
+    """Return the function that finds the first head.
+
+    For the lab's example of an intervention, it finds a head that matters.
+    """
     example = page.selection[parameters.TEXT] == EXAMPLE[0] and page.selection[parameters.MODE] != TOY
     return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
 def _mattering(a: Trace) -> tuple[int, int]:
-    """Find the head without which the verb's probability changes most, if the runs are quick; otherwise the usual first
-    head."""
+    """Find the head without which the verb's probability changes most, if the runs are quick.
+
+    If the runs take too long, find the usual first head.
+    """
     asked, word = hidden(a, _VERB), a.token_ids[_VERB]
     soon = multiplications(a.model.config, len(a)) <= _UNASKED
     without = each_head_off(asked, _VERB, word).probabilities if soon else None

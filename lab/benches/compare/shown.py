@@ -81,8 +81,10 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def why_not(self, other: Self) -> str | None:
-        """The reason why A (self) and B (``other``) cannot be subtracted, in a few words; None if the runs can be
-        subtracted."""
+        """The reason why A (self) and B (``other``) cannot be subtracted, in a few words.
+
+        It is None if the runs can be subtracted.
+        """
 
     @abstractmethod
     def drawn(self, name: str, other: Self) -> Figure:

@@ -41,8 +41,7 @@ def show_tree(view: FlowView) -> None:
 
 
 def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw the token after the chosen layer, the tokens that it reads, the tokens that these tokens read, down to the
-    input."""
+    """Draw the token after the chosen layer, the tokens that it reads, their own targets, down to the input."""
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_down(*asked_for)

@@ -39,8 +39,10 @@ def choose_units() -> str:
 
 
 def first_head(trace: Trace, layer: int) -> int | None:
-    """Find the head to begin with, from 0: the head that the lab chooses, if it is in this layer; None once the learner
-    has chosen heads."""
+    """Find the head to begin with, from 0: the head that the lab chooses, if it is in this layer.
+
+    Returns None once the learner has chosen heads.
+    """
     found = look_head(trace)
     return found[1] if HEADS.name not in st.session_state and found[0] == layer else None
 

@@ -29,8 +29,10 @@ ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the nam
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
-    """Return the keys that get a row: all keys of a short text; in a long text, the heaviest keys, or the keys around
-    the query."""
+    """Return the keys that get a row: all keys of a short text.
+
+    In a long text, these are the heaviest keys, or the keys around the query.
+    """
     n = len(row.keys)
     if n <= KEYS:
         return list(range(n))

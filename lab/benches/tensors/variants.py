@@ -72,8 +72,7 @@ def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) 
 
 
 def _controls() -> tuple[str, str]:
-    """Let the learner choose the variant and the heads to draw: one head beside its raw map, one head alone, or all
-    heads."""
+    """Let the learner choose the variant and the heads to draw: one beside its raw map, one alone, or all."""
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",

@@ -251,8 +251,7 @@ def _names(grid: Grid) -> list[str]:
 
 
 def _grey(grid: Grid) -> list[dict[str, Any]]:
-    """Draw the cells that a causal model or a local layer hides in grey, because these cells do not exist and are not
-    zeros."""
+    """Draw cells that a causal model or a local layer hides in grey, because these cells are missing, not zero."""
     if not grid.hides:
         return []
     tooltip = {"expr": _tooltip(grid, quoted("masked"))}

@@ -72,8 +72,7 @@ def matrix_slice(
 
 
 def _format(largest: float) -> str:
-    """Return a number format: two or three digits for the largest number, equally many decimals for all, at most six
-    characters."""
+    """Return a format of at most six characters, with two or three digits for the largest number."""
     if not 1e-2 <= largest < 1e4:
         return ".0e"
     return f".{min(max(2 - math.floor(math.log10(largest)), 0), 2 if largest >= 0.1 else 3)}f"

@@ -44,8 +44,10 @@ DARK = (
 
 
 def head_colours(count: int) -> dict[str, Sequence[str]]:
-    """Return a colour for each of ``count`` heads, on light and on dark pages; after sixteen heads the colours
-    repeat."""
+    """Return a colour for each of ``count`` heads, on light and on dark pages.
+
+    After sixteen heads the colours repeat.
+    """
     return {
         "light": [LIGHT[head % len(LIGHT)] for head in range(count)],
         "dark": [DARK[head % len(DARK)] for head in range(count)],

@@ -166,8 +166,7 @@ class WordForms:
         return pack({**header, **said}, {**numbers, **marks})
 
     def table(self) -> pd.DataFrame:
-        """Return a table with a line for each layer and drawn token: the token's share, and the best word after the
-        layer."""
+        """Return a line for each layer and drawn token: the token's share, and the best word after the layer."""
         names, row = unique_names(self.tokens), np.asarray(self.share)[:, list(self.rows).index(self.watched)]
         layers, lanes = row.shape
         best = [found[0] if found else ("", np.nan) for found in self.words[1:]] or [("", np.nan)] * layers

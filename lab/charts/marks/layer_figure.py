@@ -132,8 +132,10 @@ def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
 
 
 def _chart(rows: int) -> alt.LayerChart:
-    """Return the layer's frame, the lines, the blocks on the lines and the names of the blocks; a marked block has its
-    own colours."""
+    """Return the layer's frame, the lines, the blocks on the lines and the names of the blocks.
+
+    A marked block has its own colours.
+    """
     quiet: dict[str, Any] = {"tooltip": None, "aria": False}
     ends = alt.X2("x2"), alt.Y2("y2")
     frame = of_kind("frame").mark_rect(fill=colour.SOFT_INK, fillOpacity=0.08, cornerRadius=8, **quiet)

@@ -127,8 +127,7 @@ def byte_table() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Change:
-    """A change that a stage made to a stretch of characters, and the number of times that the stage made this
-    change."""
+    """A change that a stage made to a stretch of characters, and how often the stage made this change."""
 
     before: str
     after: str

@@ -191,8 +191,7 @@ _NUMBERS = ("predicted", "log_p", "change", "gap")
 
 
 def as_tables(found: ExplanationTest) -> dict[str, pa.Table]:
-    """Return the tables for :mod:`lab.evidence.shipped`: every number of the texts' tokens, and the twin's
-    agreement."""
+    """Return the tables for :mod:`lab.evidence.shipped`: all numbers of the texts' tokens, the twin's agreement."""
     each = [text.importance for text in found.texts]
     columns: dict[str, object] = {
         "sentence": [text.sentence for text in found.texts],

@@ -211,8 +211,7 @@ def find_cases(
 def _named_by_length(
     model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield the number of each sentence that the model reads whole, and the words that :func:`named_words` finds in
-    it."""
+    """Yield the number of each sentence that the model reads whole, and its words named as by :func:`named_words`."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
     maps = model.config.layers * model.config.heads
     done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
@@ -238,8 +237,7 @@ def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean
 
 
 def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
-    """Return the word that each word attends to most, or -1: (layers · heads, words, words) -> (layers, heads,
-    words)."""
+    """Return the word that each word attends to most, or -1, (layers · heads, n, n) -> (layers, heads, n words)."""
     words = attention.shape[-1]
     attention[..., np.eye(words, dtype=bool)] = 0
     named = np.where(attention.max(-1) > 0, attention.argmax(-1), -1)
@@ -276,8 +274,7 @@ def between_words(attention: Weights, owner: NDArray[np.int64], words: int, piec
 
 
 def best_offset(distances: Sequence[int]) -> tuple[int, float]:
-    """Return the commonest distance up to :data:`FARTHEST` words, the shortest one in a tie, and its share of all
-    distances."""
+    """Return the commonest distance up to :data:`FARTHEST` words (the shortest in a tie) and its share of all."""
     counts = Counter(distance for distance in distances if 0 < abs(distance) <= FARTHEST)
     if not counts:
         return 0, 0.0

@@ -179,8 +179,7 @@ class GrammarTest:
 
 @cache
 def fixed_offsets() -> Mapping[str, tuple[int, float]]:
-    """For each relation, return the best fixed offset on half A and its share of right cases on half B, without a
-    model."""
+    """Return, for each relation, the best fixed offset on half A and its share of right cases on half B."""
     a, b = ([arc for sentence in half.sentences for arc in _arcs(sentence)] for half in halves())
     found = {}
     for relation in (published.relation for published in CLARK):

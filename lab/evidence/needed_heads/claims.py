@@ -211,8 +211,10 @@ def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
 
 
 def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
-    """Test the claims about single heads on some pairs, such as one template; a mean over all pairs may hide a
-    template's effects."""
+    """Test the claims about single heads on some pairs, such as one template.
+
+    A mean over all pairs may hide a template's effects.
+    """
     return _tested(sample, [each(sample), needed(sample)])
 
 

@@ -82,8 +82,7 @@ class Sample:
 
     @property
     def cannot(self) -> str:
-        """The reason why no claim can be tested: a model that only guesses has nothing to lose. "" if the model does
-        better than guessing."""
+        """The reason why a model that only guesses cannot be tested; "" if the model does better."""
         if p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA:
             return ""
         right = self.right.mean()

@@ -57,8 +57,7 @@ class Sublayers:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The layers whose sublayers carry most information in one direction, on half A: at the asked and the subject
-    token."""
+    """The layers whose sublayers carry most information at the asked token and at the subject, in one direction."""
 
     asked: Sublayers
     subject: Sublayers

@@ -52,8 +52,7 @@ class Relay:
 
     @property
     def most(self) -> int:
-        """The layer, from 0, of the network that leaves the least share to the attention output while the network is
-        held."""
+        """The layer, from 0, of the network that, when held, leaves the least share to the attention output."""
         return self.layer + int(self.mean[1:-1].argmin())
 
     def held(self, layer: int) -> float:
@@ -62,8 +61,7 @@ class Relay:
 
 
 def held_sets(layers: int, layer: int) -> list[range]:
-    """Return the networks that are held for each number of a :class:`Relay`: none, one at a time from ``layer`` on,
-    all."""
+    """Return the networks held for each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
     above = range(layer, layers)
     return [range(0), *(range(each, each + 1) for each in above), above]
 

@@ -154,8 +154,10 @@ def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) ->
 
 
 def names_of(asked: AskedPair) -> tuple[str, ...]:
-    """Return a name for each token that fits all pairs: its slot in the template, or its word; each word is one
-    token."""
+    """Return a name for each token that fits all pairs: its slot in the template, or its word.
+
+    Each word is one token.
+    """
     words = iter(re.findall(r"\w+|\.", TEMPLATE.frame))
     both = zip(asked.encoding.tokens, asked.encoding.special, strict=True)
     names = ((token, None if special else next(words)) for token, special in both)

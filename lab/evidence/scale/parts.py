@@ -189,8 +189,7 @@ def _from_parquet(path: Path, relation: str) -> Cases:
 
 @cache
 def _code() -> tuple[str, ...]:
-    """Return the versions of the libraries and the hash of the engine's and the counting code, which decide the
-    numbers."""
+    """Return the versions of libraries, and the hash of the engine's and the counting code; both decide the numbers."""
     return torch.__version__, np.__version__, tokenizers.__version__, code_hash(accuracy.__name__)
 
 

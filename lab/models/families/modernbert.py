@@ -134,8 +134,7 @@ class ModernBert(Family):
 
 
 def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
-    """The kind of each layer, local or global: every third layer is global and the others are local, unless config.json
-    lists the kinds."""
+    """Return the kind of each layer: every third is global, the others local, unless config.json lists the kinds."""
     every = whole_number(raw, "global_attn_every_n_layers", 3)
     named = raw.get("layer_types") or [_LOCAL if layer % every else _GLOBAL for layer in range(layers)]
     if len(named) != layers or not {*named} <= {_LOCAL, _GLOBAL}:

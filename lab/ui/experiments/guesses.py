@@ -75,8 +75,10 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
 
 
 def _scored(found: GuessScore) -> str:
-    """Say how many predictions were right, and how many blind guesses would be right; if none was, say that surprise is
-    welcome."""
+    """Say how many predictions were right, and how many blind guesses would be right.
+
+    If none was, say that surprise is welcome.
+    """
     said = (
         f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} right on average."
     )
@@ -90,8 +92,7 @@ def _choose(name: str, ask: Question) -> int | None:
 
 
 def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
-    """Return a line with a question's answer (and the question, if nobody chose), or say that the result does not
-    decide it."""
+    """Return a line with a question's answer (and the question, if nobody chose), or that the result leaves it open."""
     yours = "" if choice is None else f" You said: {ask.options[choice].text}."
     if answer is None:
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"

@@ -80,8 +80,10 @@ def show_terms(terms: Sequence[Term]) -> None:
 
 
 def defined(terms: Sequence[Term]) -> str | None:
-    """Return the meanings of these words, as Markdown for a tooltip; None if there are no words, so that no tooltip is
-    drawn."""
+    """Return the meanings of these words, as Markdown for a tooltip.
+
+    Returns None if there are no words, so that no tooltip is drawn.
+    """
     return "\n\n".join(map(_meaning, terms)) or None
 
 

@@ -40,8 +40,7 @@ def leave() -> None:
 
 
 def shapes(trace: Trace) -> dict[str, str]:
-    """Return the sizes at each stop, by the stop's name: the numbers of ids, vectors (and their width), maps, neurons,
-    words."""
+    """Return the sizes at each stop, by name: the numbers of ids, vectors (and their width), maps, neurons, words."""
     config, n = trace.model.config, len(trace)
     words = trace.model.weights.vocabulary_head is not None
     return {

@@ -22,8 +22,7 @@ def hashed(*texts: object) -> str:
 
 
 def fingerprint(question: Question) -> str:
-    """Return a hash of prompt, options, answer and explanations: if these agree, two questions have the same
-    numbers."""
+    """Return a hash of prompt, options, answer and explanations; questions with equal hashes have equal numbers."""
     return hashed(question.prompt, *question.options)
 
 

@@ -64,8 +64,10 @@ def list_of(lesson: str) -> str:
 
 
 def stored(name: str) -> Asked | None:
-    """Return the questions that this session asked under ``name``; None if there are none, or if new questions are
-    due."""
+    """Return the questions that this session asked under ``name``.
+
+    Returns None if there are none, or if new questions are due.
+    """
     kept, shown = st.session_state.get(f"_asked.{name}"), progress().shown.get(name)
     return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
 

@@ -33,8 +33,7 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kin
 
 
 def kinds(question: Question) -> tuple[Kind, ...]:
-    """Return the kinds of answer that a class can give: always an option, and a number or a place if the question has
-    one."""
+    """Return the kinds of answer that a class can give: an option, and a number or a place if the question has one."""
     more = {Kind.NUMBER: question.number, Kind.PLACE: question.place}
     return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 

@@ -105,8 +105,7 @@ def _asking(trace: Trace, *, first: bool) -> str:
 
 
 def _followed(asked: PredictionView) -> Candidate:
-    """The word whose probability is tracked: the text's own word if the model ranks it high enough, otherwise the
-    model's best word."""
+    """Let the learner choose the word to track: at first the text's own word if its rank is high, else the best."""
     offered = {each.token_id: each for each in asked.best(_OFFERED)}
     truth = asked.truth
     start = 0

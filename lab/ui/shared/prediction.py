@@ -81,8 +81,10 @@ def cannot_predict(model: LoadedModel) -> str | None:
 
 
 def look(page: OpenPage, plain: Trace) -> PredictionView | None:
-    """Draw the sentence, in which clicks hide words or choose a place; return the view, or None if no word is
-    hidden."""
+    """Draw the sentence, in which clicks hide words or choose a place.
+
+    Return the view, or None if no word is hidden.
+    """
     if plain.model.config.causal:
         return _look_ahead(page, plain)
     mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]

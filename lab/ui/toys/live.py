@@ -25,8 +25,10 @@ _lock = threading.Lock()
 
 
 def finished_run(plan: Plan) -> TrainingRun | None:
-    """Return the whole training of this plan, if the server has done it for any visit and still keeps it; otherwise
-    None."""
+    """Return the whole training of this plan, if the server has done it for any visit and still keeps it.
+
+    Returns None otherwise.
+    """
     with _lock:
         return _finished.get(plan)
 

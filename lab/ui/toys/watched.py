@@ -37,8 +37,10 @@ class LiveTraining:
     asked: bool = field(default_factory=toy_runs.training_asked)
 
     def train_if_asked(self) -> TrainingRun | None:
-        """If the learner asked for it, train and rerun the page, even if the step begins with a question; otherwise
-        return the run."""
+        """If the learner asked for it, train and rerun the page, even if the step begins with a question.
+
+        Otherwise return the run.
+        """
         run = toy_runs.run_of(self.plan)
         if self.asked and (run is None or not run.latest.finished):
             with self.place:

@@ -57,7 +57,7 @@ class Sublayers:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The layers whose sublayers carry most information at the asked token and at the subject, in one direction."""
+    """For one direction, the layers with the most information on half A: at the asked token and at the subject."""
 
     asked: Sublayers
     subject: Sublayers

@@ -1,1 +1,1 @@
-"""Functions from arrays to arrays, computed from a trace. Nothing here draws on a screen."""
+"""Functions from arrays to arrays, computed from a trace. No module of this package draws on the screen."""

@@ -64,7 +64,7 @@ class Step:
     models
         "causal" or "masked" if only such models have the step, "" if every model has it.
     was
-        Names of the step in old links, or of steps that were joined with it.
+        The names that the step has in old links, and the names of former steps that are now part of this step.
     """
 
     id: str

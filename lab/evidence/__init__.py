@@ -1,1 +1,1 @@
-"""Claims of papers about heads, measured over many sentences. Nothing here draws on a screen."""
+"""Claims of papers about heads, measured over many sentences. No module of this package draws on the screen."""

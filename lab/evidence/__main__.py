@@ -28,11 +28,11 @@ from lab.models.loading import load_model
 
 
 class Refused(RuntimeError):
-    """The command cannot be carried out; the message says why."""
+    """Raised if the command cannot be carried out; the message gives the reason."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 for success, 1 if work was lost, 2 if it is refused."""
+    """Run the command and return its exit code: 0 for success, 1 if work was lost, 2 if the command is refused."""
     asked = _parser().parse_args(arguments)
     try:
         _grammar(asked)

@@ -1,7 +1,8 @@
 """The hash of the code that makes a result: a module and all modules of the lab that it imports.
 
-Comments, docstrings, blank lines and layout at the ends of lines do not count: they change no number. So a result goes
-stale when the code that measures it changes, and only then. The hash is the same under every version of Python.
+Comments, docstrings, blank lines and layout at the ends of lines do not count: they do not change any measured number.
+So a result becomes stale only when the code that measures the result changes. The hash is the same under every version
+of Python.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def code_hash(module: str) -> str:
 
 
 def _file(name: str) -> Path | None:
-    """The file of a module or a package of the lab; None for a name that is neither."""
+    """Return the file of a module or package of the lab; None if the name is neither a module nor a package."""
     path = _ROOT.joinpath(*name.split("."))
     return next((each for each in (path.with_suffix(".py"), path / "__init__.py") if each.is_file()), None)
 
@@ -46,7 +47,10 @@ def _text(name: str) -> str:
 
 
 def _imports(name: str) -> Iterator[str]:
-    """The lab's modules that a module may import at run time. Names imported from a package may be modules, too."""
+    """Return the modules of the lab that a module may import at run time.
+
+    Names imported from a package may be modules, too.
+    """
     for node in _run(ast.parse(_text(name))):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.startswith("lab."))
@@ -56,7 +60,7 @@ def _imports(name: str) -> Iterator[str]:
 
 
 def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node of a tree except those under ``if TYPE_CHECKING``."""
+    """Yield every node of a syntax tree except the nodes under ``if TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
@@ -65,7 +69,7 @@ def _run(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bare(text: str) -> str:
-    """A source without its docstrings, comments and blank lines."""
+    """Return source code without its docstrings, comments and blank lines."""
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:

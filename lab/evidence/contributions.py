@@ -1,4 +1,5 @@
-"""Split a logit into the amounts that each head, each feed-forward network and the embeddings add to it directly.
+"""Split a logit into the amounts that each head, each feed-forward network and the embeddings add to the logit
+directly.
 
 Two scales depend on the text: the standard deviations that LayerNorm divides by, and the share of its input that a
 neuron of BERT's language-modelling head passes on. Both keep their values from the run. Then the path from each part to
@@ -22,7 +23,7 @@ from lab.models.weights import Norm
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """The amounts that the parts of a model add to one logit at one place.
+    """The amounts that the parts of a model add to one logit at one token.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class _Way:
         self.direction, self.biases = direction.double(), float(bias)
 
     def dot(self, x: Tensor) -> Tensor:
-        """The amounts (...) that the vectors x (..., d) add to the logit."""
+        """Return the amounts (...) that the vectors x (..., d) add to the logit."""
         return x.double() @ self.direction
 
     def bias(self, b: Tensor) -> None:
@@ -69,7 +70,10 @@ class _Way:
         self.biases += float(self.dot(b))
 
     def norm(self, norm: Norm | None, x: Tensor, eps: float) -> None:
-        """Step back over a LayerNorm, which divided ``x`` (d,) by its standard deviation; None is no LayerNorm."""
+        """Step back over a LayerNorm, which divided ``x`` (d,) by its standard deviation.
+
+        ``norm`` is None if there is no LayerNorm.
+        """
         if norm is None:
             return
         self.bias(norm.beta)
@@ -89,7 +93,7 @@ def contributions(trace: Trace, place: int, word: int) -> Contributions:
     Raises
     ------
     ValueError
-        For a model without a vocabulary head, or a run with interventions.
+        For a model without a vocabulary head, or for a run with interventions.
     """
     if not trace.interventions.changes_nothing:
         raise ValueError("contributions are those of a plain run; this one carries interventions.")
@@ -120,12 +124,12 @@ def contributions(trace: Trace, place: int, word: int) -> Contributions:
 
 
 def _from_logit(trace: Trace, place: int, word: int) -> _Way:
-    """The path back from a logit to the input of the language-modelling head."""
+    """Follow the path back from a logit to the input of the language-modelling head."""
     head, x = trace.model.vocabulary_head, trace.output[place]
     way = _Way(head.decoder[word], torch.zeros(()) if head.bias is None else head.bias[word])
     if head.norm is None:
         return way
-    w, b = cast("tuple[Tensor, Tensor]", (head.w, head.b))  # BERT's head has all three or none
+    w, b = cast("tuple[Tensor, Tensor]", (head.w, head.b))  # BERT's head has all three weights or none
     dense = forward.linear(x, w, b)
     active = forward.activate(dense, head.activation)
     way.norm(head.norm, active, trace.model.config.norm_eps)

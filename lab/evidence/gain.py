@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def normalised_gain(before: float, after: float) -> float | None:
-    """g = (after − before) / (1 − before): the share of the missing points gained (Hake 1998); None if before is 1.
+    """g = (after − before) / (1 − before): the share of the missing points gained (Hake 1998); None if ``before`` is 1.
 
     >>> round(normalised_gain(0.52, 0.73), 2)
     0.44

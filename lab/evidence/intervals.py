@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 LEVEL = 0.95
 # Number of bootstrap draws, twice the number of Michel et al. 2019.
 DRAWS = 2000
-_AT_ONCE = 500  # draws of some hundred units: 2 MB
+_AT_ONCE = 500  # draws of some hundred units, counted at once: 2 MB
 Interval = tuple[float, float]
 
 
 def wilson(right: float, count: int, level: float = LEVEL) -> Interval:
-    """The interval of a share, ``right`` of ``count`` (Wilson 1927).
+    """Return the interval of a share, ``right`` of ``count`` (Wilson 1927).
 
     Unlike the usual ± √(p(1 − p)/n), Wilson's interval never leaves [0, 1] and never shrinks to nothing.
 
@@ -48,7 +48,7 @@ def draws(units: int, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
 
 
 def spread(drawn: ArrayLike, level: float = LEVEL) -> NDArray[np.float64]:
-    """The ends of the interval with the middle ``level`` of the draws, (times, …) -> (2, …): low and high.
+    """Return the ends of the interval with the middle ``level`` of the draws, (times, …) -> (2, …): low and high.
 
     Draws without a value (nan: none of the drawn sentences has a case) are left out.
     """
@@ -56,7 +56,7 @@ def spread(drawn: ArrayLike, level: float = LEVEL) -> NDArray[np.float64]:
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL, times: int = DRAWS, seed: int = 0) -> NDArray[np.float64]:
-    """The interval of a mean over units, (units, …) -> (2, …): low and high."""
+    """Return the interval of a mean over units, (units, …) -> (2, …): low and high."""
     array = np.asarray(values, dtype=np.float64)
     flat = draws(len(array), times, seed) @ array.reshape(len(array), -1) / len(array)
     return spread(flat, level).reshape(2, *array.shape[1:])
@@ -68,7 +68,8 @@ def crossed_draws(*factors: ArrayLike, times: int = DRAWS, seed: int = 0) -> Ite
     A factor (units,) gives the level of each unit: the document of a sentence, or the noun that a pair shares with
     other pairs. Units that share a level are not independent. So the levels of each factor are drawn, as many as there
     are, and a unit's count is the product of its levels' counts (the pigeonhole bootstrap: Owen & Eckles 2012, §2).
-    With one factor this is the cluster bootstrap. Sums over units vary at least as much between draws as in truth.
+    With one factor this is the cluster bootstrap. Sums over units vary between draws at least as much as between real
+    samples.
     """
     levels = [np.unique(np.asarray(factor), return_inverse=True)[1] for factor in factors]
     random = np.random.default_rng(seed)
@@ -106,13 +107,13 @@ class TestFamily:
 
 
 def family_of(drawn: ArrayLike) -> TestFamily:
-    """The intervals and p-values of k effects, from all their draws ``drawn`` (times, k)."""
+    """Return the intervals and p-values of k effects, from all their draws ``drawn`` (times, k)."""
     low, high = spread(drawn)
     return TestFamily(low, high, holm(p_above(drawn)))
 
 
 def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:
-    """The probability of a draw of ``least`` or less, (times, …) -> (…): one-sided, never 0.
+    """Return the probability of a draw of ``least`` or less, (times, …) -> (…): one-sided, never 0.
 
     Both the counted draws and all draws are increased by 1, for the sample itself (Davison & Hinkley 1997, §4.2).
     """
@@ -121,9 +122,10 @@ def p_above(drawn: ArrayLike, least: float = 0.0) -> NDArray[np.float64]:
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """The p-values of a family corrected for its size (Holm 1979), in the order given.
+    """Return the p-values of a family corrected for its size (Holm 1979), in the order given.
 
-    The smallest of k p-values is multiplied by k, the next by k − 1 and so on; none becomes smaller than the last one.
+    The smallest of k p-values is multiplied by k, the next by k − 1 and so on; no corrected value is smaller than the
+    one before it.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]

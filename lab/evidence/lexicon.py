@@ -96,7 +96,7 @@ _WE: tuple[Forms, ...] = (("They",), ("We",), ("I",), ("He",), ("She",))
 
 @dataclass(frozen=True)
 class Template:
-    """A frame and the words for its slots.
+    """A sentence frame and the words for its slots.
 
     Attributes
     ----------
@@ -110,7 +110,8 @@ class Template:
         The slot whose word has the number (singular or plural) of the sentence; all other words with two forms have
         the opposite number.
     forms
-        The slot that holds the two forms for the blank, and the index of the first of them in its words' forms.
+        The slot that holds the two forms for the blank, and the index of the first of these forms among the forms of a
+        word in this slot.
     decided_after
         True if the deciding word comes after the blank, where a causal model does not see it.
     """

@@ -1,6 +1,6 @@
 """Find a model's best heads for the jobs that papers describe, measured over many sentences.
 
-The jobs of a shipped model's heads come with it (``heads.json`` beside its weights, written by
+The jobs of a shipped model's heads ship with the model (``heads.json`` beside the weights, written by
 ``python -m training.evaluation.notable``); other models are measured on request.
 """
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 FILE = "heads.json"
-# A head's score must be this far above chance (the condition of Voita et al. 2019, §5.2, for "syntactic heads").
+# The least distance of a head's score from chance (the condition of Voita et al. 2019, §5.2, for "syntactic heads").
 BETTER = 0.1
 _MOST = 3  # heads a job
-_LENGTHS = range(6, 25)  # words of the sentences that patterns are measured on
+_LENGTHS = range(6, 25)  # the number of words in sentences on which patterns are measured
 _PERIOD, _SEEDS = 50, range(8)
 
 
@@ -111,13 +111,13 @@ JOBS: tuple[HeadJob, ...] = (
 
 
 def shipped(model: LoadedModel) -> tuple[Notable, ...] | None:
-    """The jobs of a model's heads, if they ship in its folder; else None."""
+    """Return the jobs of a model's heads if a record ships in the model's folder; else None."""
     return in_folder(model.source) if isinstance(model.source, Path) else None
 
 
 @cache
 def in_folder(folder: Path) -> tuple[Notable, ...] | None:
-    """The heads with a job, read from a folder that need not hold a model; None if the folder has no record."""
+    """Read the heads with a job from a folder that need not hold a model; return None if the folder has no record."""
     path = folder / FILE
     return from_record(json.loads(path.read_text("utf-8"))["jobs"]) if path.is_file() else None
 
@@ -132,7 +132,7 @@ def from_record(jobs: Mapping[str, Any]) -> tuple[Notable, ...]:
 
 
 def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
-    """The jobs and their heads for JSON, rounded to three decimals; layers and heads count from 1."""
+    """Return the jobs and their heads for JSON, rounded to three decimals; layers and heads count from 1."""
     return {
         each.job.id: {
             "chance": None if each.chance is None else round(each.chance, 3),
@@ -143,7 +143,7 @@ def as_record(found: tuple[Notable, ...]) -> dict[str, Any]:
 
 
 def job_of(found: tuple[Notable, ...], layer: int, head: int) -> tuple[Notable, Doing] | None:
-    """The job in which a head is farthest above chance; None for a head without a job."""
+    """Return the job in which a head is farthest above chance; None for a head without a job."""
     own = [(each, doing) for each in found for doing in each.heads if (doing.layer, doing.head) == (layer, head)]
     return max(own, key=lambda pair: _above(pair[1].score, pair[0].chance), default=None)
 
@@ -153,7 +153,7 @@ def _above(score: float, chance: float | None) -> float:
 
 
 def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
-    """The best job, in words, of each head with a job, by layer and head from 0."""
+    """Return the best job, in words, of each head with a job, by layer and head from 0."""
     places = {(doing.layer, doing.head) for each in found or () for doing in each.heads}
     best = {place: job_of(found or (), *place) for place in places}
     return {place: own[0].job.does for place, own in best.items() if own is not None}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BLANK = "_"
 _SHARED = ("noun", "verb")
-# The most sentences to draw for each wanted pair; if few of them fit the vocabulary, there are fewer pairs.
+# The most sentences to draw for each wanted pair; if few of the sentences fit the vocabulary, there are fewer pairs.
 _DRAWS = 25
 
 
@@ -106,18 +106,19 @@ class PairSet:
     refused: dict[str, str]
 
     def of(self, template: str) -> tuple[AskedPair, ...]:
-        """The pairs of one template."""
+        """Return the pairs of one template."""
         return tuple(each for each in self.pairs if each.pair.template == template)
 
     def half(self, half: int) -> tuple[AskedPair, ...]:
-        """The pairs of one half, 0 or 1."""
+        """Return the pairs of one half, 0 or 1."""
         return tuple(each for each in self.pairs if each.pair.half == half)
 
 
 def minimal_pairs(
     model: LoadedModel, each: int = 80, seed: int = 0, templates: Sequence[Template] = TEMPLATES
 ) -> PairSet:
-    """``each`` pairs of every template (480 in all, 400 for a causal model), fewer if the vocabulary lacks words.
+    """Draw ``each`` pairs of every template (480 in all, 400 for a causal model), or fewer if the vocabulary lacks
+    words.
 
     A template's pairs depend only on the seed and the vocabulary, not on the other templates.
 
@@ -143,7 +144,10 @@ def minimal_pairs(
 
 
 def _of_template(model: LoadedModel, drawn: Iterable[Sequence[MinimalPair]], most: int) -> tuple[list[AskedPair], int]:
-    """At most ``most`` pairs, and the number of dropped ones; pairs that a causal model reads alike are kept once."""
+    """Return at most ``most`` pairs, and the number of dropped pairs.
+
+    Of pairs that a causal model reads alike, one is kept.
+    """
     own: dict[tuple[tuple[int, ...], int], AskedPair] = {}
     dropped = 0
     for both in islice(drawn, _DRAWS * most):
@@ -166,14 +170,14 @@ def can_be_asked(model: LoadedModel) -> None:
 
 
 def draw(template: Template, rng: np.random.Generator) -> Iterator[tuple[MinimalPair, MinimalPair]]:
-    """Every choice of words once, in random order, each as a singular and a plural sentence."""
+    """Yield every choice of words once, in random order, as a singular and a plural sentence."""
     names, options = zip(*template.slots.items(), strict=True)
     sizes = [len(each) for each in options]
     for number in rng.permutation(prod(sizes)):
         at = np.unravel_index(number, sizes)
         words = {name: option[place] for name, option, place in zip(names, options, at, strict=True)}
         if len(set(words.values())) < len(words):
-            continue  # "the boy near the boys"
+            continue  # such as "the boy near the boys", where both nouns are the same word
         half = int(at[names.index("noun")]) % 2
         yield _pair(template, words, 0, half), _pair(template, words, 1, half)
 
@@ -202,9 +206,9 @@ def shared_words(pairs: Sequence[MinimalPair]) -> tuple[NDArray[np.int64], NDArr
 
 
 def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
-    """The pair as ``model`` reads it; None unless each of its words is one piece of the vocabulary.
+    """Return the pair as ``model`` reads it; None unless each of its words is one piece of the vocabulary.
 
-    Also None for a causal model if the deciding word comes after the blank.
+    For a causal model, also return None if the deciding word comes after the blank.
     """
     found = []
     for text, form in ((pair.text, pair.good), (pair.text, pair.bad), (pair.other, pair.good)):
@@ -229,7 +233,7 @@ def ask(model: LoadedModel, pair: MinimalPair) -> AskedPair | None:
 
 
 def _in_pieces(model: LoadedModel, text: str) -> Encoding | None:
-    """The text as the model reads it; None unless each word of it is one known piece."""
+    """Return the text as the model reads it; None unless each word of it is one known piece."""
     try:
         found = encode(model.tokenizer, model.config, text)
     except TextError:
@@ -241,14 +245,14 @@ def _in_pieces(model: LoadedModel, text: str) -> Encoding | None:
 
 
 def _differences(one: Encoding, two: Encoding) -> list[int]:
-    """The places at which two encodings of equal length differ; none if their lengths differ."""
+    """Return the places at which two encodings of equal length differ; none if their lengths differ."""
     if len(one) != len(two):
         return []
     return [at for at, (a, b) in enumerate(zip(one.token_ids, two.token_ids, strict=True)) if a != b]
 
 
 def before(encoding: Encoding, place: int) -> Encoding:
-    """The tokens before ``place``."""
+    """Return the tokens before ``place``."""
     return replace(
         encoding,
         tokens=encoding.tokens[:place],
@@ -262,5 +266,5 @@ def before(encoding: Encoding, place: int) -> Encoding:
 
 
 def encodings(pairs: Sequence[AskedPair]) -> list[Encoding]:
-    """The encoding of each pair."""
+    """Return the encoding of each pair."""
     return [each.encoding for each in pairs]

@@ -1,4 +1,5 @@
-"""Published results for comparison with the experiments; relations are named as in the papers' treebank and in ours."""
+"""Published results for comparison with the experiments; relations have their names in the papers' treebank and in
+ours."""
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ class PublishedAgreement:
 
 
 _NOBODY = float("nan")
-# By the ids of lab.evidence.lexicon. BLiMP has one figure for all its subjects and verbs.
+# The keys are the ids of the templates in lab.evidence.lexicon. BLiMP has one figure for all its subjects and verbs.
 AGREEMENT = {
     "simple": PublishedAgreement(1.00, 0.96, 0.864, 0.909),
     "prepositional": PublishedAgreement(0.85, 0.85, _NOBODY, _NOBODY),

@@ -51,7 +51,7 @@ class Provenance:
 
 
 def commit() -> str:
-    """The hash of the checked-out commit, with a + if a file of the lab differs from it; "" without git.
+    """Return the hash of the checked-out commit, with a + if a file of the lab differs from it; "" without git.
 
     Changed result files do not count, because they are not part of the measuring code.
     """
@@ -68,7 +68,7 @@ def commit() -> str:
 
 @once
 def model_hash(model: LoadedModel) -> str:
-    """SHA-256 of the weights, configuration and tokenizer of a model; its name does not matter."""
+    """SHA-256 of the weights, configuration and tokenizer of a model; the model's name does not matter."""
     found = hashlib.sha256()
     if isinstance(model.source, Path):
         for path in sorted([*model.source.glob("*.safetensors"), *(model.source / name for name in _READ)]):
@@ -83,7 +83,7 @@ def model_hash(model: LoadedModel) -> str:
 
 
 def folder(experiment: str, model_id: str, root: Path = RESULTS) -> Path:
-    """The folder with the tables of a result, one Parquet file each."""
+    """Return the folder with the tables of a result, one Parquet file for each table."""
     return root / experiment / model_id
 
 
@@ -95,7 +95,7 @@ def write(where: Path, tables: Mapping[str, pa.Table], made: Provenance) -> None
 
 
 def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
-    """The tables of a result for the model and the data with these hashes; None if there is no fresh result."""
+    """Return the tables of a result for the model and the data with these hashes; None if there is no fresh result."""
     tables = {path.stem: pq.read_table(path) for path in sorted(where.glob("*.parquet"))}
     made = [provenance(table) for table in tables.values()]
     fresh = all(each is not None and (each.model, each.data) == (model, data) for each in made)
@@ -104,7 +104,7 @@ def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
 
 @dataclass(eq=False)
 class Results(Generic[Found]):
-    """The results of an experiment, by model: shipped ones, and ones measured since this process began.
+    """The results of an experiment, by model: shipped results, and results measured since this process began.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Results(Generic[Found]):
     found: dict[str, Found] = field(default_factory=dict)
 
     def known(self, model: LoadedModel) -> Found | None:
-        """The result that ships with ``model`` or was measured in this process; else None."""
+        """Return the result that ships with ``model`` or was measured in this process; else None."""
         key = model_hash(model)
         if key not in self.found:
             tables = read(folder(self.experiment, model.id), key, self.data_hash())
@@ -148,7 +148,7 @@ class Results(Generic[Found]):
 
 
 def provenance(table: pa.Table) -> Provenance | None:
-    """The provenance recorded in a table's metadata; None if there is none."""
+    """Return the provenance recorded in a table's metadata; None if there is none."""
     said = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     names = tuple(Provenance.__dataclass_fields__)
     return Provenance(**{name: said[name] for name in names}) if all(name in said for name in names) else None

@@ -41,9 +41,10 @@ class Sentence(NamedTuple):
 
 
 def read_conllu(path: str | Path) -> list[Sentence]:
-    """The sentences of a CoNLL-U file, plain or packed by xz.
+    """Read the sentences of a CoNLL-U file, plain or packed by xz.
 
-    "don't" is two words, "do" and "n't". Words that are not spelt (8.1, of the enhanced graph) are left out.
+    "don't" is two words, "do" and "n't". Words that the text does not spell (such as 8.1, from the enhanced graph) are
+    left out.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
 
 @cache
 def ewt() -> tuple[Sentence, ...]:
-    """The sentences of :data:`EWT` that have more than one word."""
+    """Return the sentences of :data:`EWT` that have more than one word."""
     return tuple(sentence for sentence in read_conllu(EWT) if len(sentence.words) > 1)
 
 
@@ -116,8 +117,8 @@ def gum() -> Half:
 def halves_of(path: str | Path) -> tuple[Half, Half]:
     """Split a file into every other document, A, and the rest, B: to choose on one half and report on the other.
 
-    Documents are sorted by genre, so both halves have all genres, but no document is in both. A file with a single
-    document is cut in the middle, and each of its sentences counts as a document.
+    Documents are sorted by genre, so both halves have all genres, but no document is in both. If a file has one
+    document, that is cut in the middle, and each of its sentences counts as a document.
     """
     documents = read_documents(path)
     if len(documents) == 1:
@@ -139,5 +140,5 @@ def ewt_hash() -> str:
 
 
 def file_hash(*paths: Path) -> str:
-    """SHA-256 of treebank files, by which results for other sentences are told apart."""
+    """Return the SHA-256 of treebank files, which tells results for different sentences apart."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()

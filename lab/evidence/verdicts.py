@@ -10,7 +10,7 @@ ALPHA = 0.05
 
 
 class Verdict(Enum):
-    """The outcome for a published effect in the model on screen."""
+    """The outcome of testing a published effect in the model on screen."""
 
     SAME = "same direction"
     SMALLER = "smaller"
@@ -28,7 +28,7 @@ HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 @dataclass(frozen=True)
 class Effect:
-    """An effect as published and as measured here; both are positive in the direction of the paper's effect.
+    """A published effect and its measured value; both are positive in the direction of the paper's effect.
 
     Attributes
     ----------
@@ -69,7 +69,10 @@ class Effect:
 
     @property
     def counts(self) -> float:
-        """The published effect, or the smallest effect that would count; an interval must separate it from 0."""
+        """The published effect, or the smallest effect that would count.
+
+        An interval must separate this effect from 0.
+        """
         return self.bound if self.published is None else self.published
 
     @property
@@ -82,7 +85,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and the part of the rule that gave it, in a sentence."""
+    """A verdict, and a sentence with the part of the rule that gave the verdict."""
 
     verdict: Verdict
     why: str
@@ -103,7 +106,7 @@ effect. **Same direction**: the interval holds the published effect, or nothing 
 
 
 def judge(effect: Effect) -> Judged:
-    """The verdict on an effect, by :data:`RULE`."""
+    """Return the verdict on an effect, by :data:`RULE`."""
     if reason := _untestable(effect):
         return Judged(Verdict.NOT_TESTABLE, reason)
     ends = f"from {effect.low:.3f} to {effect.high:.3f}"
@@ -118,7 +121,7 @@ def judge(effect: Effect) -> Judged:
 
 
 def _beside_the_paper(effect: Effect, ends: str) -> Judged:
-    """The verdict on an effect that is clearly above 0, by its size."""
+    """Return the verdict on an effect that is clearly above 0, by its size."""
     if effect.published is None:
         return Judged(Verdict.SAME, "Clearly above 0; the paper reports no figure on this scale.")
     theirs = f"the paper’s effect is {effect.published:.3f}"
@@ -130,7 +133,7 @@ def _beside_the_paper(effect: Effect, ends: str) -> Judged:
 
 
 def _unclear(effect: Effect, ends: str) -> Judged:
-    """The verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
+    """Return the verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
     if effect.high < 0:
         return Judged(Verdict.OPPOSITE, f"The whole 95 % interval, {ends}, is below 0.")
     if effect.high >= effect.counts:
@@ -149,7 +152,7 @@ def _unclear(effect: Effect, ends: str) -> Judged:
 
 
 def _untestable(effect: Effect) -> str:
-    """The reason why an effect cannot be tested, in a sentence; "" if it can be tested."""
+    """Return a sentence that says why an effect cannot be tested; "" if the effect can be tested."""
     if not effect.untestable and effect.count < FEW:
         return f"There are {effect.count} cases: too few."
     return effect.untestable

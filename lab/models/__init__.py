@@ -1,1 +1,1 @@
-"""Models: loading, the forward pass, traces and proofs. Nothing here draws on a screen."""
+"""Models: loading, the forward pass, traces and proofs. No module of this package draws on the screen."""

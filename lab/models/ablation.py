@@ -21,9 +21,10 @@ from lab.models.weights import LayerWeights
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# How many numbers of (batch, H, n, n) and (batch, n, d_ff) to hold at once; a layer holds five times as many: 60 MB.
+# At most this many numbers of (batch, H, n, n) or (batch, n, d_ff) at once; a layer holds five times as many: 60 MB.
 _NUMBERS_AT_ONCE = 3_000_000
-# A function from layer l and the heads that change in each of k runs, (k, 1, H) bool, to the steps; the 1 is for texts.
+# A function that returns the steps of a layer, given the layer and the heads to change in each of k runs, (k, 1, H)
+# bool, where the 1 is the axis of texts.
 HeadChange = Callable[[int, Tensor], Steps]
 
 
@@ -35,12 +36,12 @@ def _slices(count: int, x: Tensor, config: ModelConfig) -> list[slice]:
 
 
 def _each(chosen: Tensor) -> Tensor:
-    """Masks with one of the k ``chosen`` (H,) heads in each run, (k, 1, H)."""
+    """Return masks for k runs, (k, 1, H): each has one of the k ``chosen`` (H,) heads."""
     return torch.eye(len(chosen), dtype=torch.bool)[chosen][:, None]
 
 
 def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> Tensor:
-    """The layer's output for all ``runs`` (k, b, n, d)."""
+    """Compute the layer's output for all ``runs`` (k, b, n, d)."""
     each = [forward.run_layer(runs[few], w, config, steps).output for few in _slices(len(runs), runs, config)]
     return torch.cat(each) if each else runs
 
@@ -48,14 +49,17 @@ def _layer(runs: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps) -> 
 def _changed_here(
     x: Tensor, w: LayerWeights, config: ModelConfig, heads: Tensor, change: Callable[[Tensor], Steps]
 ) -> Tensor:
-    """The layer's output with ``heads`` (k, 1, H) changed in k runs, (k, b, n, d); the texts x are projected once."""
+    """Compute the layer's output in k runs with ``heads`` (k, 1, H) changed, (k, b, n, d).
+
+    The texts x are projected once.
+    """
     each = [forward.run_layer(x, w, config, change(heads[few])).output for few in _slices(len(heads), x, config)]
     return torch.cat(each) if each else torch.empty(0, *x.shape)
 
 
 @torch.inference_mode()
 def change_each_head(model: LoadedModel, stream: Tensor, change: HeadChange, others: Sequence[Steps] = ()) -> Tensor:
-    """The last hidden states of b texts with head h of layer l changed, for every l and h: (L, H, b, n, d).
+    """Return the last hidden states of b texts with head h of layer l changed, for every l and h: (L, H, b, n, d).
 
     Layer l starts from the plain ``stream`` (L+1, b, n, d), so layers below a change are never computed twice; this
     saves half the work of running each change alone. ``others`` are the steps of each unchanged layer, with which
@@ -77,8 +81,8 @@ def change_heads_at(
 ) -> Tensor:
     """The last hidden states at one token of each text with each of k ``chosen`` (L, H) heads changed, (k, b, d).
 
-    Heads are in the order of layers; ``places`` (b,) are the tokens, from 0. ``others`` may change each token only
-    separately, as in :func:`lab.models.one_token.layer_at`.
+    Heads are in the order of layers; ``places`` (b,) are the tokens, from 0. ``others`` may change each token
+    separately, but not combine tokens, as in :func:`lab.models.one_token.layer_at`.
     """
     config, last = model.config, model.config.layers - 1
     runs, w = _through(model, stream, change, chosen, others, last), model.weights.layers[last]
@@ -93,7 +97,7 @@ def change_heads_at(
 def _through(
     model: LoadedModel, stream: Tensor, change: HeadChange, chosen: Tensor, others: Sequence[Steps], depth: int
 ) -> Tensor:
-    """The runs after the first ``depth`` layers, with each chosen head of these layers changed, (k, b, n, d)."""
+    """Return the states of k runs after the first ``depth`` layers, each with one chosen head changed, (k, b, n, d)."""
     runs = torch.empty(0, *stream.shape[1:])
     for number, w in enumerate(model.weights.layers[:depth]):
         fresh = _changed_here(stream[number], w, model.config, _each(chosen[number]), partial(change, number))
@@ -102,7 +106,7 @@ def _through(
 
 
 def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
-    """The last hidden state with head h of layer l switched off, for every l and h: (L, H, n, d).
+    """Return the last hidden state with head h of layer l switched off, for every l and h: (L, H, n, d).
 
     Raises ValueError for a trace that already carries interventions.
     """
@@ -117,7 +121,7 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
 
 @torch.inference_mode()
 def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tensor:
-    """The input of the output heads with one of ``neurons`` of ``layer`` set to 0 at every token, (k, n, d).
+    """Return the input of the output heads with one of ``neurons`` of ``layer`` set to 0 at every token, (k, n, d).
 
     Layers below are not computed again. Raises ValueError for a trace that already carries interventions.
     """

@@ -31,7 +31,7 @@ def unwatched(share: float) -> None:
 
 
 def by_length(encodings: Sequence[Encoding], most: Callable[[int], int]) -> Iterator[list[int]]:
-    """The places of ``encodings`` in batches of equal length; at most ``most(n)`` texts of n tokens, at least one."""
+    """Yield indices of ``encodings`` in batches of equal length, with 1 to ``most(n)`` texts of n tokens."""
     groups: dict[int, list[int]] = defaultdict(list)
     for place, encoding in enumerate(encodings):
         groups[len(encoding)].append(place)
@@ -56,7 +56,7 @@ def batch_inputs(model: LoadedModel, encodings: Sequence[Encoding]) -> tuple[Ten
 
 
 def embed_batch(model: LoadedModel, encodings: Sequence[Encoding]) -> Tensor:
-    """The first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
+    """Return the first layer's input of texts of equal length, (b, n, d). Raises ValueError if their lengths differ."""
     ids = batch_inputs(model, encodings)
     return forward.embed(*ids, model.weights.embeddings, model.config.norm_eps).output
 
@@ -73,7 +73,7 @@ def layer_attentions(model: LoadedModel, encodings: Sequence[Encoding]) -> Itera
 
 @torch.inference_mode()
 def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions = _NOTHING) -> Tensor:
-    """The residual streams of texts of equal length, (L+1, b, n, d), with the same ``changes`` made to all.
+    """The residual streams of texts of equal length, (L+1, b, n, d), with the same ``changes`` made to every text.
 
     Raises ValueError for patches, which apply to a single text, and for a head or token that does not exist.
     """
@@ -82,7 +82,7 @@ def run_batch(model: LoadedModel, encodings: Sequence[Encoding], changes: Interv
 
 
 def _start(model: LoadedModel, encodings: Sequence[Encoding], changes: Interventions) -> tuple[Tensor, list[Steps]]:
-    """The first layer's input (b, n, d), and the steps of each layer."""
+    """Return the first layer's input (b, n, d), and the steps of each layer."""
     config, n = model.config, len(encodings[0])
     if changes.patches:
         raise ValueError("a patch overwrites one text; run_batch changes all texts alike.")
@@ -96,8 +96,8 @@ def _start(model: LoadedModel, encodings: Sequence[Encoding], changes: Intervent
 def run_batch_at(
     model: LoadedModel, encodings: Sequence[Encoding], places: Tensor, changes: Interventions = _NOTHING
 ) -> Tensor:
-    """The last hidden states of :func:`run_batch` at one token of each text, ``places`` (b,) from 0: (b, d)."""
-    if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may combine tokens of a layer
+    """Return the last hidden states of :func:`run_batch` at one token of each text, ``places`` (b,) from 0: (b, d)."""
+    if changes != Interventions(zero_heads=changes.zero_heads):  # other changes may combine tokens
         return of_token(run_batch(model, encodings, changes)[-1], places)[:, 0]
     x, steps = _start(model, encodings, changes)
     return model_at(x, model.weights, places, steps)
@@ -124,7 +124,7 @@ def rerun_batch(model: LoadedModel, plain: Tensor, changes: Interventions, at: i
 
 @torch.inference_mode()
 def contexts(model: LoadedModel, stream: Tensor) -> Tensor:
-    """The context vectors of each head in plain runs with this ``stream`` (L+1, b, n, d), (L, b, H, n, d_k)."""
+    """Return the context vectors of each head in plain runs with this ``stream`` (L+1, b, n, d), (L, b, H, n, d_k)."""
     layers = model.weights.layers
     return torch.stack([forward.run_layer(stream[i], w, model.config).attention.context for i, w in enumerate(layers)])
 

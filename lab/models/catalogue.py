@@ -66,7 +66,7 @@ _TWIN = re.compile(r"(.+), random weights \(seed ([0-9]{1,9})\)")
 
 
 class ModelUnavailable(RuntimeError):
-    """The model is not available right now; the message gives the reason and a way out."""
+    """Raised if the model is not available right now; the message gives the reason and a remedy."""
 
 
 def ships(entry: ModelCard) -> bool:
@@ -75,16 +75,16 @@ def ships(entry: ModelCard) -> bool:
 
 
 def twin_id(model_id: str, seed: int) -> str:
-    """The id of a model's twin with random weights; see :mod:`lab.models.twin`."""
+    """Return the id of a model's twin with random weights; see :mod:`lab.models.twin`."""
     return f"{model_id}, random weights (seed {seed})"
 
 
 def twin_of(model_id: str) -> tuple[str, int] | None:
-    """The model and the seed of a twin's id, as given to :func:`twin_id`; None for any other id."""
+    """Return the model and the seed that :func:`twin_id` made into an id; None if the id is not a twin's id."""
     found = _TWIN.fullmatch(model_id)
     return (found[1], int(found[2])) if found else None
 
 
 def card(model_id: str) -> ModelCard | None:
-    """The catalogue's entry for ``model_id``, or None."""
+    """Return the catalogue's entry for ``model_id``, or None if there is no such entry."""
     return next((entry for entry in CATALOGUE if entry.id == model_id), None)

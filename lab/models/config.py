@@ -8,16 +8,16 @@ ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that this lab cannot read; the message names the tensor or setting, and a remedy."""
+    """Raised if this lab cannot read a checkpoint; the message names the tensor or setting, and a remedy."""
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The numbers that shape a model. ``width`` is d_model, ``ffn_width`` d_ff, ``head_width`` d_k.
+    """The numbers that determine the shape of a model. ``width`` is d_model, ``ffn_width`` d_ff, ``head_width`` d_k.
 
-    causal    true if a token sees itself and earlier tokens, never later ones (GPT-2)
-    pre_norm  true if LayerNorm comes before each sublayer (GPT-2, ModernBERT), not after the residual sum (BERT)
-    window    the number of tokens to either side that a token sees in a local layer (ModernBERT); None without such
+    causal    true if a token sees itself and earlier tokens, never later ones (GPT-2) pre_norm  true if LayerNorm comes
+    before each sublayer (GPT-2, ModernBERT), not after the residual sum (BERT) window    the number of tokens to either
+    side that a token sees in a local layer (ModernBERT); None if no layer is local
     """
 
     family: str
@@ -34,7 +34,7 @@ class ModelConfig:
     pre_norm: bool = False
     window: int | None = None
     gated: bool = False  # a third matrix of the feed-forward network multiplies the neurons (ModernBERT)
-    biases: bool = True  # False for ModernBERT, whose matrices and LayerNorms here get biases of 0
+    biases: bool = True  # False for ModernBERT, which has no biases: the lab sets them to 0
     scaled_scores: bool = True
     position_offset: int = 0  # RoBERTa's first position is 2: its padding id + 1
 

@@ -1,4 +1,5 @@
-"""Limit the number of simultaneous computations to the number of cores; others wait instead of slowing them down."""
+"""Limit the number of simultaneous computations to the number of cores; further computations wait instead of slowing
+the running ones down."""
 
 from __future__ import annotations
 
@@ -18,10 +19,10 @@ Found = TypeVar("Found")
 
 COUNT = os.cpu_count() or 1
 _CORES = threading.BoundedSemaphore(COUNT)
-# A separate semaphore for long work, so that a page never waits for it; the machine also lets the page go first.
+# A separate semaphore for long work, so that a page never waits for long work; the machine also lets the page go first.
 _BEHIND = threading.BoundedSemaphore(COUNT)
 _held = threading.local()
-# Seconds in which a waiting thread wakes up; without this pause, the thread that frees a core takes it again.
+# Seconds of pause in which a waiting thread wakes up; without a pause, the thread that frees a core takes it again.
 _MOMENT = 0.001
 
 
@@ -40,7 +41,7 @@ def one_core() -> Iterator[None]:
 
 
 def give_way() -> None:
-    """Free the core that this thread holds, and wait for a core again; for use between short parts of long work.
+    """Free the core that this thread holds, and wait for a core again; call this between short parts of long work.
 
     Waiting threads go first. A thread without a core only waits for a moment.
     """
@@ -51,11 +52,11 @@ def give_way() -> None:
 def on_every_core(
     work: Callable[[Item], Found], items: Sequence[Item], tell: Callable[[int], None] = lambda done: None
 ) -> list[Found]:
-    """The results of ``work`` for each item, in order, computed on all cores with the lowest priority.
+    """Compute ``work`` for each item on all cores, with the lowest priority, and return the results in order.
 
     ``tell`` receives, in this thread, the number of items done. An exception that ``tell`` or a part raises ends the
-    work after the parts that are running. While ``tell`` waits, only the parts already started are finished. Meanwhile
-    this thread frees the core that it holds.
+    work after the parts that are running. If ``tell`` waits, the pool finishes the parts that it has and gets no new
+    parts. Until all work is done, this thread does not hold a core.
     """
 
     def part(item: Item) -> Found:
@@ -95,7 +96,7 @@ def no_core() -> Iterator[None]:
 def step_back() -> None:
     """Give this thread and all threads that it starts the lowest priority, permanently.
 
-    Only Linux has a separate priority for each thread; elsewhere nothing changes.
+    Only Linux has a separate priority for each thread; on other systems, this function does nothing.
     """
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

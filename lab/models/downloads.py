@@ -8,7 +8,10 @@ from lab.models.jobs import Job
 
 
 def start(entry: ModelCard) -> Job:
-    """Begin the download of ``entry``, or join it. Parts of a stopped download are kept and not fetched again."""
+    """Begin the download of ``entry``, or join the download if it is already running.
+
+    Parts of a stopped download are kept and not fetched again.
+    """
 
     def fetch(job: Job) -> None:
         hub.download(entry, job.tell)
@@ -17,7 +20,7 @@ def start(entry: ModelCard) -> Job:
 
 
 def running(model_id: str) -> Job | None:
-    """The running or failed download of a model; None if there is none, or if the download is complete."""
+    """Return the running or failed download of a model; None if there is none, or if the download is complete."""
     return jobs.running(_key(model_id))
 
 

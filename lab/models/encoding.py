@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TextError(ValueError):
-    """The text cannot be encoded; the message is written for the learner."""
+    """Raised if the text cannot be encoded; the message is written for the learner."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Encoding:
 
 
 def word_of(tokenizer: Tokenizer, token_id: int) -> str:
-    """A word of the vocabulary in a readable form, as used for every token on screen outside lesson 1.
+    """Return a word of the vocabulary in the readable form that tokens have on screen, except in lesson 1.
 
     WordPiece tokens are unchanged ("##ing"). Byte-level BPE tokens are decoded, with their space as ␣ ("␣cat" for
     "Ġcat"), unless their bytes alone are not readable text.
@@ -67,15 +67,14 @@ def clean(text: str) -> str:
 def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
     """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at the model's limit.
 
-    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if
-    nothing is left to read.
+    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read.
     """
     text, pair = clean(text), clean(pair) if pair and pair.strip() else None
     if not text.strip():
         raise TextError("There is no text yet. Type a sentence, or pick one of the examples.")
     full = tokenizer.encode(text, pair)
     if config.max_tokens < len(full):
-        # A private copy: truncation is a setting of the tokenizer, which all sessions share.
+        # Use a private copy of the tokenizer, because truncation is a setting and all sessions share the tokenizer.
         limited = type(tokenizer).from_str(tokenizer.to_str())
         limited.enable_truncation(config.max_tokens, strategy="longest_first")
         kept = limited.encode(text, pair)
@@ -100,7 +99,8 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
 
 
 def padded(tokenizer: Tokenizer, config: ModelConfig, encoding: Encoding, count: int) -> Encoding | None:
-    """``encoding`` with ``count`` padding tokens at its end, like a shorter text of a batch (Devlin et al. 2019).
+    """Return ``encoding`` with ``count`` padding tokens at the end, like a shorter text in a batch (Devlin et al.
+    2019).
 
     None for a tokenizer without a padding token, or if the model's limit leaves no room.
     """

@@ -1,8 +1,9 @@
 """A fitted lens: for each layer one affine map that guesses the last hidden state from the state after this layer.
 
 Belrose et al. 2023, "Eliciting Latent Predictions from Transformers with the Tuned Lens", train the maps by gradient
-descent; here they come from a ridge regression (``training/lens.py``). The model's own head then reads the guess. The
-maps have a separate folder, because they are not part of the model, which is identified by its weights alone.
+descent; here they come from a ridge regression (``training/lens.py``). The model's own vocabulary head then reads the
+guessed state. The maps have a separate folder, because they are not part of the model, which is identified by its
+weights alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class FittedLens:
     b: Tensor
 
     def guess(self, states: Tensor, layer: int) -> Tensor:
-        """The last hidden states as guessed from the hidden states after ``layer``, (..., d) -> (..., d)."""
+        """Return the last hidden states as guessed from the hidden states after ``layer``, (..., d) -> (..., d)."""
         return states @ self.w[layer] + self.b[layer]
 
 
@@ -61,8 +62,8 @@ class MeasuredLens:
     """The quality of each kind of lens on ``places`` words of text that were not used for fitting.
 
     ``untrained`` is a lens from the states of the untrained twin to the trained model's last state, as a measure of
-    guessing without any of the model's layers. ``in_sight`` is the agreement of the plain and the fitted lens at words
-    of a BERT that are not hidden, where nothing was fitted; None for GPT-2, which predicts at every word.
+    what can be guessed without the model's trained layers. ``in_sight`` is the agreement of the plain and the fitted
+    lens at words of a BERT that are not hidden, where nothing was fitted; None for GPT-2, which predicts at every word.
     """
 
     places: int
@@ -73,7 +74,7 @@ class MeasuredLens:
 
 
 def fitted_lens(model: LoadedModel) -> FittedLens | None:
-    """The fitted lens of ``model``, read once; None for toys, twins and folders without a lens.
+    """Return the fitted lens of ``model``, read once; None for toys, twins and folders without a lens.
 
     Raises :class:`CheckpointError` if the file is damaged or is for a model of another shape.
     """
@@ -82,7 +83,7 @@ def fitted_lens(model: LoadedModel) -> FittedLens | None:
 
 
 def measured(model: LoadedModel) -> MeasuredLens | None:
-    """The quality of a model's fitted lens, measured when the lens was made; None for a model without a lens.
+    """Return the quality of a model's fitted lens, measured when the lens was made; None for a model without a lens.
 
     Raises :class:`CheckpointError` if the record cannot be read.
     """

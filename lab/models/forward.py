@@ -79,7 +79,7 @@ def layer_norm(x: Tensor, norm: Norm, eps: float) -> Tensor:
 
 
 def linear(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
-    """x·W + b with W (in, out), as in the papers; torch's fused kernel needs W transposed."""
+    """Return x·W + b with W (in, out), as in the papers; torch's fused kernel needs W transposed."""
     return functional.linear(x, w.T, b)
 
 
@@ -96,7 +96,7 @@ def activate(x: Tensor, name: str) -> Tensor:
 def embed(token_ids: Tensor, segment_ids: Tensor, position_ids: Tensor, w: EmbeddingWeights, eps: float) -> Embeddings:
     """Token + position + segment vectors, then LayerNorm (Devlin et al. 2019, §3, figure 2).
 
-    Ids are (n,) integers. GPT-2 has neither segments nor this LayerNorm, ModernBERT no positions here.
+    Ids are (n,) integers. GPT-2 has neither segments nor this LayerNorm, and ModernBERT adds no position vectors.
     """
     token = total = w.token[token_ids]
     segment = None if w.segment is None else w.segment[segment_ids]
@@ -233,7 +233,7 @@ def feed_forward(x: Tensor, w: LayerWeights, activation: str, steps: Steps = PAP
 
 
 def post_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
-    """BERT's layer: LayerNorm(x + attention(x)), then the same around the FFN (§3.1, post-norm)."""
+    """BERT's layer: y = LayerNorm(x + attention(x)), then LayerNorm(y + FFN(y)) (§3.1, post-norm)."""
     attention = self_attention(x, w, config, steps)
     attention_residual = x + attention.output
     assert w.norm_1 is not None  # post-norm layers have both
@@ -245,7 +245,7 @@ def post_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Step
 
 
 def pre_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
-    """GPT-2's layer: x + attention(LayerNorm(x)), then the same with the FFN (Radford et al. 2019, §2.3)."""
+    """GPT-2's layer: y = x + attention(LayerNorm(x)), then y + FFN(LayerNorm(y)) (Radford et al. 2019, §2.3)."""
     normed = None if w.norm_1 is None else layer_norm(x, w.norm_1, config.norm_eps)
     attention = self_attention(x if normed is None else normed, w, config, steps)
     middle = x + attention.output
@@ -265,7 +265,8 @@ def run_model(
 ) -> Tensor:
     """The residual stream through all layers, (L+1, n, d): the embeddings' output ``x``, then each layer's output.
 
-    ``steps`` has the steps of each layer; by default all are the paper's. ``patch`` may change any state of the stream.
+    ``steps`` has the steps of each layer; by default all steps are those of the paper. ``patch`` may change any state
+    of the stream.
     """
     config = weights.config
     stream = torch.empty(config.layers + 1, *x.shape)

@@ -44,7 +44,7 @@ class GradientParts:
 
 @torch.inference_mode()
 def parts(model: LoadedModel, stream: Tensor) -> GradientParts:
-    """The parts of plain runs with this residual ``stream`` (L+1, b, n, d)."""
+    """Return the parts of plain runs with this residual ``stream`` (L+1, b, n, d)."""
     layers = [forward.run_layer(stream[i], w, model.config) for i, w in enumerate(model.weights.layers)]
     return GradientParts(
         stream,
@@ -64,7 +64,8 @@ def gradients(
     """
     config, batch, n = model.config, len(encodings), len(encodings[0])
     with torch.inference_mode(False), torch.enable_grad():
-        # Add zeros to each part; the gradient with respect to these zeros equals the gradient for the part.
+        # Add zeros to each part, because the gradient with respect to the zeros equals the gradient with respect to the
+        # part.
         add = GradientParts(
             residual=_nothing(config.layers + 1, batch, n, config.width),
             attention=_nothing(config.layers, batch, n, config.width),
@@ -88,7 +89,7 @@ def gradients(
 def word_gradients(
     model: LoadedModel, encoding: Encoding, vectors: Tensor, place: int, read: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The gradient of a number with respect to the vector that each token has in the look-up table.
+    """Return the gradient of a number with respect to the vector that each token has in the look-up table.
 
     ``vectors`` (b, n, e) replace the tokens' own vectors in b runs; positions and segments come from the text.
     ``read`` takes the last hidden states (b, d) of the token at ``place``, from 0, and returns a number for each run.

@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 
 from lab.models.catalogue import ModelCard, ModelUnavailable
 
-# The files to request. None of them can contain a pickle or code.
+# The files to request. Files of these kinds cannot contain a pickle or code.
 WANTED = (
     "config.json",
     "model.safetensors",
@@ -32,13 +32,13 @@ _VOCABULARIES = (("tokenizer.json",), ("vocab.txt",), ("vocab.json", "merges.txt
 _NETWORK_ERRORS = (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, HTTPError, ConnectionError)
 
 
-# A function that receives the megabytes that have arrived, and the megabytes in all.
+# A function that receives the number of megabytes that have arrived, and the number of all megabytes.
 Seen = Callable[[float, int], None]
 
 
 @dataclass(frozen=True)
 class Download:
-    """A planned download: its files and their total size."""
+    """A planned download: the files and the total size of the files."""
 
     files: tuple[str, ...]
     megabytes: int
@@ -52,7 +52,7 @@ def _unavailable(entry: ModelCard, error: BaseException) -> ModelUnavailable:
 
 
 def cached(entry: ModelCard) -> Path | None:
-    """The folder of an earlier complete download, or None. Never uses the network.
+    """Return the folder of an earlier complete download, or None if there is none. Never uses the network.
 
     The folder is checked, because the Hub's client also returns folders of incomplete downloads.
     """
@@ -64,7 +64,7 @@ def cached(entry: ModelCard) -> Path | None:
 
 
 def _complete(folder: Path) -> bool:
-    """True if all necessary files are there: the configuration, every shard, a vocabulary."""
+    """Return whether all necessary files are in the folder: the configuration, every shard, a vocabulary."""
     shards = {"model.safetensors"}
     index = folder / "model.safetensors.index.json"
     if index.is_file():
@@ -91,7 +91,7 @@ def plan(entry: ModelCard) -> Download:
 
 
 def _counting(seen: Seen, planned: Download) -> Any:
-    """A progress bar for the Hub's client that draws nothing and calls ``seen``.
+    """Return a progress bar for the Hub's client that draws nothing and calls ``seen``.
 
     The client has one bar for bytes received and one for bytes written, and may count in either; the fuller bar counts.
     """
@@ -100,7 +100,7 @@ def _counting(seen: Seen, planned: Download) -> Any:
 
     class Counting(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
-            self.bytes = options.get("unit") == "B"  # not the bar that counts files
+            self.bytes = options.get("unit") == "B"  # false for the bar that counts files
             super().__init__(*args, **{**options, "disable": True})
 
         def update(self, n: float | None = 1) -> bool | None:

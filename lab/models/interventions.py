@@ -1,7 +1,7 @@
 """Changes that a learner may make to a forward pass.
 
-A page or a notebook gives :class:`Interventions` for the whole run. They replace steps of the pass from
-outside (:class:`lab.models.forward.Steps`); without changes, the pass uses the paper's own steps.
+A page or a notebook gives :class:`Interventions` for the whole run. Interventions replace steps of the forward pass
+from outside (:class:`lab.models.forward.Steps`); without changes, the pass uses the paper's own steps.
 """
 
 from __future__ import annotations
@@ -114,7 +114,10 @@ class Interventions:
                 raise ValueError(f"blocked: token {query} would have nothing left to attend to{where}.")
 
     def _blocked_anywhere(self) -> Iterator[tuple[int | None, int | None, int, int]]:
-        """All blocked links as layer, head, query, key; layer or head is None if all are meant."""
+        """All blocked links as layer, head, query, key.
+
+        Layer or head is None if a link is blocked in all layers or heads.
+        """
         yield from ((None, None, *pair) for pair in self.blocked)
         yield from ((layer, None, query, key) for layer, query, key in self.blocked_links)
         yield from self.blocked_in_heads
@@ -127,7 +130,7 @@ class Interventions:
         return replace(self, blocked=self.blocked | pairs)
 
     def steps(self, layer: int, config: ModelConfig, n: int) -> Steps:
-        """The steps of layer ``layer`` for ``n`` tokens."""
+        """Return the steps of layer ``layer`` for ``n`` tokens."""
         if self.changes_nothing:
             return PAPER
         steps = Steps(
@@ -151,7 +154,10 @@ class Interventions:
         return replace(steps, mix_values=heads_off(zero, mean))
 
     def _hidden(self, layer: int, heads: int, n: int) -> Tensor | None:
-        """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads; None if none."""
+        """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads.
+
+        Returns None if no link is blocked.
+        """
         found = [each for each in self._blocked_anywhere() if each[0] in (None, layer)]
         if not found:
             return None
@@ -161,7 +167,7 @@ class Interventions:
         return mask
 
     def embeddings(self, w: EmbeddingWeights) -> EmbeddingWeights:
-        """The look-up tables for the run; a table of positions or segments that is switched off has only zeros.
+        """Return the look-up tables for the run; a table of positions or segments that is switched off has only zeros.
 
         Rotary positions have no table; :meth:`steps` switches them off.
         """
@@ -172,7 +178,7 @@ class Interventions:
         return w
 
     def patch(self, x: Tensor, layer: int) -> Tensor:
-        """The stream (n, d) at ``layer`` with the patches of this layer applied."""
+        """Return the stream (n, d) at ``layer`` with the patches of this layer applied."""
         for patch in self.patches:
             if patch.layer == layer:
                 x = x.index_copy(0, torch.tensor([patch.token]), patch.vector[None])
@@ -182,7 +188,7 @@ class Interventions:
 def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
     """The step :func:`lab.models.forward.mix_values` with heads switched off at the *input* of W_O.
 
-    zero  (..., H) bool, heads whose context becomes 0
+    zero (..., H) bool, heads whose context becomes 0
     mean  (..., H) bool, heads whose context becomes its mean over this sentence's tokens
     """
 
@@ -234,7 +240,10 @@ def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, wind
 
 
 def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor | None:
-    """A mask of a layer's ``count`` heads or neurons that are among ``parts``, (count,); None if none is."""
+    """Return a mask of the ``count`` heads or neurons of a layer that are in ``parts``, (count,).
+
+    Returns None if none of them is in ``parts``.
+    """
     here = [part for at, part in parts if at == layer]
     if not here:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 Work = Callable[["Job"], None]
 # A function that returns whether a person waiting for a job is still there. Two watchers of one person are equal.
 Watcher = Callable[[], bool]
-# Seconds that a job continues without a watcher, because reloading a page takes a moment.
+# Seconds that a job continues without a watcher, because a watcher who reloads the page is gone for a moment.
 GRACE = 3.0
 # The most jobs at rest, and the most seconds of rest; jobs at rest keep their models and results in memory.
 RESTING, RESTS = 3, 1800.0
@@ -18,15 +18,15 @@ _LOOK = 1.0  # seconds between two checks for watchers
 
 
 class Stopped(RuntimeError):
-    """Raised in the work of a job that should end."""
+    """Raised inside the work of a job that should end."""
 
 
 @dataclass(eq=False)
 class Job:
     """Running work, or failed work with its ``error``. ``planned``, the amount of work, is 0 at first.
 
-    A watched job rests when all its watchers have gone: then ``resting`` is true. ``waiting`` is true if the job has
-    not begun because other jobs go first.
+    A job that had watchers rests when all its watchers have gone: then ``resting`` is true. ``waiting`` is true if the
+    job has not begun because other jobs go first.
     """
 
     key: Hashable
@@ -53,7 +53,7 @@ class Job:
         return now - self._seen >= GRACE
 
     def watch(self, watcher: Watcher) -> None:
-        """Continue also as long as ``watcher`` is there."""
+        """Add a watcher: the job also continues as long as ``watcher`` is there."""
         self._watchers.add(watcher)
 
     def rest(self) -> None:
@@ -81,7 +81,7 @@ class Job:
                 _RESTING.remove(self)
 
     def stop(self) -> None:
-        """End the job at its next call of :meth:`tell`; another job with its key may begin at once."""
+        """End the job at its next call of :meth:`tell`; another job with the same key may begin at once."""
         with _LOCK:
             self._stopped.set()
             _forget(self)
@@ -129,11 +129,11 @@ def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watche
 
 
 def running(key: Hashable) -> Job | None:
-    """The job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
+    """Return the job for ``key`` that is running, at rest or failed; None if there is none, or if it is complete."""
     return _RUNNING.get(key)
 
 
 def _forget(gone: Job) -> None:
-    """Remove a job from the running ones; the caller must hold the lock."""
+    """Remove a job from the running jobs; the caller must hold the lock."""
     if _RUNNING.get(gone.key) is gone:
         del _RUNNING[gone.key]

@@ -13,7 +13,10 @@ from lab.models.weights import LayerWeights
 
 @dataclass(frozen=True, eq=False)
 class LayerTrace:
-    """Every tensor of one layer. Layers count from 0; shapes as in :mod:`lab.models.forward`."""
+    """Every tensor of one layer.
+
+    Layers count from 0; the letters in shapes mean the same as in :mod:`lab.models.forward`.
+    """
 
     index: int
     weights: LayerWeights

@@ -161,10 +161,10 @@ def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
-    """The fast tokenizer, from ``tokenizer.json``, or built by Hugging Face from the vocabulary files."""
+    """Return the fast tokenizer, from ``tokenizer.json``, or built by Hugging Face from the vocabulary files."""
     path = folder / "tokenizer.json"
     if path.exists():
-        # Check the JSON first, because the library raises a bare Exception for JSON that is not a tokenizer.
+        # Check the JSON first, because the library raises a bare Exception if the JSON does not describe a tokenizer.
         described = read_json(path).get("model")
         if not isinstance(described, dict) or not described.get("vocab"):
             raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")

@@ -22,7 +22,7 @@ from lab.models.cores import one_core
 
 # The most bytes to keep. In a shipped model, a changed run of 32 tokens takes 0.3 MB, and a class needs about 40 such
 # runs at once; layer maps, thumbnails and cells of eight texts take 20 MB, surveys 10 MB. In bert-base on 512 tokens, a
-# changed run takes 20 MB and maps of all kinds 170 MB. Layers of runs are kept separately, in lab/models/trace.py.
+# changed run takes 20 MB and maps of all kinds 170 MB. The layers of runs are kept separately, in lab/models/trace.py.
 ROOM = 200_000_000
 Subject = TypeVar("Subject")
 Rest = ParamSpec("Rest")
@@ -73,12 +73,13 @@ class Memo:
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._making: dict[_Key, Future[Any]] = {}
-        # Addresses of deleted subjects. Their results are dropped before any look-up, as an address may be used again.
+        # Addresses of deleted subjects. The results of subjects that are gone are dropped before any look-up, because
+        # the address of a subject may be reused.
         self._gone: deque[int] = deque()
         self._known: set[int] = set()
 
     def get(self, subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
-        """The result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
+        """Return the result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
         key = (id(subject), asked)
         while True:
             found = self._look(key, subject)
@@ -91,11 +92,14 @@ class Memo:
             try:
                 value: Result = found.result()
             except CancelledError:
-                continue  # the thread that made it was stopped, or failed, so try again
+                continue  # the thread that was making the result was stopped or has failed, so try again
             return value
 
     def _look(self, key: _Key, subject: object, begin: bool = False) -> Future[Any] | None:
-        """The finished or coming result; None if nobody has begun it: with ``begin``, the caller then must make it."""
+        """Return the result, finished or being made.
+
+        Returns None if no thread has begun it: with ``begin``, the caller must make it.
+        """
         with self._lock:
             self._forget_gone()
             kept = self._kept.get(key)

@@ -22,7 +22,7 @@ def no_rotation(x: Tensor, base: float) -> Tensor:
 
 
 def no_mask(scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
-    """Let every token see all tokens, also later ones, or ones beyond the window of a local layer."""
+    """Let every token see all tokens, including later tokens and tokens outside the window of a local layer."""
     return scaled_scores
 
 

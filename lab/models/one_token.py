@@ -1,6 +1,6 @@
-"""Compute a layer's output at one token or a few, as in the last layer of a run that predicts one word.
+"""Compute a layer's output at one token or a few tokens; the last layer of a run that predicts one word needs no more.
 
-For the other tokens, only keys and values are needed, a quarter of the layer's work.
+The other tokens then need only keys and values, a quarter of the layer's work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def of_token(x: Tensor, places: Tensor) -> Tensor:
 
 
 def read_by_heads(x: Tensor, w: LayerWeights, config: ModelConfig) -> Tensor:
-    """The input of self-attention: the layer's input, after LayerNorm if the layer has one before attention."""
+    """Return the input of self-attention: the layer's input, after LayerNorm if the layer has one before attention."""
     return x if not config.pre_norm or w.norm_1 is None else forward.layer_norm(x, w.norm_1, config.norm_eps)
 
 

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-4
 RELATIVE_TOLERANCE = 1e-5
-# How many places are compared at once, with the scores of all words.
+# The number of places at which the scores of all words are compared at once.
 _PLACES = 64
 # The most numbers of any other step to compare at once: 2 MB.
 _NUMBERS = 2**19
 
-# The order of a run's steps; the first step that differs is the broken one.
+# The order of a run's steps; the first step that differs is the broken step.
 _ORDER = (
     "input_norm",
     "query",
@@ -60,7 +60,7 @@ _ORDER = (
 class ProofRow:
     """One step. ``difference`` is max |ours − theirs|, ``largest`` is max |theirs|.
 
-    A step passes if the difference is at most 1e-4 or a hundred-thousandth of its largest value:
+    A step passes if the difference is at most 1e-4 or a hundred-thousandth of the step's largest value:
     float32 has seven digits, and GPT-2's residual stream reaches the thousands.
     """
 
@@ -96,7 +96,7 @@ class Proof:
         return max(row.difference for row in self.rows)
 
     def frame(self) -> pd.DataFrame:
-        """The table of the proof's badge; layers count from 0."""
+        """Return the table of the proof's badge; layers count from 0."""
         import pandas as pd
 
         return pd.DataFrame([{**vars(row), "passed": row.passed} for row in self.rows])
@@ -109,7 +109,7 @@ def proof_of(trace: Trace) -> Proof:
 
 
 def _row(step: str, layer: int | None, shape: tuple[int, ...], pairs: Iterable[tuple[Tensor, Tensor]]) -> ProofRow:
-    """The row of a step that comes in parts, as pairs of our part and theirs."""
+    """Make the row of a step that is compared part by part; each pair holds our part and Hugging Face's part."""
     apart, largest = [], [0.0]
     for mine, other in pairs:
         if mine.shape != other.shape:
@@ -126,7 +126,7 @@ def _row(step: str, layer: int | None, shape: tuple[int, ...], pairs: Iterable[t
 
 
 def _largest(values: Tensor) -> float:
-    """The largest absolute value; nan if one value is nan."""
+    """Return the largest absolute value; nan if one value is nan."""
     least, most = values.aminmax()
     return max(-least.item(), most.item())
 
@@ -156,7 +156,7 @@ def _reference_attention(trace: Trace, layer: int, query: Tensor, key: Tensor) -
 
 
 def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str, Tensor]) -> list[ProofRow]:
-    """The rows of a layer that has just run; ``theirs`` has its steps as read by the hooks."""
+    """Return the rows of a layer that has just run; ``theirs`` has the layer's steps as read by the hooks."""
     config, w = trace.model.config, trace.model.weights.layers[layer]
     for i, step in enumerate(("query", "key", "value")):
         packed = theirs[step]
@@ -173,7 +173,7 @@ def _compared_layer(trace: Trace, layer: int, base: nn.Module, theirs: dict[str,
 
 
 def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], ReferenceRun]:
-    """The rows of the embeddings and of all layers, and the reference's run.
+    """Return the rows of the embeddings and of all layers, and the reference's run.
 
     Each layer is compared as soon as it has run, so that only one layer is in memory at a time.
     """
@@ -195,7 +195,7 @@ def _beside_reference(trace: Trace, base: nn.Module) -> tuple[list[ProofRow], Re
         rows.extend(_compared_layer(trace, layer, base, steps))
 
     every = {*embeddings.values(), *(place for layer in inside for place in layer.values())}
-    # Take the core before listening; otherwise a listening thread and a thread that holds the core could deadlock.
+    # Take the core before listening; otherwise a thread that listens and a thread that holds the core could deadlock.
     with one_core(), listening(base, every) as read, after_each_layer(base, paths, compare):
         run = reference_run(trace, attentions=False)
     ours, n = trace.embeddings, len(trace)

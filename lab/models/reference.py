@@ -40,7 +40,8 @@ _LOADED: WeakKeyDictionary[LoadedModel, nn.Module] = WeakKeyDictionary()
 
 
 def reference(model: LoadedModel) -> nn.Module:
-    """Hugging Face's own module of ``model``'s checkpoint, with exactly the checkpoint's heads, loaded by their code.
+    """Hugging Face's own module of ``model``'s checkpoint, with exactly the checkpoint's heads, loaded by Hugging
+    Face's code.
 
     The module is loaded once. It shares the lab's weights if they are equal bit by bit, and lives as long as the model.
     """
@@ -62,7 +63,8 @@ def _load(model: LoadedModel) -> nn.Module:
             model.source, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
         )
     else:
-        # Not load_state_dict, because from_pretrained also knows a base model's names and LayerNorm's old names.
+        # Use from_pretrained, not load_state_dict, because it also knows a base model's names and LayerNorm's old
+        # names.
         module = kind.from_pretrained(
             None,
             config=kind.config_class(**model.source.config),
@@ -78,7 +80,7 @@ def _keep_once(module: nn.Module, weights: Weights) -> None:
     """Keep only one copy in memory of each parameter that equals one of the lab's tensors bit by bit."""
     ours: dict[torch.Size, list[Tensor]] = defaultdict(list)
     for tensor in _tensors(weights):
-        if tensor.is_inference():  # a toy's tensor, which a parameter does not accept
+        if tensor.is_inference():  # a parameter does not accept the tensor of a toy
             continue
         for way in (tensor, tensor.T) if tensor.ndim == 2 else (tensor,):
             ours[way.shape].append(way)
@@ -99,7 +101,7 @@ def _tensors(value: object) -> Iterator[Tensor]:
 
 
 def base_of(model: LoadedModel) -> nn.Module:
-    """The part of Hugging Face's module that has the layers. Raises TypeError if there is none."""
+    """Return the part of Hugging Face's module that has the layers. Raises TypeError if there is none."""
     module = reference(model)
     base = module.base_model
     if not isinstance(base, nn.Module):
@@ -127,7 +129,7 @@ def listening(base: nn.Module, places: Iterable[Place]) -> Iterator[dict[Place, 
                 return
             value = inputs[0] if place[1] == "in" else output
             tensor = value[0] if isinstance(value, tuple) else value
-            # Position look-ups come as (n, d), everything else as (1, n, d).
+            # The output of position look-ups is (n, d), every other output is (1, n, d).
             read[place] = tensor[0] if tensor.ndim == 3 else tensor
 
         return hook
@@ -193,5 +195,5 @@ def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
 
 
 def read_tokens(trace: Trace) -> Tensor:
-    """A mask of the tokens that are not padding, (n,) bool: Hugging Face's attention mask."""
+    """Return a mask of the tokens that are not padding, (n,) bool: Hugging Face's attention mask."""
     return torch.arange(len(trace)) < len(trace) - trace.encoding.padding

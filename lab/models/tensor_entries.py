@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class TensorEntry:
     """One tensor of a trace. ``shape`` is its shape in this trace; a tensor of all layers has one entry, for one layer.
 
-    ``name`` is the tensor's Python path from a trace, in which ``layer`` means ``trace.layer(i)``; ``alias``
-    is bertscope's name. ``axes`` names the dimensions of ``shape``. ``place`` is the block of the paper's
-    figure to which the tensor belongs as a result or parameter. ``words`` are its names in checkpoints and other tools.
+    ``name`` is the tensor's Python path from a trace, in which ``layer`` means ``trace.layer(i)``; ``alias`` is
+    bertscope's name. ``axes`` names the dimensions of ``shape``. ``place`` is the block of the paper's figure to which
+    the tensor belongs as a result or parameter. ``words`` are the tensor's names in checkpoints and other tools.
     """
 
     name: str
@@ -37,7 +37,7 @@ class TensorEntry:
 
 @dataclass(frozen=True)
 class Described:
-    """A tensor's entry without a shape, which a trace supplies."""
+    """A tensor's entry without the shape, which depends on the trace."""
 
     name: str
     alias: str | None
@@ -49,7 +49,7 @@ class Described:
     words: str = ""
 
     def of_shape(self, shape: tuple[int, ...]) -> TensorEntry:
-        """The entry of a trace in which the tensor has ``shape``."""
+        """Return the entry for a trace in which the tensor has ``shape``."""
         return TensorEntry(
             self.name, self.alias, self.group, shape, self.formula, self.source, self.axes, self.place, self.words
         )
@@ -99,7 +99,7 @@ _EMBEDDINGS = (
 
 
 def _projection(part: str, letter: str, packed: int) -> tuple[Described, ...]:
-    """Query, key or value: its result, matrix and bias."""
+    """Return the entries of query, key or value: result, matrix and bias."""
     words = f"attention.self.{part} {letter}_proj {letter}_lin c_attn[{packed}] Wqkv[{packed}]"
     formula, at = f"W_{letter.upper()}", f"layer.weights.{{}}_{letter}"
     return (
@@ -113,7 +113,7 @@ def _projection(part: str, letter: str, packed: int) -> tuple[Described, ...]:
 
 
 def _norm(number: int, group: str, words: str) -> tuple[Described, ...]:
-    """γ and β of one of a layer's two LayerNorms."""
+    """Return the entries of γ and β of one of a layer's two LayerNorms."""
     return tuple(
         Described(
             f"layer.weights.norm_{number}.{name}",

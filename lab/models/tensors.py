@@ -45,7 +45,7 @@ def entry_of(trace: Trace, name: str) -> TensorEntry:
 
 
 def missing(trace: Trace, entry: TensorEntry, layer: int) -> bool:
-    """True if ``layer`` (from 0) lacks a tensor that others have: ModernBERT's first layer lacks LayerNorm 1."""
+    """Return whether ``layer`` (from 0) lacks a tensor of other layers, as ModernBERT's first lacks LayerNorm 1."""
     return entry.of_layer and _shape(trace, entry.name, layer) is None
 
 
@@ -58,7 +58,7 @@ def _entry(trace: Trace, described: Described) -> TensorEntry | None:
 
 
 def _as_in(trace: Trace, described: Described) -> Described:
-    """The entry with formula and source for the trace's family."""
+    """Return the entry with formula and source for the trace's family."""
     config, tables, last = trace.model.config, trace.model.weights.embeddings, trace.model.weights.layers[-1]
     name, formula, source = described.name, described.formula, described.source
     if name == "embeddings.sum":
@@ -94,14 +94,14 @@ def _shape(trace: Trace, name: str, layer: int) -> tuple[int, ...] | None:
 
 
 def expression(name: str, layer: int) -> str:
-    """The Python expression that gives a tensor of the catalogue from ``trace``; layers count from 0."""
+    """Return the Python expression that gives a tensor of the catalogue from ``trace``; layers count from 0."""
     path = f"layer({layer}).{name.removeprefix('layer.')}" if name.startswith("layer.") else name
     return _EXPRESSIONS.get(name, f"trace.{path}")
 
 
 @torch.inference_mode()
 def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
-    """The tensor that :func:`catalogue` lists under ``name``.
+    """Return the tensor that :func:`catalogue` lists under ``name``.
 
     ``layer`` counts from 0 and matters only for a tensor of layers. Raises KeyError for a name that is not in this
     trace's catalogue, or not in this layer.
@@ -113,7 +113,7 @@ def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
     if name == "logits":
         return trace.logits(range(len(trace)))
     found = _follow(trace, name, layer)
-    assert found is not None  # entry_of has found its shape
+    assert found is not None  # the tensor exists, because entry_of has found its shape
     return found
 
 
@@ -219,7 +219,10 @@ TRANSEASY_NAMES = tuple(_BY_NAME)
 
 @torch.inference_mode()
 def tensor(trace: Trace, name: str) -> object:
-    """A tensor by one of bertscope's (TransEasy's) 45 names. Raises KeyError with these names for any other name."""
+    """A tensor by one of bertscope's (TransEasy's) 45 names.
+
+    Raises KeyError, which lists these names, for any other name.
+    """
     if name not in _BY_NAME:
         raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
     if name.endswith("_bias") and not trace.model.config.biases:

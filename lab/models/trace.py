@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 _NOTHING = Interventions()
-# Layers used last, at most this many bytes, but at least two layers, because a figure may compare two. A layer with 12
-# heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence.
+# The layers used last: at most this many bytes, but at least two layers, because a figure may compare two layers. A
+# layer with 12 heads takes 53 MB for 512 tokens and 0.4 MB for a short sentence.
 _LAYERS = Memo(64_000_000, at_least=2)
 
 
@@ -100,7 +100,7 @@ class Trace:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the residual stream, which is all that a run keeps besides its model."""
+        """Bytes of the residual stream, the only tensor that a run keeps besides its model."""
         return int(self.hidden_states.nbytes)
 
     def bytes_beside(self, held: object) -> int:
@@ -120,7 +120,7 @@ class Trace:
 
     @torch.inference_mode()
     def logits(self, positions: int | Sequence[int]) -> Tensor:
-        """The scores of every word at the k ``positions`` only, (k, vocabulary).
+        """Return the scores of every word at the k ``positions`` only, (k, vocabulary).
 
         Raises ValueError if the checkpoint has no vocabulary head.
         """
@@ -140,7 +140,10 @@ class Trace:
     @property
     @torch.inference_mode()
     def replaced_logits(self) -> Tensor:
-        """ELECTRA's score that each token is a replacement, (n,). Raises ValueError for a model without that head."""
+        """ELECTRA's score that each token is a replacement, (n,).
+
+        Raises ValueError for a model without ELECTRA's head.
+        """
         head = self.model.weights.replaced_head
         if head is None:
             raise ValueError(f"{self.model.id} came without a replaced-token head; ELECTRA discriminators have one.")
@@ -148,7 +151,7 @@ class Trace:
 
 
 def outputs(model: LoadedModel, last: Tensor) -> Tensor:
-    """The input of the output heads, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
+    """Return the input of the output heads, (..., d): the last hidden states, after GPT-2's final LayerNorm."""
     norm = model.weights.final_norm
     return last if norm is None else forward.layer_norm(last, norm, model.config.norm_eps)
 
@@ -187,7 +190,7 @@ def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interv
 
 
 def embed(model: LoadedModel, encoding: Encoding, changes: Interventions) -> forward.Embeddings:
-    """The first layer's input and its parts."""
+    """Return the first layer's input and its parts."""
     tables = changes.embeddings(model.weights.embeddings)
     return forward.embed(*inputs(model, encoding), tables, model.config.norm_eps)
 

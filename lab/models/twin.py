@@ -22,7 +22,7 @@ _DRAWING = threading.Lock()
 
 
 def twin(model: LoadedModel, seed: int) -> LoadedModel:
-    """:func:`random_twin`, drawn once for all who use it at the same time."""
+    """Return :func:`random_twin`, drawn once for all sessions that use the twin at the same time."""
     with _DRAWING:
         found = _DRAWN.get((model, seed))
         if found is None:
@@ -30,7 +30,7 @@ def twin(model: LoadedModel, seed: int) -> LoadedModel:
         return found
 
 
-@torch.inference_mode(False)  # so that Hugging Face's module can share its weights
+@torch.inference_mode(False)  # so that Hugging Face's module can share the twin's weights
 def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     """A model with ``model``'s configuration and tokenizer and random weights; a seed always gives the same weights.
 
@@ -72,7 +72,7 @@ def _is_weight(tensor: Tensor) -> bool:
 
 
 def _untrained(name: str, shape: torch.Size, draw: Callable[[torch.Size, str], Tensor], padding: int | None) -> Tensor:
-    """A tensor as it was before training; its row ``padding``, if not None, is 0."""
+    """Draw a tensor as it was before training; the row ``padding``, if not None, is 0."""
     if len(shape) < 2:  # a LayerNorm's gain γ (called "gamma" in old checkpoints), or a bias
         return torch.ones(shape) if name.endswith(("weight", "gamma")) else torch.zeros(shape)
     drawn = draw(shape, name)

@@ -25,7 +25,7 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingWeights:
-    """Look-up tables. ``segment`` is None without segments, ``norm`` None in GPT-2.
+    """Look-up tables. ``segment`` is None in a model without segments, ``norm`` is None in GPT-2.
 
     ``position`` is None if queries and keys are rotated by their positions instead (ModernBERT).
 
@@ -43,10 +43,10 @@ class EmbeddingWeights:
 class LayerWeights:
     """One layer. Head h owns columns h·d_k … (h+1)·d_k of w_q, w_k, w_v and the same rows of w_o.
 
-    ``norm_1`` and ``norm_2`` come after the two residual sums (BERT) or before the two sublayers (GPT-2).
-    ModernBERT's first layer has no ``norm_1``, because the embeddings end with a LayerNorm. ModernBERT's layers rotate
-    queries and keys (``rotary`` is the base of the wavelengths) and multiply the neurons by a gate; in most of them, a
-    token sees only ``window`` tokens to either side.
+    ``norm_1`` and ``norm_2`` come after the two residual sums (BERT) or before the two sublayers (GPT-2). ModernBERT's
+    first layer has no ``norm_1``, because the embeddings end with a LayerNorm. ModernBERT's layers rotate queries and
+    keys (``rotary`` is the base of the wavelengths) and multiply the neurons by a gate; in most layers, a token sees
+    only ``window`` tokens to either side.
     """
 
     w_q: Tensor  # (width, width)
@@ -71,7 +71,7 @@ class LayerWeights:
 
 @dataclass(frozen=True, eq=False)
 class VocabularyHead:
-    """From a hidden state to a logit for every word of the vocabulary.
+    """The weights that turn a hidden state into a logit for every word of the vocabulary.
 
     BERT's masked-language head first transforms (``w``, ``b``, ``activation``, ``norm``); GPT-2's
     head is the (vocabulary, width) ``decoder`` alone.
@@ -97,7 +97,7 @@ class PairHead:
 
 @dataclass(frozen=True, eq=False)
 class ReplacedHead:
-    """ELECTRA's discriminator: from a hidden state to one logit, is this token a replacement?"""
+    """ELECTRA's discriminator, which turns a hidden state into one logit: is this token a replacement?"""
 
     w: Tensor
     b: Tensor
@@ -107,7 +107,7 @@ class ReplacedHead:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Everything that a forward pass needs. ``final_norm`` is GPT-2's LayerNorm after the last layer."""
+    """All weights that a forward pass needs. ``final_norm`` is GPT-2's LayerNorm after the last layer."""
 
     config: ModelConfig
     embeddings: EmbeddingWeights

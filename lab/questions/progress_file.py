@@ -29,7 +29,7 @@ MOST = 100
 _PREDICTED, _OPTIONS = 300, 10
 # The form of the hash that names a question's wording.
 _WORDING = re.compile(r"[0-9a-f]{12}")
-# The most names that a note lists.
+# The most unknown names that a note lists; of further names, the note gives only the number.
 _LISTED = 5
 
 

@@ -1,4 +1,4 @@
-"""Text: tokenizers explained step by step, and the way from tokens back to words and characters.
+"""Tokenizers explained step by step, and the way from tokens back to words and characters.
 
 Start at :func:`lab.text.tokenizers.steps.tokenization_steps`.
 """

@@ -1,4 +1,4 @@
-"""From tokens to words and to characters on screen, using only word ids and character offsets."""
+"""Assign tokens to words and to characters on screen, using only word ids and character offsets."""
 
 from __future__ import annotations
 

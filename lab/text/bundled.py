@@ -14,7 +14,7 @@ class TextsMissing(RuntimeError):
 
 @cache
 def bundled_sentences() -> tuple[str, ...]:
-    """The 200 texts, in the order of the file: questions, names, dates, numbers, negation, quotations.
+    """Return the 200 texts, in the order of the file: questions, names, dates, numbers, negation, quotations.
 
     Each line is one text; the last fourteen texts have two neighbouring sentences. Comments in the file name the
     sources and their licences (CC0 or public domain). The embedded models were trained on texts from the

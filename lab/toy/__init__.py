@@ -1,4 +1,4 @@
 """Toy mode: sentences of letters, and models of one or two layers that are small enough to read completely.
 
-Nothing here draws on a screen.
+No module of this package draws on the screen.
 """

@@ -1,4 +1,4 @@
-"""Sentences of letters such as "c e b", a table that validates them and a table that sums them up.
+"""Sentences of letters such as "c e b", a table that validates the sentences, and a table of statistics.
 
 A word of a toy is a number in the data and a letter in its text: 1 is "a", 2 is "b".
 """
@@ -19,7 +19,7 @@ from lab.toy.settings import check_settings
 if TYPE_CHECKING:
     import pandas as pd
 
-# The least length of a sentence, because the attention of a single token is always 1 and shows nothing.
+# The least length of a sentence: the attention of a single token is always 1, so it shows nothing.
 SHORTEST = 2
 
 
@@ -45,11 +45,11 @@ class ToyData:
 
 
 class NotASentence(ValueError):
-    """A toy cannot read the typed text; the message is written for the learner."""
+    """Raised if a toy cannot read the typed text; the message is written for the learner."""
 
 
 def typed(text: str, vocabulary: int, max_length: int) -> tuple[int, ...]:
-    """The sentence of letters in a typed text, with or without spaces between the letters.
+    """Return the sentence of letters in a typed text, with or without spaces between the letters.
 
     Raises
     ------
@@ -85,12 +85,15 @@ def generate(vocabulary: int, max_length: int, count: int, seed: int) -> ToyData
 
 
 def as_text(sentence: tuple[int, ...]) -> str:
-    """The sentence in letters: ``(3, 5, 2)`` is ``"c e b"``."""
+    """Write a sentence in letters: ``(3, 5, 2)`` is ``"c e b"``."""
     return " ".join(letter(word) for word in sentence)
 
 
 def letter(word: int) -> str:
-    """The letter of a word: 1 is ``"a"``, 26 ``"z"``, 27 ``"A"``. So tokens are not mistaken for places."""
+    """Return the letter of a word: 1 is ``"a"``, 26 is ``"z"``, 27 is ``"A"``.
+
+    Letters keep tokens from being mistaken for places, which are numbers.
+    """
     return ascii_letters[word - 1]
 
 
@@ -108,7 +111,7 @@ def _ids(data: ToyData) -> list[object]:
 
 
 def _words(data: ToyData) -> list[int]:
-    """The values that are words of the vocabulary; other values in faulty data are left out."""
+    """Return the values that are words of the vocabulary; other values, which faulty data may have, are left out."""
     return [int(v) for s in data.sentences for v in s if _is_integer(v) and data.first <= v <= data.last]
 
 
@@ -175,17 +178,17 @@ def validate(data: ToyData) -> pd.DataFrame:
 def _entropy(counts: list[int]) -> float:
     """Shannon entropy in nats of the distribution that ``counts`` describe."""
     shares = np.array([count for count in counts if count]) / sum(counts)
-    # Subtract from 0 instead of negating, so that a single word has entropy 0 and not -0.
+    # Subtract from 0 instead of negating the sum, so that a single word has entropy 0 and not -0.
     return float(0.0 - (shares * np.log(shares)).sum())
 
 
 def summarise(data: ToyData) -> pd.DataFrame:
-    """Sum up ``data``: columns statistic (text), value (float) and unit (text).
+    """Compute statistics of ``data``: columns statistic (text), value (float) and unit (text).
 
-    The standard deviation describes these sentences (divided by their number). Values that are not
-    words of the vocabulary are not counted; of equally frequent words the smallest is named; a word
-    that never occurs counts as a least common word. With few tokens, the entropy is below its maximum even
-    though words are drawn uniformly. Raises ValueError if there are no words.
+    The standard deviation is that of the given sentences: the sum of squares is divided by the number of sentences.
+    Values that are not words of the vocabulary are not counted; if several words are equally frequent, the smallest is
+    named; a word that never occurs counts as a least common word. With few tokens, the entropy is below its maximum
+    even though words are drawn uniformly. Raises ValueError if there are no words.
     """
     import pandas as pd
 

@@ -30,7 +30,7 @@ _STEMS, _ENDINGS, _UNSEEN = 4, 3, 3
 
 @dataclass(frozen=True)
 class Corpus:
-    """Words with their numbers of occurrences, and the parts they are made of.
+    """Words with their numbers of occurrences, and the parts of which the words are made.
 
     Every word is one of ``stems`` and one of ``endings``; ``unseen`` are words of this form that do not occur.
     """
@@ -42,9 +42,9 @@ class Corpus:
 
 
 def made_up(seed: int) -> Corpus:
-    """Four stems of three letters with three endings of two letters; a seed always gives the same words.
+    """Combine four stems of three letters with three endings of two letters; a seed always gives the same words.
 
-    Three of the twelve words are left out, all with different stems and endings. The others occur 2 to 9 times.
+    Three of the twelve words, all with different stems and endings, are left out. The other words occur 2 to 9 times.
     """
     # PCG64 is named, because numpy may change the generator of default_rng, and a shared link must keep its words.
     generator = np.random.Generator(np.random.PCG64(seed))
@@ -92,7 +92,7 @@ def piece_counts(splits: Mapping[Pieces, int]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class MergeCandidate:
-    """Two neighbours: ``count`` of them side by side, and the counts ``left`` and ``right`` of each piece anywhere."""
+    """Two neighbours, which occur side by side ``count`` times, and in all ``left`` and ``right`` times."""
 
     pair: Pair
     count: int
@@ -105,12 +105,15 @@ class MergeCandidate:
         return self.count / (self.left * self.right)
 
     def worth(self, trainer: str) -> float:
-        """The criterion of ``trainer``: the pair with the largest value is merged next."""
+        """Return the criterion of ``trainer``: the pair with the largest value is merged next."""
         return self.count if trainer == BPE else self.score
 
 
 def candidates(splits: Mapping[Pieces, int], trainer: str, ids: Mapping[str, int]) -> tuple[MergeCandidate, ...]:
-    """Neighbours that occur at least twice, the next to merge first; ties are sorted by id, as in *tokenizers*."""
+    """Return neighbours that occur at least twice, the pair to merge next first.
+
+    Ties are sorted by id, as in *tokenizers*.
+    """
     pieces, found = piece_counts(splits), pair_counts(splits).items()
     every = [MergeCandidate(pair, times, pieces[pair[0]], pieces[pair[1]]) for pair, times in found if times > 1]
     return tuple(sorted(every, key=lambda each: (-each.worth(trainer), *map(ids.__getitem__, each.pair))))
@@ -136,16 +139,16 @@ class Learned:
         return {token: place for place, token in enumerate(dict.fromkeys(tokens))}
 
     def next(self, made: int) -> tuple[MergeCandidate, ...]:
-        """The neighbours in the corpus after ``made`` merges, the next to merge first."""
+        """Return the neighbours in the corpus after ``made`` merges, the pair to merge next first."""
         return candidates(self.states[made], self.trainer, self.vocabulary(made))
 
     def whole(self, made: int, parts: Sequence[str]) -> tuple[str, ...]:
-        """The strings in ``parts`` that are single tokens after ``made`` merges."""
+        """Return the strings in ``parts`` that are single tokens after ``made`` merges."""
         known = self.vocabulary(made)
         return tuple(part for part in parts if part in known)
 
     def tokenizer(self, made: int) -> Tokenizer:
-        """The library's tokenizer with the vocabulary after ``made`` merges."""
+        """Return the library's tokenizer with the vocabulary after ``made`` merges."""
         from tokenizers import Tokenizer, models
 
         vocabulary = self.vocabulary(made)
@@ -166,12 +169,12 @@ class Learned:
 
 
 def alphabet(corpus: Mapping[str, int]) -> tuple[str, ...]:
-    """The letters of a corpus, sorted."""
+    """Return the letters of a corpus, sorted."""
     return tuple(sorted(set("".join(corpus))))
 
 
 def learn(corpus: Mapping[str, int], trainer: str = BPE, most: int = MERGES) -> Learned:
-    """Join the best pair of neighbours everywhere, and repeat until ``most`` merges or until no pair occurs twice."""
+    """Join the best pair of neighbours everywhere, again and again: ``most`` times, or until no pair occurs twice."""
     ids = {token: place for place, token in enumerate([UNKNOWN, *alphabet(corpus)])}
     states = [{tuple(word): times for word, times in corpus.items()}]
     merges: list[Pair] = []
@@ -187,7 +190,7 @@ def learn(corpus: Mapping[str, int], trainer: str = BPE, most: int = MERGES) -> 
 
 
 def library_merges(corpus: Mapping[str, int], most: int = MERGES) -> tuple[Pair, ...]:
-    """The merges of the library *tokenizers*' own trainer on the same words, in order."""
+    """Return the merges that the trainer of the library *tokenizers* learns from the same words, in order."""
     import json
 
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers

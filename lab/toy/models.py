@@ -35,12 +35,12 @@ HEAD_RULES = ("look at the token before", "look at equal tokens", "look at all t
 # The scaled score of a key that a constructed head looks for; all other keys score 0. In the longest sentence, with 31
 # other keys, such a key gets e^10 / (e^10 + 31) = 0.9986 of the attention.
 MATCH_SCORE = 10.0
-# The standard deviation of the random toy's scaled scores, large enough for rows far from uniform.
+# The standard deviation of the random toy's scaled scores, large enough that rows of attention are far from uniform.
 _RANDOM_SCORE_STD = 2.0
 _NORM_EPS = 1e-12
 _SEGMENTS = 2
 
-# LayerWeights' names -> Hugging Face's names, for the matrices with their biases and for the LayerNorms
+# names in LayerWeights -> names in Hugging Face's module, for the matrices with biases and for the LayerNorms
 _LINEARS = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -53,12 +53,15 @@ _NORMS = {"norm_1": "attention.output.LayerNorm", "norm_2": "output.LayerNorm"}
 
 
 def is_toy(model: LoadedModel) -> bool:
-    """True if a model reads sentences of letters. A checkpoint in a folder never does, whatever its name is."""
+    """True if a model reads sentences of letters.
+
+    A checkpoint in a folder never reads sentences of letters, whatever its name is.
+    """
     return not isinstance(model.source, Path) and model.id.startswith("toy-")
 
 
 def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:
-    """A tokenizer with one token for each letter; the id of the n-th letter is n, and 0 is for unknown words.
+    """Make a tokenizer with one token for each letter; the id of the n-th letter is n, and 0 is for unknown words.
 
     With ``blanks``, the next id after the letters belongs to [MASK].
     """
@@ -71,7 +74,7 @@ def letter_tokenizer(vocabulary: int, *, blanks: bool = False) -> Tokenizer:
 
 
 def _tensors(embeddings: EmbeddingWeights, layer: LayerWeights) -> dict[str, Tensor]:
-    """The state dict of Hugging Face's ``BertModel``; its matrices are (out, in), ours (in, out)."""
+    """Return the state dict of Hugging Face's ``BertModel``; its matrices are (out, in), ours (in, out)."""
     tables = {"word": embeddings.token, "position": embeddings.position, "token_type": embeddings.segment}
     tensors = {f"embeddings.{name}_embeddings.weight": t for name, t in tables.items() if t is not None}
     for ours, theirs in _LINEARS.items():
@@ -88,7 +91,7 @@ def load_toy(
     name: str, heads: int, embeddings: EmbeddingWeights, layer: LayerWeights, tokenizer: Tokenizer | None = None
 ) -> LoadedModel:
     """Make a checkpoint from weights and load it like any other checkpoint; the default tokenizer reads letters."""
-    assert embeddings.position is not None  # toys have a table of positions, like BERT
+    assert embeddings.position is not None  # a toy has a table of positions, as BERT has
     (words, width), positions = embeddings.token.shape, len(embeddings.position)
     config: dict[str, Any] = {
         "model_type": "bert",
@@ -112,14 +115,14 @@ def load_toy(
 def plain_layer(
     w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, ffn: tuple[Tensor, Tensor], norm: Norm
 ) -> LayerWeights:
-    """A layer whose biases are 0 and whose LayerNorms are both ``norm``."""
+    """Return a layer whose biases are 0 and whose LayerNorms are both ``norm``."""
     (w_1, w_2), zero = ffn, torch.zeros(len(w_q))
     b_1 = torch.zeros(w_1.shape[1])
     return LayerWeights(w_q, zero, w_k, zero, w_v, zero, w_o, zero, norm, w_1, b_1, w_2, zero, norm)
 
 
 def random_toy(vocabulary: int, max_length: int, heads: int = 4, head_width: int = 8, seed: int = 0) -> LoadedModel:
-    """A layer that has learned nothing: every matrix normal with mean 0, biases 0, LayerNorm plain.
+    """Make a layer that has learned nothing: normally distributed matrices with mean 0, biases 0, LayerNorm plain.
 
     The standard deviation is √(2 / inputs). Embeddings leave their LayerNorm with variance 1, so
     queries and keys have variance 2, and QKᵀ/√d_k has a standard deviation near 2 at every width;
@@ -181,12 +184,12 @@ class _Layout:
         return slice(self.words, self.words + self.positions)
 
     def found(self, head: int) -> slice:
-        """The dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
+        """Return the dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
         start = self.words + self.positions + head * self.words
         return slice(start, start + self.words)
 
     def inside(self, head: int, size: int) -> slice:
-        """The first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
+        """Return the first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
         return slice(head * self.head_width, head * self.head_width + size)
 
     def labels(self) -> list[str]:
@@ -197,7 +200,7 @@ class _Layout:
 
 
 def restoring_norm(ones: int, width: int) -> Norm:
-    """The LayerNorm that changes nothing in a row of ``ones`` ones and otherwise zeros.
+    """Make the LayerNorm that does not change a row of ``ones`` ones and otherwise zeros.
 
     All such rows have the same mean and variance, so γ = √(variance + ε) and β = mean undo the
     normalisation of each row.
@@ -208,9 +211,9 @@ def restoring_norm(ones: int, width: int) -> Norm:
 
 
 def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
-    """W_Q and W_K, both (d, d). A key encodes a token or its position; a query encodes the key to look for."""
+    """Return W_Q and W_K, both (d, d). A key encodes a token or its position; a query encodes the key to look for."""
     w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
-    match = MATCH_SCORE * math.sqrt(at.head_width)  # scaling will divide by √d_k
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # multiplied by √d_k, because scaling divides by √d_k
     previous, same = at.inside(0, at.positions), at.inside(1, at.words)
     # Position i looks for position i - 1. Position 0 looks for nothing, so its row stays 0.
     w_q[at.position, previous] = match * torch.diag(torch.ones(at.positions - 1), -1)
@@ -221,10 +224,10 @@ def _constructed_queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
 
 
 def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
-    """A layer of three heads whose weights were written by hand: :data:`CONSTRUCTED_HEADS`, in this order.
+    """Make a layer of three heads whose weights were written by hand: :data:`CONSTRUCTED_HEADS`, in this order.
 
     Token and position embeddings are one-hot in separate dimensions, segments are 0, and the
-    embeddings' LayerNorm restores their sum, so each row entering the layer has two ones and otherwise zeros.
+    embeddings' LayerNorm restores their sum, so each row that enters the layer has two ones and otherwise zeros.
     Head 0 attends to the token before. The first token has no token before it, so all its scores are 0, and the
     softmax makes it attend to every token equally. Head 1 attends to all tokens equal to the query,
     including the query itself. Head 2 has W_Q = W_K = 0 and attends to every token equally. Each head copies the
@@ -252,7 +255,7 @@ def constructed_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def dimension_labels(model: LoadedModel) -> list[str]:
-    """A name for each of the d dimensions; just a number for dimensions without a defined meaning.
+    """Return a name for each of the d dimensions, or only a number if a dimension has no defined meaning.
 
     The constructed toy has "token c", "position 0" (positions count from 0, as in the look-up table),
     "previous token: token c" for a token that a head found, and "empty 0".

@@ -31,7 +31,7 @@ _SPECIAL = ("[CLS]", "[SEP]")
 
 
 def pair_tokenizer(vocabulary: int) -> Tokenizer:
-    """A tokenizer with one token for each letter, between [CLS] and [SEP] as in BERT; these two have the last ids."""
+    """Make a tokenizer with one token for each letter, and with [CLS] and [SEP] as in BERT, which have the last ids."""
     tokenizer = letter_tokenizer(vocabulary)
     tokenizer.add_special_tokens(list(_SPECIAL))
     ids = [(token, tokenizer.token_to_id(token)) for token in _SPECIAL]
@@ -65,19 +65,19 @@ class _Layout:
         return len(PAIR_RULES) * self.head_width
 
     def found(self, head: int) -> slice:
-        """The dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
+        """Return the dimensions of the residual stream to which ``head`` writes the tokens that it attended to."""
         start = self.compared + head * self.words
         return slice(start, start + self.words)
 
     def inside(self, head: int, size: int) -> slice:
-        """The first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
+        """Return the first ``size`` of the d_k dimensions of ``head``, among the columns of W_Q, W_K and W_V."""
         return slice(head * self.head_width, head * self.head_width + size)
 
 
 def _queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
-    """W_Q and W_K, both (d, d). A key encodes a letter and its sentence; a query encodes the key to look for."""
+    """Return W_Q and W_K, both (d, d). A key encodes a letter and its sentence; a query encodes the key to look for."""
     w_q, w_k = torch.zeros(at.width, at.width), torch.zeros(at.width, at.width)
-    match = MATCH_SCORE * math.sqrt(at.head_width)  # scaling will divide by √d_k
+    match = MATCH_SCORE * math.sqrt(at.head_width)  # multiplied by √d_k, because scaling divides by √d_k
     letters, segments, separator = torch.arange(1, at.words - 2), slice(at.words, at.compared), at.words - 1
     own = at.inside(ACROSS, at.compared)
     place, same = slice(own.stop - 2, own.stop), own.start + letters
@@ -88,13 +88,14 @@ def _queries_and_keys(at: _Layout) -> tuple[Tensor, Tensor]:
     own = at.inside(WITHIN, at.compared)
     place = slice(own.stop - 2, own.stop)
     w_q[segments, place], w_k[segments, place] = match * torch.eye(2), torch.eye(2)
-    # [CLS] and [SEP] are not in a sentence, so their tokens subtract from the key what their segment adds.
+    # [CLS] and [SEP] are not in a sentence, so the rows of these tokens subtract from the key the amount that the
+    # segment adds.
     w_k[at.words - 2 : at.words, place] = -1
     return w_q, w_k
 
 
 def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
-    """A layer of two heads for two sentences of at most ``max_length`` letters: :data:`PAIR_RULES`, in this order.
+    """Make a layer of two heads for two sentences of at most ``max_length`` letters: :data:`PAIR_RULES`, in this order.
 
     Token and segment embeddings are one-hot in separate dimensions, and positions are 0. Head 0 scores 20 for the
     other sentence, 20 for an equal letter and 10 for [SEP]. So an equal letter in the other sentence has 40, the [SEP]
@@ -123,7 +124,7 @@ def pair_toy(vocabulary: int, max_length: int) -> LoadedModel:
 
 
 def own_share(trace: Trace) -> float:
-    """The share of a letter's own sentence in the letter's attention to letters, in head :data:`WITHIN`.
+    """Return the share of a letter's own sentence in the letter's attention to letters, in head :data:`WITHIN`.
 
     ``trace`` is a run of :func:`pair_toy` on a pair. The share is a mean over all letters, in [0, 1].
     """
@@ -134,17 +135,17 @@ def own_share(trace: Trace) -> float:
 
 
 def even_share(trace: Trace) -> float:
-    """The value of :func:`own_share` for a head that looks at all letters of both sentences alike."""
+    """Return :func:`own_share` of a head that gives all letters of both sentences equal weights."""
     own = _own(trace)[_letters(trace)]
     return float(own.float().sum(dim=1).mean() / len(own))
 
 
 def _letters(trace: Trace) -> Tensor:
-    """A mask of the tokens that are letters, (n,)."""
+    """Return a mask of the tokens that are letters, (n,)."""
     return ~torch.tensor(trace.encoding.special)
 
 
 def _own(trace: Trace) -> Tensor:
-    """A mask of the pairs of tokens that are letters of one sentence, (n, n)."""
+    """Return a mask of the pairs of tokens that are letters of one sentence, (n, n)."""
     segments, letters = torch.tensor(trace.segment_ids), _letters(trace)
     return (segments[:, None] == segments) & letters[:, None] & letters

@@ -10,9 +10,9 @@ from lab.models.loading import Checkpoint, LoadedModel
 
 
 def recut(model: LoadedModel, heads: int) -> LoadedModel:
-    """A toy with unchanged matrices but ``heads`` heads, a number that only the configuration contains.
+    """Return a toy with the same matrices but ``heads`` heads; only the configuration contains the number of heads.
 
-    Head h then owns other columns of W_Q, W_K and W_V. The model's name has the new number. Raises
+    Head h then owns other columns of W_Q, W_K and W_V. The new number of heads is part of the model's name. Raises
     :class:`lab.models.config.CheckpointError` for a number that does not divide the width, and TypeError
     for a model whose checkpoint is a folder.
     """

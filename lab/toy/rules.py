@@ -22,7 +22,7 @@ SENTENCES = 20
 
 
 def hidden_id(vocabulary: int) -> int:
-    """The token id of [MASK] in a toy whose words are 1 to ``vocabulary``."""
+    """Return the token id of [MASK] in a toy whose words are 1 to ``vocabulary``."""
     return vocabulary + 1
 
 
@@ -48,11 +48,11 @@ class Rule:
     hides: ClassVar[bool] = True
 
     def lengths_to(self, longest: int) -> tuple[int, ...]:
-        """The lengths of the rule's sentences, up to ``longest``."""
+        """Return the lengths of the rule's sentences, up to ``longest``."""
         return tuple(length for length in self.lengths if length <= longest)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """``count`` sentences with one hidden letter each, and the hidden letters; both (count, length)."""
+        """Draw ``count`` sentences with a hidden letter each; return sentences and hidden letters, (count, length)."""
         import torch
 
         words = self.make(vocabulary, length, count, generator)
@@ -62,7 +62,7 @@ class Rule:
 
 
 def _distinct(vocabulary: int, length: int, count: int, generator: Generator) -> Tensor:
-    """Sentences of different letters, (count, length)."""
+    """Draw sentences in which all letters differ, (count, length)."""
     import torch
 
     return torch.rand(count, vocabulary, generator=generator).argsort(-1)[:, :length] + 1
@@ -117,12 +117,12 @@ RULES = (
 
 
 def rule_named(name: str) -> Rule:
-    """The rule with this name on screen, or the first rule if there is no such name."""
+    """Return the rule with this name on screen, or the first rule if there is no such name."""
     return next((entry for entry in RULES if entry.name == name), RULES[0])
 
 
 def ruled(rule: Rule, count: int, seed: int) -> ToyData:
-    """``count`` sentences of a rule, with all its lengths equally likely.
+    """Draw ``count`` sentences of a rule; all lengths of the rule are equally likely.
 
     A seed always gives the same sentences, and a larger ``count`` only adds more sentences.
     """

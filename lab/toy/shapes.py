@@ -9,12 +9,12 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def _linear(name: str, inputs: int, outputs: int) -> Shapes:
-    """The tensors of a torch ``Linear``, whose matrix is stored as (out, in)."""
+    """Return the tensors of a torch ``Linear``, whose matrix is stored as (out, in)."""
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
 def _conv1d(name: str, inputs: int, outputs: int) -> Shapes:
-    """The tensors of GPT-2's ``Conv1D``, whose matrix is stored as (in, out)."""
+    """Return the tensors of GPT-2's ``Conv1D``, whose matrix is stored as (in, out)."""
     return {f"{name}.weight": (inputs, outputs), f"{name}.bias": (outputs,)}
 
 

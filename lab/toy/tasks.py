@@ -42,11 +42,11 @@ class Task:
     hides: ClassVar[bool] = False  # true if the toy reads a sentence with a blank
 
     def lengths_to(self, longest: int) -> range:
-        """The lengths of sentences, up to ``longest``."""
+        """Return the lengths of sentences, up to ``longest``."""
         return range(SHORTEST, longest + 1)
 
     def draw(self, vocabulary: int, length: int, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        """``count`` sentences of one length and their answers, both (count, length)."""
+        """Draw ``count`` sentences of one length, and return them and their answers, both (count, length)."""
         import torch
 
         words = torch.randint(1, vocabulary + 1, (count, length), generator=generator)
@@ -54,7 +54,7 @@ class Task:
 
 
 def previous_token(words: Tensor) -> Tensor:
-    """The token before each token, (..., n) -> (..., n); the first token has no answer."""
+    """Return the token before each token, (..., n) -> (..., n); the first token has no answer."""
     import torch
 
     return torch.cat([torch.full_like(words[..., :1], IGNORED), words[..., :-1]], dim=-1)
@@ -66,7 +66,7 @@ def occurrences(words: Tensor) -> Tensor:
 
 
 def most_frequent(words: Tensor) -> Tensor:
-    """The sentence's most frequent token, or the smallest of a tie, at every place, (..., n) -> (..., n)."""
+    """Return the sentence's most frequent token, or the smallest in a tie, at every place, (..., n) -> (..., n)."""
     import torch
 
     counts = (words[..., :, None] == words[..., None, :]).sum(-1)
@@ -75,7 +75,10 @@ def most_frequent(words: Tensor) -> Tensor:
 
 
 def followed_last_time(words: Tensor) -> Tensor:
-    """The token that followed each token at its last occurrence, (..., n) -> (..., n); new tokens have no answer."""
+    """The token that followed each token at its last occurrence, (..., n) -> (..., n).
+
+    A token that occurs for the first time has no answer.
+    """
     import torch
 
     n = words.shape[-1]
@@ -111,7 +114,7 @@ TASKS = (
 
 
 def task(name: str) -> Task:
-    """The task with this id. Raises KeyError if there is no such task."""
+    """Return the task with this id. Raises KeyError if there is no such task."""
     for entry in TASKS:
         if entry.id == name:
             return entry
@@ -119,5 +122,5 @@ def task(name: str) -> Task:
 
 
 def task_named(name: str) -> Task:
-    """The task with this name on screen, or the first task if there is no such name."""
+    """Return the task with this name on screen, or the first task if there is no such name."""
     return next((entry for entry in TASKS if entry.name == name), TASKS[0])

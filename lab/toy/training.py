@@ -28,22 +28,22 @@ from lab.toy.tasks import IGNORED, Task, task
 _HEAD_WIDTH = 16
 _FFN_RATIO = 2
 # Standard deviations of initial weights, large enough for different rows of attention before training, as in a random
-# toy. GPT-2's pre-norm layers need smaller ones, and then learn the two steps of induction faster.
+# toy. GPT-2's pre-norm layers need smaller initial weights; with these, they learn the two steps of induction faster.
 _INITIAL_STD, _CAUSAL_INITIAL_STD = 0.2, 0.12
 _BATCH_TOKENS = 1024
 _LEARNING_RATE = 3e-3
 _WARM_UP = 50  # steps
-_DECAY = 0.3  # share of the steps in which the learning rate falls to 0
+_DECAY = 0.3  # the share of the steps during which the learning rate falls to 0
 _STAGES = 20
-# The stages after which a run keeps the whole toy; more of them at the beginning, when most is learned.
+# The stages after which a run keeps the whole toy; most stages are at the beginning, when the toy learns most.
 _KEPT = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
-_TESTED = 64  # fresh sentences of each length
+_TESTED = 64  # the number of fresh sentences of each length
 # Added to the plan's seed for the generators of training and test sentences; weights are drawn with the plan's seed.
 _TRAINING_SEED, _TEST_SEED = 1_000_000, 2_000_000
 
 
 def taught(name: str) -> Task | Rule:
-    """The task or the rule with this id. Raises KeyError if there is none."""
+    """Return the task or the rule with this id. Raises KeyError if there is no such task or rule."""
     return next((rule for rule in RULES if rule.id == name), None) or task(name)
 
 
@@ -82,8 +82,8 @@ class Plan:
 class Snapshot:
     """The toy after ``step`` of the plan's steps: a model like any other, with its loss and accuracy.
 
-    ``loss`` is the mean cross-entropy in nats and ``accuracy`` the share of right answers, both over
-    the places of fresh sentences that have an answer.
+    ``loss`` is the mean cross-entropy in nats and ``accuracy`` the share of right answers, both over those places of
+    fresh sentences that have an answer.
     """
 
     plan: Plan
@@ -128,19 +128,19 @@ class TrainingRun:
         return self.kept if self.kept[-1] is self.latest else (*self.kept, self.latest)
 
     def then(self, snapshot: Snapshot) -> TrainingRun:
-        """The run with one more snapshot."""
+        """Return the run with one more snapshot."""
         keep = snapshot.step in {round(snapshot.plan.steps * stage / _STAGES) for stage in _KEPT}
         point = (snapshot.step, snapshot.loss, snapshot.accuracy)
         return TrainingRun((*self.curve, point), (*self.kept, snapshot) if keep else self.kept, snapshot)
 
 
 def begin(snapshot: Snapshot) -> TrainingRun:
-    """The run with ``snapshot`` as its first snapshot."""
+    """Return the run with ``snapshot`` as its first snapshot."""
     return TrainingRun(((snapshot.step, snapshot.loss, snapshot.accuracy),), (snapshot,), snapshot)
 
 
 def _draw(plan: Plan, length: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """``count`` sentences of one length and their answers, both (count, length)."""
+    """Draw ``count`` sentences of one length, and return them and their answers, both (count, length)."""
     return plan.what.draw(plan.vocabulary, length, count, generator)
 
 
@@ -148,14 +148,14 @@ def _test(plan: Plan) -> _Test:
     generator = torch.Generator().manual_seed(_TEST_SEED + plan.seed)
     batches = [_draw(plan, n, _TESTED, generator) for n in plan.what.lengths_to(plan.max_length)]
     while not any((answers != IGNORED).any() for _, answers in batches):
-        # Short sentences from many words seldom have an answer, so draw until one has.
+        # Short sentences from a large vocabulary seldom have an answer, so draw until a sentence has one.
         batches.append(_draw(plan, plan.max_length, _TESTED, generator))
     return _Test(tuple(batches))
 
 
 @lru_cache(maxsize=64)
 def chance(plan: Plan) -> float:
-    """The accuracy of always giving the most common answer, on the same fresh sentences."""
+    """Return the accuracy of a toy that always gives the most common answer, on the same fresh sentences."""
     answers = _test(plan).answers
     return answers.bincount().max().item() / len(answers)
 
@@ -176,7 +176,7 @@ def _config(plan: Plan) -> dict[str, Any]:
 
 
 def untrained(plan: Plan) -> LoadedModel:
-    """The toy before its first step: random weights as in Hugging Face, but with a larger standard deviation."""
+    """Return the toy before its first step: random weights as in Hugging Face, but with a larger standard deviation."""
     config = _config(plan)
     shapes = gpt2_shapes(config) if plan.what.causal else bert_shapes(config)
     empty = {name: torch.zeros(shape) for name, shape in shapes.items()}
@@ -193,7 +193,7 @@ def _name(plan: Plan, step: int) -> str:
 
 
 def logits(words: Tensor, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Tensor:
-    """The logits from the lab's forward pass, (sentences, n) -> (sentences, n, vocabulary).
+    """Return the logits from the lab's forward pass, (sentences, n) -> (sentences, n, vocabulary).
 
     The weights are read from the checkpoint again at each call, so that the gradients reach the checkpoint's tensors.
     """
@@ -231,10 +231,11 @@ def _snapshot(plan: Plan, step: int, start: LoadedModel, tensors: Mapping[str, T
 
 
 def _length(plan: Plan, generator: torch.Generator) -> int:
-    """The length of a step's sentences, equal for all of them, so that no padding is needed.
+    """Return the length of a step's sentences; all have the same length, so that no padding is needed.
 
     Lengths are drawn uniformly, as in :func:`lab.toy.data.generate`. For a causal model, the beginning of a long
-    sentence is the same as a shorter sentence, so it always gets the longest length, with the most answers.
+    sentence is the same as a shorter sentence, so a causal model always gets sentences of the longest length, which
+    have the most answers.
     """
     if plan.what.causal:
         return plan.max_length
@@ -243,7 +244,7 @@ def _length(plan: Plan, generator: torch.Generator) -> int:
 
 
 def _learning_rate(step: int, steps: int) -> float:
-    """The learning rate, which rises over the first steps, is then constant, and falls to 0 over the last steps."""
+    """Return the learning rate, which rises over the first steps, stays, and falls to 0 over the last steps."""
     return _LEARNING_RATE * min(1.0, (step + 1) / _WARM_UP) * min(1.0, (steps - step) / (_DECAY * steps))
 
 
@@ -278,7 +279,10 @@ def train(plan: Plan) -> Iterator[Snapshot]:
 
 
 def toy_after(plan: Plan, step: int) -> LoadedModel:
-    """Train the toy again and return it after ``step`` of the plan's steps. Raises ValueError for a step not kept."""
+    """Train the toy again and return it after ``step`` of the plan's steps.
+
+    Raises ValueError for a step that the run did not keep.
+    """
     for snapshot in train(plan):
         if snapshot.step == step:
             return snapshot.model

@@ -1,1 +1,1 @@
-"""The screen: the only package that imports streamlit (besides pages/)."""
+"""The parts that draw on the screen; besides pages/, no other package imports streamlit."""

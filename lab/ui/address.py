@@ -1,6 +1,6 @@
-"""The address of a page: it names what the page shows, so that a copied address leads to the same view.
+"""The address of a page, which names the view on screen, so that a copied address leads to the same view.
 
-Older links are read, too, although some parameters and values had other names or defaults in them.
+Older links are read, too, although some of their parameters and values have other names or defaults.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STAY = (parameters.TEXT, parameters.PAIR, parameters.MODE, parameters.MODEL)
 
 
 def here() -> Page:
-    """The page on screen."""
+    """Return the page on screen."""
     return page_of(st.session_state.get(_AT, "course"))
 
 
@@ -43,7 +43,7 @@ def arrive(page: Page) -> bool:
 
 
 def names_of(page: Page) -> set[str]:
-    """The parameters that a link to ``page`` may have: those in the page's record, and those that every page reads."""
+    """Return the parameters that a link to ``page`` may have: those in the page's record, and those of every page."""
     toy = parameters.MODE.chosen() == parameters.TOY
     names = {name for name in page.parameters if toy or not name.startswith(_TOY)} | {each.name for each in _READ}
     if toy:
@@ -70,12 +70,12 @@ def not_in_url() -> dict[str, str]:
 
 
 def written() -> dict[str, str]:
-    """The parameters that the URL names, as Python knows the URL."""
+    """Return the parameters that the URL names, as far as Python knows the URL."""
     return st.query_params.to_dict()
 
 
 def not_on_page() -> list[str]:
-    """The parameters that the URL names though the page has no widget for them."""
+    """Return the parameters that the URL names although the page has no widget for them."""
     named, on_page = written(), drawn()
     return [
         each.name
@@ -100,7 +100,7 @@ def keep(parameter: Parameter[Any]) -> None:
 
 def keep_in_url() -> None:
     """Write the parameters of the page that no widget owns into the URL, without defaults."""
-    names, named = names_of(here()), written()  # Streamlit takes long to look up a single parameter
+    names, named = names_of(here()), written()  # looked up once, because Streamlit takes long for each look-up
     for each in parameters.PARAMETERS:
         if each.written:
             value = each.chosen()

@@ -1,4 +1,4 @@
-"""The head, query and key on screen: the learner's choice, found again in a new sentence, or else the lab's choice."""
+"""The head, query and key on screen: the learner's choice, found again in a new sentence, or the lab's choice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def begin(trace: Trace, first: FirstHead) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The last screen: texts, their tokens, the chosen query and key (from 1; 0: none), the query shown (from 0)."""
+    """The content of the last screen: texts, tokens, chosen query and key (from 1; 0: none), query shown (from 0)."""
 
     texts: tuple[str, str | None]
     tokens: tuple[str, ...]
@@ -54,9 +54,9 @@ class _Seen:
 def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int | None = None) -> tuple[int, int]:
     """Return query and key of ``trace``, from 0, in the head at ``place`` (layer, head, from 0) or in the lab's head.
 
-    In another text, the nearest occurrence of the chosen word is taken. If the text lacks the word, or
-    nobody has chosen yet, the query is ``first``, or the row that the lab would look at first in this head, and the key
-    is the one to which the query gives most weight.
+    In another text, the nearest occurrence of the chosen word is taken. If the text lacks the word, or nobody has
+    chosen yet, the query is ``first``, or the row that the lab would look at first in this head, and the key is the
+    token to which the query gives most weight.
     """
     texts, before = (trace.text, trace.pair), st.session_state.get(_SEEN)
     begins = look(trace) if place is None else look_in(trace, *place)
@@ -70,7 +70,7 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
 
 
 def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:
-    """Choose the words of ``before`` at their new places, unless a number was changed since: it is for the new text."""
+    """Choose the words of ``before`` at their new places, unless the learner has chosen places in the new text."""
     for parameter, chosen in zip((TOKEN, KEY_TOKEN), before.chosen, strict=True):
         # The learner may also be looking at a query that the lab chose when the sentence changes.
         shown = chosen - 1 if chosen else before.query if another and parameter is TOKEN else None
@@ -80,12 +80,12 @@ def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> N
 
 
 def forget() -> None:
-    """Forget the tokens seen: the tokens selected next were chosen for their own text, by a link."""
+    """Forget the tokens seen, because a link selects the next tokens and has chosen them for its own text."""
     st.session_state.pop(_SEEN, None)
 
 
 def found_again(token: str, tokens: Sequence[str], place: int) -> int | None:
-    """The place (from 0) of the ``token`` nearest to ``place``; None if the word is gone."""
+    """Return the place (from 0) at which ``token`` occurs nearest to ``place``; None if the token no longer occurs."""
     exact = [i for i, each in enumerate(tokens) if each == token]
     word = _word(token)
     near = exact or [i for i, each in enumerate(tokens) if word and _word(each) == word]
@@ -93,7 +93,8 @@ def found_again(token: str, tokens: Sequence[str], place: int) -> int | None:
 
 
 def _word(token: str) -> str:
-    """A token without capitals and marks of a word's beginning or middle, so that two models write it alike.
+    """Return a token without capitals and marks of a word's beginning or middle, so that two models write the token
+    alike.
 
     Nothing is left of special tokens and punctuation.
     """

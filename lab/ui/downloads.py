@@ -1,4 +1,4 @@
-"""The offer of a download, its progress, and another model to use without it; the page stays usable meanwhile."""
+"""The offer of a download, its progress, and another model to use instead; the page stays usable meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POLL = 1.0  # seconds
 
 
 def available(wanted: str) -> str:
-    """Return the model ``wanted`` once it is here; another model, with the reason, if ``wanted`` cannot be had.
+    """Return the model ``wanted`` once it is on this server; if that is impossible, say why and return another model.
 
     Stops the page with a sentence if no model can be read.
     """
@@ -46,7 +46,10 @@ def _that_works(but: str) -> str:
 
 
 def offer(model_id: str, megabytes: int, instead: str) -> None:
-    """Draw the offer on a page whose model is not here yet; until then the page shows the model ``instead``."""
+    """Draw the offer on a page whose model is not on this server yet.
+
+    Until it is, the page shows the model ``instead``.
+    """
     found = downloads.running(model_id)
     error = None if found is None else found.error
     failed = error is not None and _asked(model_id) in st.session_state
@@ -79,7 +82,7 @@ def _start(model_id: str) -> None:
 
 
 def _asked(model_id: str) -> str:
-    """The key under which a session notes that it wanted this download: only this session hears of a failure."""
+    """The key under which a session notes that it wanted this download: only this session is told of a failure."""
     return f"_asked.{model_id}"
 
 

@@ -23,15 +23,15 @@ from lab.ui.parameter_kinds import Parameter
 from lab.ui.teaching import larger_chart, larger_plotly
 
 _PLAIN = (str, int, float, bool, type(None))
-_SPECIFICATION = 30_000  # bytes: about the size of a chart's specification
+_SPECIFICATION = 30_000  # about the bytes of a chart's specification
 _LAST, _CODE = "_last_figure", "The code that just ran"
-_FIT = 4  # columns that are seen without scrolling
+_FIT = 4  # the number of columns that fit on the page without scrolling
 _MIME = {"csv": "text/csv", "png": "image/png", "svg": "image/svg+xml", "ipynb": "application/x-ipynb+json"}
 
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
-    """A figure as Streamlit takes it: its numbers as Arrow, its specification with its data sets as bytes."""
+    """A figure in the form that Streamlit takes: the numbers as Arrow, the specification's data sets as bytes."""
 
     figure: Figure
     data: pa.Table
@@ -39,14 +39,14 @@ class _Ready:
 
     @property
     def nbytes(self) -> int:
-        """Roughly the bytes that the figure keeps: its numbers, as Arrow and for the table, and its specification."""
+        """The approximate bytes of the figure: the numbers, as Arrow and for the table, and the specification."""
         return 3 * int(self.data.nbytes) + _SPECIFICATION
 
 
 def draw(figure: Figure | partial[Any], key: str, *, clickable: bool = False) -> dict[str, Any]:
     """Show a figure with its table behind a button; return the chart's event (empty unless clickable).
 
-    A figure given as the call that makes it can be downloaded as a notebook. The figure is kept with its run.
+    If ``figure`` is the call that makes the figure, a notebook can be downloaded, and the figure is kept with its run.
     """
     return _draw(_made(figure, clickable), key, clickable, figure)
 
@@ -99,7 +99,7 @@ def _draw(ready: _Ready, key: str, clickable: bool, call: Figure | partial[Any])
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:
-    """The columns of ``frame`` as Arrow.
+    """Convert the columns of ``frame`` to Arrow.
 
     Streamlit would convert the columns by way of pandas, which takes twenty times as long.
     """
@@ -117,7 +117,7 @@ def _sent(rows: list[dict[str, Any]]) -> Any:
 
 
 def draw_plotly(call: partial[Plotted], key: str) -> None:
-    """Draw a chart of Plotly's, with its table, files and notebook."""
+    """Draw a Plotly chart, with its table, files and notebook."""
     plotted = call()
     with framed(key):
         st.plotly_chart(larger_plotly(plotted.figure), key=key, alt=plotted.alt, config={"displayModeBar": False})
@@ -147,7 +147,10 @@ def _clear_labels() -> None:
 
 
 def framed(key: str) -> DeltaGenerator:
-    """The place of a figure; :func:`show_numbers` in it has a small button in its upper right corner."""
+    """Make the place of a figure.
+
+    :func:`show_numbers`, called in this place, has a small button in the upper right corner.
+    """
     return st.container(key=f"figure-{key}")
 
 
@@ -159,8 +162,8 @@ def show_numbers(
 ) -> None:
     """Draw the button of a figure.
 
-    The button opens the numbers as a table, which is made only then, and the files to download. :func:`code` adds the
-    code that made the numbers.
+    The button opens the numbers as a table, which is made only at the click, and the files to download. :func:`code`
+    adds the code that made the numbers.
     """
     label, icon = "Numbers and files", ":material/more_horiz:"
     with st.popover(label, icon=icon, type="tertiary", help=label, on_change="rerun", key=f"{key}.table") as pop:
@@ -239,7 +242,7 @@ def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
 
 
 def _selected(name: str) -> list[dict[str, float]]:
-    """The cells that were clicked last in the chart ``name``."""
+    """Return the cells that were clicked last in the chart ``name``."""
     event = st.session_state.get(name)
     selected = event.get("selection", {}) if event is not None else {}
     return [dict(cell) for key in ("map", "cell") for cell in selected.get(key) or ()]

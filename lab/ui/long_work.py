@@ -1,4 +1,4 @@
-"""Work of more than a second: it runs in the background while somebody waits.
+"""Work that takes more than a second and runs in the background while somebody waits.
 
 The button that starts the work, its progress, and the button Stop.
 """
@@ -44,7 +44,7 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
 
 
 def unasked(key: Hashable, label: str, work: Work) -> None:
-    """Begin ``work`` at once, if it takes only a few seconds; otherwise like :func:`offer`.
+    """Begin ``work`` at once if it takes only a few seconds; otherwise do the same as :func:`offer`.
 
     During a visit, the work begins by itself only once: after Stop or an error, the button begins it again.
     """
@@ -82,9 +82,9 @@ def begin(key: Hashable, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit, named by its session.
+    """A visit, identified by its session.
 
-    A call returns whether the visit's browser is still connected, on whichever page.
+    A call returns whether the visit's browser is still connected, no matter on which page.
     """
 
     session: str
@@ -94,13 +94,13 @@ class Visit:
 
 
 def this_visit() -> Visit:
-    """The visit whose page this thread draws."""
+    """Return the visit whose page this thread draws."""
     context = get_script_run_ctx()
     return Visit("" if context is None else context.session_id)
 
 
 class _Place:
-    """The place of a run among the :data:`_PLACES`.
+    """Hold one of the :data:`_PLACES` for a run.
 
     A run that nobody waits for also rests while it waits for a place.
     """

@@ -23,7 +23,7 @@ def give_back() -> None:
 
 
 def trim() -> None:
-    """Give back the free memory between small blocks, too: after a text of 512 tokens, some 50 MB within 5 ms."""
+    """Give back the free memory between small blocks: after a text of 512 tokens, some 50 MB within 5 ms."""
     if _glibc():
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -36,7 +36,7 @@ def keep_no_uploads() -> None:
     """Let this process drop every file that is sent to it, because no page accepts files.
 
     ``server.maxUploadSize = 0`` makes Streamlit refuse files with content, but any session may still send any number of
-    empty files with names of up to a megabyte, and Streamlit keeps them.
+    empty files with names of up to a megabyte, and Streamlit keeps these files.
     """
 
     def drop(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:

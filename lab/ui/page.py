@@ -1,4 +1,4 @@
-"""The parts of every page with a model: header, trace, proof; a lesson adds the way through its steps."""
+"""The parts of every page with a model: header, trace and proof; in a lesson also the way through the steps."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ class OpenPage:
         return chosen
 
     def renamed(self) -> dict[str, str]:
-        """The names that steps have in old links, with today's names."""
+        """Return the names that steps have in old links, with today's names."""
         return {}
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps that are left out because the page reads a toy; none otherwise."""
+        """Return the steps that are left out because the page reads a toy; no steps on other pages."""
         return {}
 
     def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
         """Draw the buttons for the next and the previous step at the end of a step; for a class, keys press them.
 
-        Optional steps come before the last step, and lead to it.
+        Optional steps come before the last step, and their next step is the last step.
         """
         way = [*names[:-1], *more, names[-1]] if parameters.STEP.chosen() in more else list(names)
         at = way.index(parameters.STEP.chosen() or names[0])
@@ -104,10 +104,10 @@ class OpenPage:
                 self.next_page(forward)
 
     def ending(self) -> None:
-        """Draw the end of the last step: nothing, unless the page is a lesson."""
+        """Draw the end of the last step; draw nothing if the page is not a lesson."""
 
     def next_page(self, key: str | None) -> None:
-        """Draw the button to the next page after the last step: nothing on pages without an order."""
+        """Draw the button to the next page after the last step; draw nothing on a page that is not part of a series."""
 
     def trace(self, changes: Interventions = _PLAIN) -> Trace:
         """Run the selected text through the selected model. Stops the page with a sentence if the run is impossible."""
@@ -122,7 +122,10 @@ class OpenPage:
                 strip.show(traced, self.header.about, self.header.lesson)
 
     def run(self, model_id: str, text: str, pair: str, changes: Interventions = _PLAIN, whose: str = "") -> Trace:
-        """Run any text through any model that is here; ``whose`` ("Text B: ") begins every sentence about the text."""
+        """Run any text through any model of this server.
+
+        ``whose`` ("Text B: ") begins every sentence about the text.
+        """
         try:
             traced = runs.run(model_id, text, pair, changes)
         except TextError as error:
@@ -142,7 +145,7 @@ class OpenPage:
         return traced
 
     def _model_id(self) -> str:
-        """The id of the model to run: the selected one, or its twin with random weights if the page offers the twin."""
+        """Return the id of the model to run: the selected model, or its random twin if the page offers the twin."""
         wanted = downloads.available(self.selection[parameters.MODEL])
         if self.selection[parameters.TRAINING] != parameters.RANDOM or not self.weights:
             return wanted
@@ -179,7 +182,8 @@ class OpenPage:
             return choose_layer(trace, begin(trace, first))
 
     def prove(self, *traces: Trace, names: Sequence[str] = ()) -> None:
-        """Fill the badge. Call this method last, so that the page is on screen while Hugging Face runs (if asked for).
+        """Fill the badge. Call this method last, so that the page is on screen while Hugging Face's model runs, if the
+        reader asks for the proof.
 
         With several traces there is a badge for each, labelled with the trace's model, or with its name in ``names``.
         """
@@ -199,7 +203,7 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson; ``again`` makes the questions to ask before it, after it, and in later lessons."""
+    """The page of a lesson; ``again`` makes the questions to ask before the lesson, after it, and in later lessons."""
 
     lesson: Lesson
     again: Returning
@@ -221,13 +225,13 @@ class LessonPage(OpenPage):
         return chosen
 
     def gone(self) -> Mapping[str, NotForToys]:
-        """The steps of the lesson that make no sense for a toy, if the page reads a toy; none otherwise."""
+        """Return the steps of the lesson that make no sense for a toy, if the page reads a toy; otherwise no steps."""
         if self.selection[parameters.MODE] != parameters.TOY:
             return {}
         return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
 
     def renamed(self) -> dict[str, str]:
-        """The old names of the lesson's steps with today's, from its record."""
+        """Return the old names of the lesson's steps with today's names, from the lesson's record."""
         return old_names(self.lesson)
 
     def offered(self, *, causal: bool) -> list[Step]:
@@ -237,7 +241,7 @@ class LessonPage(OpenPage):
 
     @property
     def _story(self) -> Story | None:
-        """The lesson's beginning and findings, told as a story; None for a class and for a toy."""
+        """Return the beginning and the findings of the lesson as a story; None for a class and for a toy."""
         return (
             None
             if self.selection[parameters.TEACH] or self.selection[parameters.MODE] == parameters.TOY
@@ -281,7 +285,7 @@ class LessonPage(OpenPage):
 
 
 def old_names(page: Page) -> dict[str, str]:
-    """The names that the steps of ``page`` have in old links, with today's names."""
+    """Return the names that the steps of ``page`` have in old links, with today's names."""
     return {old: step.name for step in page.steps for old in step.was}
 
 
@@ -311,7 +315,7 @@ class BenchPage(OpenPage):
         return next(step.id for step in self.bench.steps if step.name == chosen)
 
     def renamed(self) -> dict[str, str]:
-        """The old names of the bench's steps with today's, from its record."""
+        """Return the old names of the bench's steps with today's names, from the bench's record."""
         return old_names(self.bench)
 
     def finish(self) -> None:

@@ -22,7 +22,7 @@ _DRAWN = "_parameters_drawn"
 
 
 def whole_number(raw: object, least: int, most: int) -> int | None:
-    """``raw`` as an integer between ``least`` and ``most``, or None."""
+    """Return ``raw`` as an integer, or None if it is not an integer from ``least`` to ``most``."""
     text = str(raw).strip()
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         return None
@@ -30,7 +30,7 @@ def whole_number(raw: object, least: int, most: int) -> int | None:
 
 
 def drawn() -> set[str]:
-    """The parameters that have a widget on this page so far."""
+    """Return the parameters that have a widget on this page so far."""
     found: set[str] = st.session_state.setdefault(_DRAWN, set())
     return found
 
@@ -39,8 +39,8 @@ def drawn() -> set[str]:
 class Parameter(ABC, Generic[T]):
     """One parameter of the URL. ``name`` is its name in a link, in the session and in the Selection.
 
-    ``kept``: links carry the parameter, since it says what is on screen; other parameters belong to visit or page.
-    ``written``: no widget is bound to the parameter, so Python writes it into the URL when a page is done.
+    ``kept``: links contain the parameter, because it describes the view on screen; other parameters belong to visit or
+    page. ``written``: no widget is bound to the parameter, so Python writes it into the URL when a page is done.
     ``named``: links name the value even if it is the default, because pages begin with different values.
     """
 
@@ -52,23 +52,26 @@ class Parameter(ABC, Generic[T]):
 
     @abstractmethod
     def meant(self, raw: str) -> T | None:
-        """The value that ``raw`` stands for in a link; None if it stands for no value."""
+        """Return the value that ``raw`` stands for in a link; None if it stands for no value."""
 
     @abstractmethod
     def wanted(self) -> str:
-        """The values that a link may have, in words."""
+        """Return a description of the values that a link may have."""
 
     def refusal(self, raw: str) -> str:
-        """The sentence that tells the learner that ``raw`` is refused."""
+        """Return the sentence that tells the learner that ``raw`` is refused."""
         return f"{self.name} must be {self.wanted()}; it is {self.default} now."
 
     def chosen(self) -> T:
-        """The value chosen now; this is quicker than building the whole Selection for one value."""
+        """Return the value chosen now, which is quicker than building the whole Selection for one value."""
         value = st.session_state.get(self.name, self.default)
         return value if isinstance(value, type(self.default)) else self.default
 
     def _key(self) -> str:
-        """The widget's key. :func:`drawn` notes it, as Streamlit refuses the key of a drawn widget in an address."""
+        """The widget's key.
+
+        :func:`drawn` notes the widget, because Streamlit refuses the key of a drawn widget in an address.
+        """
         drawn().add(self.name)
         return self.name
 
@@ -77,9 +80,11 @@ class Parameter(ABC, Generic[T]):
         return {"key": self._key(), "bind": "query-params", "persist_state": "session"}
 
     def _bring_into(self, offered: Sequence[T], first: T) -> None:
-        """If the chosen value, made with another model or text, is not ``offered`` now, choose ``first``.
+        """Choose ``first`` if the chosen value is not ``offered`` now, because it was chosen with another model or
+        text.
 
-        The session is changed, since a new default for the widget would not help: the browser would keep the choice.
+        The value is changed in the session, because a new default for the widget would not help: the browser would keep
+        the choice.
         """
         if self.name in st.session_state and st.session_state[self.name] not in offered:
             self.set(first)
@@ -91,7 +96,7 @@ class Parameter(ABC, Generic[T]):
 
 @dataclass(frozen=True)
 class Name(Parameter[str]):
-    """A name or a list of places. The valid names depend on model and text, so the page looks the name up."""
+    """A name or a list of places. The valid names depend on model and text, so the page itself checks the name."""
 
     longest: int = field(default=MAX_CHARACTERS, kw_only=True)
 
@@ -124,7 +129,7 @@ class TextParameter(Name):
 
 @dataclass(frozen=True)
 class Choice(Parameter[T]):
-    """One of the ``options``, in the order in which they are on screen."""
+    """One of the ``options``, which are in the order of the screen."""
 
     options: tuple[T, ...]
 
@@ -135,7 +140,7 @@ class Choice(Parameter[T]):
         return f"one of {', '.join(sorted(map(str, self.options), key=len))}"
 
     def _offered(self, offered: Sequence[T]) -> tuple[Sequence[T], T]:
-        """The values to offer, and the value that is selected until somebody chooses."""
+        """Return the values to offer, and the value that is selected until somebody chooses."""
         offered = offered or self.options
         first = self.default if self.default in offered else offered[0]
         self._bring_into(offered, first)

@@ -1,4 +1,4 @@
-"""The parameters of the URL, one object each, and the words that they offer.
+"""The parameters of the URL, each an object, and the words among which learners choose.
 
 Layers, heads and tokens count from 1, as on screen. If a number's default is 0, then 0 means that nobody has chosen
 yet.
@@ -69,7 +69,7 @@ LAYERED, REPEATED = "Layer by layer", "One layer repeated"
 HEAVIEST, AROUND = "Heaviest", "Around the query"
 # The neuron view: the pattern whose scores are taken apart, if no head is chosen by name.
 OWN_PATTERN = "The clearest of this head"
-# The head view: whether its lines run between tokens or words.
+# The head view: lines between tokens or between words.
 TOKENS, WORDS = "Tokens", "Words"
 # The prediction lesson: the bars of a likelihood, and the words that top-k leaves out.
 LOG_PROBABILITY, PROBABILITY = "Log probability", "Probability"
@@ -98,7 +98,7 @@ LEARNED = "Trained"
 RANDOM, CONSTRUCTED, TRAINED = "Random", "Constructed", "Trained live"
 
 _SEEDS = (0, 9999)  # larger seeds are the lab's own: they make sentences that no toy was trained on
-_MOST = 10_000  # upper limit for numbers that count parts of the model or text; the page knows the real limit
+_MOST = 10_000  # upper limit for the numbers of parts of a model or text; the page knows the real limit
 _METRICS = tuple(metric.name for metric in METRICS)
 
 # The input: a text, or a toy's sentence of letters.
@@ -164,7 +164,7 @@ SINKS = Buttons("sinks", LEFT_OUT, (LEFT_OUT, KEPT))
 TAU = Buttons("tau", "0.01", ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3"))
 SOURCE = Buttons("source", BUNDLED, (BUNDLED, OWN))
 MEASURE = Buttons("measure", MASS, (MASS, RELATIVE, MAXIMUM))
-# The heads in which the tokens behind a cell of that matrix are shown.
+# The heads in which the tokens behind a cell of the matrix of sentences are shown.
 BEHIND = Buttons("behind", AVERAGE, (AVERAGE, STRONGEST, ONE_HEAD))
 OFF = Buttons("off", ZERO, (ZERO, MEAN))
 # The other half of a layer. ``norm`` is the place of a LayerNorm, named as in its layer.
@@ -240,7 +240,7 @@ CUT = Name("cut", "", written=True, longest=400)
 BLANK_TEXT = TextParameter("blank", "The capital of France is _.", written=True, longest=400)
 # The word looked up in the glossary.
 LOOK_UP = TextParameter("look_up", "", kept=False, longest=60)
-# A class: the seed of its questions (0: none), and whether the lab is shown to a class (1).
+# A class: the seed of the questions (0: no questions), and whether the lab is shown to a class (1).
 SEED = PlaceParameter("seed", 0, *_SEEDS, kept=False)
 TEACH = PlaceParameter("teach", 0, 0, 1, kept=False)
 # The room that this visit is in, by its code, and whether its page is for the projector, or to be printed (1).
@@ -249,12 +249,12 @@ PROJECTOR = PlaceParameter("projector", 0, 0, 1, kept=False)
 SUMMARY = PlaceParameter("summary", 0, 0, 1, kept=False)
 
 PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().values()) if isinstance(each, Parameter))
-# The parameters of the toy's sentences, in the order of the sidebar; and the parameters that most toys have.
+# The parameters of the toy's sentences, in the order of the sidebar, and the parameters that most toys have.
 TOY_NUMBERS = (TOY_VOCABULARY, TOY_LENGTH, TOY_COUNT, TOY_SEED, TOY_SENTENCE)
 TOYS = (*TOY_NUMBERS, TOY_OWN, TOY_WEIGHTS, TOY_HEADS, TOY_TRAINED_HEADS, TOY_TASK, TOY_LAYERS)
-# For links from when two parameters shared a name: the shared name, and the values that mean the renamed parameter.
+# For links from the time when two parameters shared a name: this name, and the values that mean the renamed parameter.
 RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
-# For older links: the names that values had then, with today's names.
+# For older links: the old names of values, with today's names.
 _NAMES_BEFORE = {
     "Focus (entropy)": "Spread (entropy)",
     "Distribution (median)": "Typical weight (median)",

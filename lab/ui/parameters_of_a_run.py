@@ -10,8 +10,8 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.ui.parameter_kinds import Name, Parameter, Whole, Width, whole_number
 
-TOKENS_SEEN = "_masked.tokens"  # the tokens of the text in which the hidden tokens were chosen
-# The step that the URL named when the page was drawn last.
+TOKENS_SEEN = "_masked.tokens"  # key of the text's tokens for which the hidden tokens were chosen
+# Key of the step that the URL named when the page was last drawn.
 _STEP_IN_URL = "_step_in_url"
 _MORE = "more_steps"
 _NONE: Mapping[str, str] = {}
@@ -37,7 +37,8 @@ class Counted(Parameter[int]):
         """Draw the list of the numbers ``offered``; ``first`` is selected until somebody chooses."""
         if st.session_state.get(self.name) not in offered:
             self.set(first)
-        # The list has no default, as Streamlit leaves a default out of the URL. Whoever clears it gets ``first`` again.
+        # The list has no default, as Streamlit leaves a default out of the URL. A learner who clears the list gets
+        # ``first`` again.
         chosen = st.selectbox(label, offered, None, **self._bound())
         return first if chosen is None else chosen
 
@@ -121,8 +122,8 @@ class Model(Listed):
 class StepParameter(Name):
     """The step of a page; each page has its own names for its steps.
 
-    The browser's Back goes through the steps. That is why Python writes a step into the URL as soon as it is chosen: if
-    the browser writes a parameter for a widget, its history gets no entry.
+    The browser's Back goes through the steps. For this, Python writes a step into the URL as soon as it is chosen: a
+    parameter that the browser writes for a widget gets no entry in the history.
     """
 
     def asked(self) -> str:
@@ -136,7 +137,7 @@ class StepParameter(Name):
         in its place.
         """
         asked, every = st.query_params.get(self.name), (*names, *more)
-        for _ in range(2):  # the old name of a step that is not offered here
+        for _ in range(2):  # the step has an old name, or is not offered on this page
             if asked not in every:
                 asked = instead.get(asked or "", asked)
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:

@@ -23,7 +23,7 @@ from lab.ui.toys.steps import TOY_STEPS, ToySteps, toy_trace
 
 View = TypeVar("View")
 P = TypeVar("P", bound=OpenPage)
-# Draws a step from its view. Returns the run that the badge proves, if that is not the page's own.
+# Draws a step from its view. Returns the run that the badge proves, if it is not the run of the page.
 Step = Callable[[View], Trace | None]
 # Draws the controls of the sidebar. Returns a function that makes the view of a step, by the step's id, or that says on
 # the page why there is nothing to see and returns None.
@@ -37,21 +37,21 @@ class Screens(Generic[View]):
     Attributes
     ----------
     steps
-        The function that draws each step.
+        For each step, the function that draws it.
     look
         Draws the sidebar's controls and makes the views of the steps.
     again
-        The questions that are asked before and after this lesson, and again in later ones.
+        The questions that are asked before and after this lesson, and again in later lessons.
     sentence
         Draws the sentence of a view above its step; arcs are left out if questions about them follow.
     places_sentence
-        The steps, by id, without a sentence above them: they draw the sentence later themselves, or do not need it.
+        The ids of the steps without a sentence above them: such a step draws the sentence itself, or does not need it.
     toy
         Runs the toy, and says which toy it is.
     toy_steps
         The toy's own steps, before the lesson's.
     toy_page
-        The whole page of a toy that runs no model.
+        The whole page of a toy for which no model runs.
     clicks
         For each chart, the parameters that a click sets, each with the name of the cell's number that it takes.
     refusal
@@ -74,7 +74,7 @@ class Screens(Generic[View]):
 
 
 def at_one_head() -> Look[OneHead]:
-    """For steps that look at one head, query and key: until somebody chooses, the text's example decides."""
+    """For steps about one head, query and key: until the learner chooses them, they come from the text's example."""
 
     def look(page: LessonPage, trace: Trace) -> Callable[[str], OneHead]:
         layer, head = page.head_controls(trace, look_head)
@@ -124,7 +124,7 @@ def _play(
     view: Callable[[str], Any],
     earlier: Mapping[str, Returning],
 ) -> Trace | None:
-    """Draw the chosen step and the way on; return the run that the badge proves, if it is not the page's own."""
+    """Draw the chosen step and the way on; return the run that the badge proves, if it is not the run of the page."""
     toys = screens.toy_steps if page.selection[MODE] == TOY else {}
     offered = page.offered(causal=trace.model.config.causal)
     names, more = [*toys, *(step.name for step in offered if not step.aside)], [s.name for s in offered if s.aside]

@@ -19,7 +19,7 @@ from lab.ui.quiz.question import progress
 
 
 def checks_badge(lesson: Lesson) -> None:
-    """Show how many of a lesson's checks are answered, once one is; show nothing before a class."""
+    """Show how many of a lesson's checks are answered, once a check is answered; show nothing to a class."""
     count = _count(lesson)
     if count.answered and not parameters.TEACH.chosen():
         right = f"{count.right} right at the first try"

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from lab.toy.training import Plan
 
 _SMALL_TEXT = 200  # characters
-_LONG = 128  # tokens; after a longer run, memory is given back to the system
+_LONG = 128  # after a run of more tokens, memory is given back to the system
 _proven: WeakSet[Trace] = WeakSet()
-# The jobs of the heads, by model: a minute of work but few numbers, so they are kept for every model.
+# The jobs of the heads, by model: a minute of work but few numbers, so the jobs of every model are kept.
 _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 
 def local_models() -> dict[str, Path]:
-    """The checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
+    """Return the checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
     paths = [Path(p).expanduser() for p in os.environ.get("LAB_MODELS", "").split(os.pathsep) if p]
     return {path.name: path for path in paths}
 
@@ -62,7 +62,7 @@ def model_ids() -> tuple[str, ...]:
 
 
 def needs_download(model_id: str) -> int | None:
-    """Megabytes to download before ``model_id`` can run; None if the model is here already."""
+    """Return the megabytes to download before ``model_id`` can run; None if the model is already on this server."""
     from lab.models import hub
 
     entry = card(model_id)
@@ -72,7 +72,7 @@ def needs_download(model_id: str) -> int | None:
 
 
 def model(model_id: str) -> LoadedModel:
-    """The model of this id, which may name a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
+    """Return the model of this id, which may name a twin with random weights (:func:`lab.models.catalogue.twin_id`)."""
     of = twin_of(model_id)
     if of is None:
         return trained(model_id)
@@ -87,7 +87,10 @@ def trained(model_id: str) -> LoadedModel:
 
 
 def that_ships(but: str = "") -> str | None:
-    """The default model or, if it is damaged, the first other model that ships and can be read; never ``but``."""
+    """Return the default model or, if it is damaged, the first model that ships and can be read.
+
+    Never return the model ``but``.
+    """
     from lab.models.config import CheckpointError
 
     for entry in sorted(filter(ships, CATALOGUE), key=lambda entry: entry.id != DEFAULT_MODEL):
@@ -124,7 +127,7 @@ def _loaded(model_id: str) -> LoadedModel:
 
 
 def readable(wanted: str) -> str | None:
-    """The model ``wanted`` if this server offers it and can read it, else another model that ships, or None."""
+    """Return the model ``wanted`` if this server offers and can read it, else another model that ships, or None."""
     from lab.models.config import CheckpointError
 
     try:
@@ -194,13 +197,13 @@ def _run(model_id: str, text: str, pair: str, changes: Interventions) -> Trace:
 
 
 def _as_text(changes: Interventions) -> str:
-    """The changes of a run as a key: Streamlit would hash the object field by field, at every rerun."""
+    """Return the changes of a run as a key: Streamlit would hash the object field by field, at every rerun."""
     patches = [(each.layer, each.token, each.vector.tolist()) for each in changes.patches]
     return f"{replace(changes, patches=())} {patches}"
 
 
 def proof(traced: Trace) -> Proof:
-    """The proof of ``traced``, made once for all visits."""
+    """Return the proof of ``traced``, made once for all visits."""
     from lab.models.proof import proof_of
 
     before, first = len(sys.modules), traced not in _proven
@@ -214,16 +217,16 @@ def proof(traced: Trace) -> Proof:
 
 
 def is_proven(traced: Trace) -> bool:
-    """Return whether :func:`proof` has been called for this run before, and so returns at once."""
+    """Return whether :func:`proof` has already been called for this run, so that it returns at once."""
     return traced in _proven
 
 
 def settle() -> None:
     """Hide everything imported so far from the garbage collector.
 
-    From time to time, Python looks through all objects that it tracks while everybody waits; the half a million objects
-    of the libraries need no such look. Call this function only after a large import, because cycles that are frozen
-    with the import stay for ever.
+    From time to time, Python looks through all objects that it tracks while everybody waits; Python need not look
+    through the half a million objects of the libraries. Call this function only after a large import, because cycles
+    that are frozen with the import stay for ever.
     """
     gc.collect()
     gc.freeze()
@@ -258,7 +261,7 @@ def _load_tagger() -> None:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
-    """The synthetic sentences of these settings."""
+    """Return the synthetic sentences of these settings."""
     from lab.toy.data import generate
 
     return generate(vocabulary, length, count, seed)
@@ -266,7 +269,7 @@ def toy_data(vocabulary: int, length: int, count: int, seed: int) -> ToyData:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def ruled_data(rule: str, seed: int) -> ToyData:
-    """The synthetic sentences that follow the rule of this name."""
+    """Return the synthetic sentences that follow the rule of this name."""
     from lab.toy.rules import SENTENCES, rule_named, ruled
 
     return ruled(rule_named(rule), SENTENCES, seed)
@@ -274,7 +277,7 @@ def ruled_data(rule: str, seed: int) -> ToyData:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None = None) -> LoadedModel:
-    """The random toy, cut into ``heads`` heads if given, or the toy with three heads written by hand."""
+    """Return the random toy, cut into ``heads`` heads if given, or the toy with three heads written by hand."""
     from lab.toy.models import constructed_toy, random_toy
     from lab.toy.recut import recut
 
@@ -286,7 +289,7 @@ def toy(weights: str, vocabulary: int, length: int, seed: int, heads: int | None
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def pair_toy(vocabulary: int, length: int) -> LoadedModel:
-    """The toy that was written for two sentences."""
+    """Return the toy that was written for two sentences."""
     from lab.toy.pairs import pair_toy as written
 
     return written(vocabulary, length)
@@ -294,7 +297,7 @@ def pair_toy(vocabulary: int, length: int) -> LoadedModel:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def untrained_toy(plan: Plan) -> LoadedModel:
-    """The toy of a plan before its training."""
+    """Return the toy of a plan before its training."""
     from lab.toy.training import untrained
 
     return untrained(plan)

@@ -80,10 +80,10 @@ def what_runs(now: Selection) -> tuple[object, ...]:
 
 
 def start(models: tuple[str, ...]) -> None:
-    """On a session's first run, take over the choices in the URL, and note the values that mean nothing.
+    """On a session's first run, take over the choices in the URL, and note the values without a meaning.
 
-    Widgets bound to the URL ignore bad values silently; here the learner gets a note. The URL is mended and the script
-    runs again: otherwise a widget that accepts more ("3.0") would find the bad value.
+    Widgets bound to the URL ignore bad values silently; here the learner gets a note. The URL is corrected and the
+    script runs again: otherwise a widget that accepts more ("3.0") would find the bad value.
     """
     if "_started" in st.session_state:
         return
@@ -113,7 +113,7 @@ def start(models: tuple[str, ...]) -> None:
 
 
 def asked(parameter: Counted) -> str | None:
-    """The value of ``parameter`` in the visit's first link, returned once; the number of parts was unknown then."""
+    """Return, once, the value of ``parameter`` in the first link, read before the number of parts was known."""
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 
@@ -128,14 +128,14 @@ def asks(parameter: Counted, number: int) -> bool:
 
 
 def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
-    """The value that ``raw`` stands for in a link, on a server with these ``models``; None if it stands for none."""
+    """The value that ``raw`` stands for in a link, on a server with these ``models``; None if it has no meaning."""
     if isinstance(parameter, Model) and raw not in models:
         return None
     return parameter.meant(parameters.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
 
 
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
-    """The parameters that describe the view ``now``, without defaults.
+    """Return the parameters that describe the view ``now``, without defaults.
 
     Only the parameters of ``page`` are included, or of the page on screen if ``page`` is None.
     """
@@ -180,7 +180,7 @@ def note(message: str) -> None:
 
 
 def take_notes() -> list[str]:
-    """The notes not shown yet."""
+    """Return the notes that have not been shown yet."""
     return list(dict.fromkeys(st.session_state.pop(_NOTES, [])))
 
 

@@ -1,4 +1,4 @@
-"""The sentence at the top of a step: it marks the tokens looked at, and a click on a token chooses it."""
+"""The sentence at the top of a step, in which the tokens of the step are marked, and a click chooses a token."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ def show_sentence(
 
 
 def show_row(row: SentenceRow, take: Take = _choose) -> None:
-    """Draw a row of tokens; ``take`` receives each choice that is made in the row."""
+    """Draw a row of tokens; ``take`` receives each choice that the learner makes in the row."""
     with st.container(key=_place(row)):
         mount("sentence", row.payload(), _NAME, states=["choice"], on_change=partial(_hear, row.count, take))
 
 
 def _place(row: SentenceRow) -> str:
-    """The row's name in the style sheet, which keeps the row in sight; it depends on the height above the tokens.
+    """Return the row's name in the style sheet, which keeps the row in sight; the name depends on the height above the
+    tokens.
 
     A row with grammar below it does not stay in sight, because it would cover too much of the page.
     """

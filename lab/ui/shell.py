@@ -30,7 +30,8 @@ memory.keep_no_uploads()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:
-    """Every page under its heading in the top menu; the first page has no heading, as it bears the name of the lab.
+    """Every page under its heading in the top menu; the first page has no heading, because its title is the name of the
+    lab.
 
     No page gets a url_path, because the slug must stay the one in the file name.
     """
@@ -44,7 +45,10 @@ def _page(page: Page) -> StreamlitPage:
 
 
 def run() -> None:
-    """Route, draw the shared sidebar, run the page. ``Home.py`` calls this and nothing else."""
+    """Find the page of the address, draw the shared sidebar, and run the page.
+
+    ``Home.py`` calls this and nothing else.
+    """
     with PAGES.turn():
         _run()
 
@@ -80,7 +84,7 @@ def _run() -> None:
         # The key exists only while the router runs the page, so that an earlier run cannot fool the guard.
         del st.session_state[_ROUTED]
         address.keep_in_url()
-        if not interrupted:  # otherwise the widgets not drawn yet would lose their values in the link
+        if not interrupted:  # otherwise widgets that are not drawn yet would lose their values from the link
             _complete_the_address()
         keep_in_browser()
         if code := code_here():
@@ -99,7 +103,7 @@ def _complete_the_address() -> None:
 
 @cache
 def _script(name: str) -> ComponentRenderer:
-    """The component that runs the script ``name`` in the browser."""
+    """Return the component that runs the script ``name`` in the browser."""
     return st.components.v2.component(f"lab.{name}", js=Path(__file__).with_name(f"{name}.js").read_text("utf-8"))
 
 
@@ -112,7 +116,7 @@ def _navigation() -> StreamlitPage:
 
 @cache
 def _made() -> dict[str, list[StreamlitPage]]:
-    """The pages of :func:`sections`, made once: making them would look at the disk two dozen times per rerun."""
+    """Return the pages of :func:`sections`, made once: making them would look at the disk two dozen times per rerun."""
     return sections()
 
 
@@ -127,7 +131,7 @@ def route() -> None:
     """The guard at the top of each page file.
 
     A folder named ``pages/`` lets Streamlit run a page without ``Home.py`` when a link goes deep
-    into a server that has just started. Then install the router and start over.
+    into a server that has just started. If that happens, install the router and run the script again.
     """
     if _ROUTED not in st.session_state:
         _navigation()

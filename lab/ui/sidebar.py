@@ -24,12 +24,12 @@ _CONTROLS, _FOLDED, _BEGUN, _FIRST_MODEL = "_controls", "_folded_controls", "_fi
 
 
 def controls() -> DeltaGenerator:
-    """The open part of the sidebar, for a page's own controls, below the input."""
+    """Return the open part of the sidebar, for a page's own controls, below the input."""
     return _place(_CONTROLS)
 
 
 def folded() -> DeltaGenerator:
-    """The part of the sidebar behind a click, for settings that few change."""
+    """Return the folded part of the sidebar, for settings that few learners change."""
     return _place(_FOLDED)
 
 
@@ -118,7 +118,7 @@ def begin_model(first: str = "") -> str:
 
 
 def keep_model() -> None:
-    """Keep the model on screen on other pages, too: the page that the learner opens next is about this model."""
+    """Keep the model on screen for other pages, so that the page that the learner opens next is about this model."""
     st.session_state[_FIRST_MODEL] = ""
 
 
@@ -146,7 +146,7 @@ def _second_sentence() -> None:
 
 
 def _begin(opened: Lesson | Bench | None) -> str:
-    """The text that the page begins with; it is in the field until the learner types or chooses a text."""
+    """Return the text that the page begins with; it is in the field until the learner types or chooses a text."""
     first = (opened.text if isinstance(opened, Lesson) else "") or parameters.DEFAULT_TEXT
     if untouched():
         use_texts(first, "")
@@ -161,9 +161,10 @@ def untouched() -> bool:
 
 
 def own_texts() -> dict[str, str]:
-    """The texts that the learner typed or chose, for the address of a page without fields for them.
+    """Return the texts that the learner typed or chose, for the address of a page without fields for them.
 
-    The server always has the texts in such an address, but the browser drops them with the page of their widgets.
+    The server always knows the texts in such an address, but the browser drops them when it leaves the page of their
+    widgets.
     """
     chosen = {each.name: each.chosen() for each in (parameters.TEXT, parameters.PAIR)}
     return {} if untouched() else {name: text for name, text in chosen.items() if text}
@@ -268,7 +269,7 @@ def _take_task() -> None:
 
 
 def use_texts(text: str, pair: str) -> None:
-    """Put these texts into the fields of the sidebar, and keep them on other pages. For a button's callback."""
+    """Put these texts into the fields of the sidebar, and keep the texts for other pages. For a button's callback."""
     st.session_state.pop(_BEGUN, None)
     parameters.TEXT.set(text)
     parameters.PAIR.set(pair)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 DECIMAL, SHARE = "%.2f", "percent"
-# Written into cells without a value.
+# The text in cells without a value.
 NO_VALUE = "–"
 ROWS = 24
 _NONE: Mapping[str, str] = {}
@@ -43,7 +43,7 @@ class Column:
     help: str = ""
 
     def config(self) -> ColumnConfig:
-        """The column as Streamlit's column configuration."""
+        """Return the column as Streamlit's column configuration."""
         heading, told = self.heading or self.name, self.help or None
         if self.format:
             return st.column_config.NumberColumn(heading, width=self.width, help=told, format=self.format)
@@ -74,7 +74,7 @@ def show_table(
     long_texts
         Give each row two lines.
     scrolls
-        Let a shorter table scroll, too, when it is beside other tables.
+        Let a shorter table scroll, too, because it is beside other tables.
     """
     written = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     st.dataframe(

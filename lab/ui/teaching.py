@@ -12,11 +12,12 @@ from lab.ui.parameters import TEACH
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as PlotlyFigure
 
-# The factor by which type is larger before a class.
+# The factor by which type is larger for a class.
 LARGER = 1.25
 
-# Each row of steps and badges stays in one line and scrolls, as more lines would push the step itself down.
-# Its place is relative: a button's hidden label is absolute and would otherwise make the whole page scroll sideways.
+# Each row of steps and badges stays in one line and scrolls, as more lines would push the step itself down. The row has
+# a relative position: otherwise the hidden label of a button, which is absolute, would make the whole page scroll
+# sideways.
 IN_ONE_LINE = """
 .st-key-page_header .stHorizontalBlock { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
 .st-key-page_header .stHorizontalBlock { position: relative; }
@@ -45,7 +46,7 @@ _BACK, _FORWARD = "PageUp", "PageDown"
 
 
 def keys() -> tuple[str | None, str | None]:
-    """The keys for the previous and the next step; none for a learner, who scrolls with these keys."""
+    """Return the keys for the previous and the next step; no keys for a learner, who scrolls with them."""
     return (_BACK, _FORWARD) if TEACH.chosen() else (None, None)
 
 
@@ -56,7 +57,7 @@ def larger() -> None:
 
 
 def larger_chart(spec: Any) -> Any:
-    """A Vega-Lite specification with its type enlarged for a class; unchanged for a learner."""
+    """Return a Vega-Lite specification with larger type for a class; unchanged for a learner."""
     return _scaled(spec) if TEACH.chosen() else spec
 
 
@@ -72,7 +73,7 @@ def _scaled(part: Any) -> Any:
 
 
 def larger_plotly(figure: PlotlyFigure) -> PlotlyFigure:
-    """A figure of Plotly's with its type enlarged for a class; words without a stated size have 12 pixels."""
+    """Return a figure of Plotly's with its type enlarged for a class; words without a stated size have 12 pixels."""
     if not TEACH.chosen():
         return figure
     larger = type(figure)(figure)

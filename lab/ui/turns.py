@@ -2,7 +2,7 @@
 
 Python runs one thread at a time and switches threads two hundred times a second. If fifty pages were made at once, all
 would be ready only at the end, and their readers would click at the same time from then on; if they are made one after
-the other, the first page is ready fifty times earlier, and no page later.
+the other, the first page is ready fifty times earlier, and no page is ready later.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Turns:
             return min((since + self._patience - now for since in self._quick(now)), default=0.0)
 
     def _quick(self, now: float) -> list[float]:
-        """The times at which the turns began that still count."""
+        """Return the times at which the turns began that still count."""
         return [since for since in self._since.values() if now - since < self._patience]
 
     def _wake_first(self) -> None:

@@ -33,7 +33,7 @@ WHOLE = 24
 
 @dataclass(frozen=True, eq=False)
 class Arriving:
-    """The parts that arrive at the token ``watched`` (from 0), and at the others of a short text.
+    """The parts that arrive at the token ``watched`` (from 0), and in a short text also at the other tokens.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Arriving:
         return np.asarray(self.share[:, self.rows.index(self.watched)])
 
     def brought_most(self, count: int) -> tuple[int, ...]:
-        """The ``count`` tokens with the largest share in any layer, among them the watched one, in text order."""
+        """Return the ``count`` tokens with the largest share in any layer, and the watched token, in text order."""
         largest = self.row.max(axis=0)
         largest[self.watched] = np.inf
         return tuple(sorted(int(each) for each in np.argsort(-largest, kind="stable")[:count]))
@@ -90,7 +90,10 @@ def arriving(trace: Trace, watched: int) -> Arriving:
 
 @torch.inference_mode()
 def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
-    """A layer of a run at the tokens ``rows``; for a long text, a few rows take only a small part of the work."""
+    """Compute a layer of a run at the tokens ``rows``.
+
+    For a long text, a few rows take only a small part of the work.
+    """
     if len(rows) == len(trace):
         return trace.layer(index)
     w, config = trace.model.weights.layers[index], trace.model.config
@@ -100,12 +103,15 @@ def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
 
 @torch.inference_mode()
 def _of_layer(layer: LayerTrace, at: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Share (q, n), strength (q,), parts (H, n) and written (q,) of one layer; the watched token has row ``at``."""
+    """Return share (q, n), strength (q,), parts (H, n) and written (q,) of one layer.
+
+    The watched token has row ``at``.
+    """
     by_head = squares_by_head(layer)
     squares = by_head.sum(dim=0).clamp(min=0)
     lengths = np.asarray(squares.sqrt().float())
     parts = torch.where(squares[at] > 0, by_head[:, at] / squares[at], 0.0)
-    brought = layer.context_concat @ layer.weights.w_o  # without the bias, which comes from no token
+    brought = layer.context_concat @ layer.weights.w_o  # without the bias, which does not come from a token
     return (
         renormalised(lengths, row_sums(lengths)),
         _relative(brought, layer.input),
@@ -115,5 +121,5 @@ def _of_layer(layer: LayerTrace, at: int) -> tuple[Numbers, Numbers, Numbers, Nu
 
 
 def _relative(added: Tensor, to: Tensor) -> Numbers:
-    """The length of each vector ``added``, divided by the length of the vector ``to`` which it is added, (…,)."""
+    """Return the length of each vector ``added``, divided by the length of ``to``, to which it is added, (…,)."""
     return np.asarray((added.norm(dim=-1) / to.norm(dim=-1).clamp(min=1e-12)).numpy())

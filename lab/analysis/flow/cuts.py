@@ -39,7 +39,7 @@ class Cuts:
         return bool(self.unheard or self.silent or self.links or self.in_heads)
 
     def __str__(self) -> str:
-        """The cuts as in a URL, counted from 1: "5" and "5*" for a token, "6.7.5" and "6-11.7.5" for a link."""
+        """Write the cuts as in a URL, counted from 1: "5" and "5*" for a token, "6.7.5" and "6-11.7.5" for a link."""
         tokens = [f"{token + 1}" for token in sorted(self.unheard)] + [f"{token + 1}*" for token in sorted(self.silent)]
         links = [f"{layer + 1}.{query + 1}.{key + 1}" for layer, query, key in sorted(self.links)]
         in_heads = [f"{at + 1}-{head + 1}.{query + 1}.{key + 1}" for at, head, query, key in sorted(self.in_heads)]
@@ -47,7 +47,7 @@ class Cuts:
 
     @classmethod
     def read(cls, text: str, config: ModelConfig, tokens: int, watched: int) -> tuple[Cuts, bool]:
-        """Read the cuts in a URL for a text of ``tokens`` tokens; also return whether all of them were possible."""
+        """Read the cuts in a URL for a text of ``tokens`` tokens; also return whether all cuts were possible."""
         found, whole = cls(), True
         for part in filter(None, text.split(",")):
             made = found._with(part.strip(), config, tokens, watched)
@@ -55,7 +55,7 @@ class Cuts:
         return found, whole
 
     def _with(self, part: str, config: ModelConfig, tokens: int, watched: int) -> Cuts | None:
-        """These cuts and the cut that ``part`` names; None if this text or model has no such token or link."""
+        """Return these cuts and the cut that ``part`` names; None if this text or model has no such token or link."""
         if (token := _TOKEN.fullmatch(part)) is not None:
             place, everywhere = int(token[1]) - 1, bool(token[2])
             if not 0 <= place < tokens or place == watched:
@@ -75,17 +75,17 @@ class Cuts:
         return replace(self, in_heads=self.in_heads | {(layer, head, query, key)})
 
     def token(self, token: int) -> Cuts:
-        """The cuts after a click on a token: it is cut off from the watched token, then from all, then healed."""
+        """Return the cuts after a click on a token: cut off from the watched token, then from all, then healed."""
         if token in self.silent:
             return self.healed(token)
         return self.healed(token).silenced(token) if token in self.unheard else self.cut_off(token)
 
     def cut_off(self, token: int) -> Cuts:
-        """Return these cuts with one more: the watched token does not hear ``token``."""
+        """Return these cuts and one more cut: the watched token does not hear ``token``."""
         return replace(self, unheard=self.unheard | {token})
 
     def silenced(self, token: int) -> Cuts:
-        """Return these cuts with one more: no other token hears ``token``."""
+        """Return these cuts and one more cut: no other token hears ``token``."""
         return replace(self, silent=self.silent | {token})
 
     def healed(self, token: int) -> Cuts:
@@ -93,17 +93,20 @@ class Cuts:
         return replace(self, unheard=self.unheard - {token}, silent=self.silent - {token})
 
     def link(self, layer: int, query: int, key: int) -> Cuts:
-        """The cuts after a click that cuts a link or heals it; single heads of the link are healed."""
+        """Return the cuts after a click on a link, which cuts or heals the whole link.
+
+        Cuts in single heads are removed.
+        """
         whole = (layer, query, key)
         heads = frozenset(each for each in self.in_heads if (each[0], *each[2:]) != whole)
         return replace(self, links=self.links ^ {whole}, in_heads=heads)
 
     def in_head(self, layer: int, head: int, query: int, key: int) -> Cuts:
-        """The cuts after a click that cuts a link in one head, or heals it."""
+        """Return the cuts after a click that cuts one link in one head, or restores this link if it was cut."""
         return replace(self, in_heads=self.in_heads ^ {(layer, head, query, key)})
 
     def interventions(self, watched: int, tokens: int) -> Interventions:
-        """The changes to a forward pass that make these cuts, in a text of ``tokens`` tokens."""
+        """Return the changes to a forward pass that make these cuts in a text of ``tokens`` tokens."""
         pairs = {(watched, token) for token in self.unheard}
         pairs |= {(query, token) for token in self.silent for query in range(tokens) if query != token}
         return Interventions(blocked=frozenset(pairs), blocked_links=self.links, blocked_in_heads=self.in_heads)

@@ -1,4 +1,4 @@
-"""The influence tree: the k strongest targets of a root token, the k strongest targets of each of these, and so on.
+"""The influence tree: the k strongest targets of a root token, the k strongest targets of each target, and so on.
 
 Layer by layer, a path of the tree is a path through the model: the root is the token after the last layer read, its
 targets are tokens before that layer, and their targets are tokens before the layer below. The product along a path is
@@ -51,7 +51,7 @@ class Tree:
         return len(self.token)
 
     def path(self, node: int) -> list[int]:
-        """The nodes from the root to ``node``, both included."""
+        """Return the nodes from the root to ``node``, both included."""
         way = [node]
         while (above := int(self.parent[way[0]])) >= 0:
             way.insert(0, above)
@@ -59,7 +59,7 @@ class Tree:
 
 
 def most_nodes(k: int, depth: int, tokens: int, *, again: bool) -> int:
-    """The number of nodes of a tree in which every node has the most children possible.
+    """Count the nodes of a tree in which every node has as many children as possible.
 
     ``again`` is true if a token may occur on a path more than once.
     """
@@ -71,7 +71,10 @@ def most_nodes(k: int, depth: int, tokens: int, *, again: bool) -> int:
 
 
 def bounded_depth(k: int, depth: int, tokens: int, *, again: bool) -> int:
-    """The largest depth up to ``depth`` at which no tree has more than ``MAX_NODES`` nodes; 0 if there is none."""
+    """Return the largest depth up to ``depth`` at which no tree has more than ``MAX_NODES`` nodes.
+
+    Returns 0 if there is no such depth.
+    """
     while depth > 0 and most_nodes(k, depth, tokens, again=again) > MAX_NODES:
         depth -= 1
     return depth
@@ -80,8 +83,8 @@ def bounded_depth(k: int, depth: int, tokens: int, *, again: bool) -> int:
 def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | Mask | None = None) -> Tree:
     """Follow the strongest weights down the layers, ``k`` from each token, one layer for each level.
 
-    A token may be its own target, because it reads itself in every layer. No path visits the same token of the same
-    layer twice.
+    A token may be its own target, because a token reads itself in every layer. No path visits the same token of the
+    same layer twice.
 
     Parameters
     ----------
@@ -93,8 +96,7 @@ def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | M
     k
         The number of targets of a token; fewer if fewer tokens have a weight above 0. If weights are equal, the earlier
         token comes first.
-    keep
-        Tokens that may be targets; None for all. ``rolled`` also counts paths through the other tokens.
+    keep Tokens that may be targets; None if all tokens may. ``rolled`` also counts paths through the other tokens.
 
     Raises
     ------
@@ -113,7 +115,7 @@ def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | M
 def repeated_tree(
     weights: Weights, root: int, k: int, depth: int, *, keep: Sequence[bool] | Mask | None = None
 ) -> Tree:
-    """The tree within one layer: every level reads the same matrix, and no token occurs twice on a path.
+    """Grow a tree within one layer: every level reads the same matrix, and no token occurs twice on a path.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ def _grown(
     kept = kept_mask(keep, n)
     nodes: list[tuple[int, int, int, float, float]] = [(root, -1, 0, 1.0, 1.0)]
     paths: list[frozenset[int]] = [frozenset({root})]
-    for place, path in enumerate(paths):  # grows while it is read: breadth first
+    for place, path in enumerate(paths):  # the list grows while it is read: breadth first
         start, _, above, _, so_far = nodes[place]
         if above == depth:
             break

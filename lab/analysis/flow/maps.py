@@ -1,7 +1,7 @@
 """The flow of attention through the layers: one matrix for each layer, and the strongest links between layers.
 
-A link leads from token j before a layer to token i after the layer: i attends to j there, so information flows from j
-to i.
+A link leads from token j before a layer to token i after the layer: in the layer, i attends to j, so information flows
+from j to i.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def contribution_norms(layer: LayerTrace) -> Tensor:
 
 
 def layer_map(layer: LayerTrace, head: int | None, *, norms: bool = False) -> Weights:
-    """One layer as a matrix (n, n) whose rows sum to 1: the share that each token receives from each other token.
+    """Return one layer as a matrix (n, n) whose rows sum to 1: the share that each token receives from each token.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ def layer_maps(trace: Trace, head: int | None, *, norms: bool = False) -> Weight
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The m strongest links, from layer to layer.
+    """The m strongest links from tokens before a layer to tokens after the layer.
 
     Attributes
     ----------
     layer, key, query
         (m,), from 0. A link leads from ``key`` before the layer to ``query`` after the layer.
     weight
-        (m,), the share that the query receives from the key.
+        (m,), the share of its input that the query receives from the key.
     reaching
         The number of links that reach the threshold, including those that are not among the m strongest.
     mass
@@ -109,7 +109,7 @@ def strongest_links(
     source: int | None = None,
     target: int | None = None,
 ) -> Links:
-    """The ``most`` strongest links of each layer, in the order of layers, queries, keys.
+    """Find the ``most`` strongest links of each layer, and sort the links by layer, query, key.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def strongest_links(
     most
         The most links of a layer.
     keep
-        Tokens that take part, None for all; the weights are not renormalised.
+        Tokens that take part; None if all take part. The weights are not renormalised.
     source
         If given, keep only links on a path that starts at this token before the first layer.
     target
@@ -147,7 +147,7 @@ def strongest_links(
 
 
 def _on_paths(there: NDArray[np.bool_], source: int) -> NDArray[np.bool_]:
-    """The links (L, n, n) among ``there`` that continue a path from ``source``."""
+    """Return the links (L, n, n) among ``there`` that continue a path from ``source``."""
     found = np.zeros_like(there)
     reached = np.zeros(there.shape[-1], dtype=np.bool_)
     reached[source] = True

@@ -23,7 +23,7 @@ class Reading:
     norms
         True for the lengths of added vectors instead of weights; see :func:`lab.analysis.flow.maps.layer_map`.
     residual
-        True if the residual connection is a path, too.
+        True if the residual connection counts as a path, too.
     words_only
         True if special tokens, or the first token in a model without special tokens, take no part.
     """
@@ -34,12 +34,12 @@ class Reading:
     words_only: bool = False
 
     def maps(self, trace: Trace) -> Weights:
-        """The matrices of all layers, (L, n, n)."""
+        """Return the matrices of all layers, (L, n, n)."""
         found = layer_maps(trace, self.head, norms=self.norms)
         return with_residual(found) if self.residual else found
 
     def keep(self, trace: Trace) -> Mask | None:
-        """A mask of the tokens that take part, (n,); None for all."""
+        """Return a mask of the tokens that take part, (n,); None if all take part."""
         return keep_others(trace) if self.words_only else None
 
 
@@ -47,19 +47,19 @@ class Reading:
 def links(
     trace: Trace, read: Reading, threshold: float, most: int, source: int | None = None, target: int | None = None
 ) -> Links:
-    """The strongest links of all layers; see :func:`lab.analysis.flow.maps.strongest_links`."""
+    """Return the strongest links of all layers; see :func:`lab.analysis.flow.maps.strongest_links`."""
     return strongest_links(read.maps(trace), threshold, most, keep=read.keep(trace), source=source, target=target)
 
 
 @once
 def tree_down(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
-    """The tree from ``token`` after ``layer`` (from 0), down through ``depth`` layers."""
+    """Grow the tree from ``token`` after ``layer`` (from 0), down through ``depth`` layers."""
     maps = layer_maps(trace, read.head, norms=read.norms)[layer + 1 - depth : layer + 1]
     return influence_tree(with_residual(maps) if read.residual else maps, token, k, keep=read.keep(trace))
 
 
 @once
 def tree_within(trace: Trace, read: Reading, layer: int, token: int, k: int, depth: int) -> Tree:
-    """The tree that uses this one layer at every level; ``read.residual`` changes nothing."""
+    """Grow the tree that reads this one layer at every level; ``read.residual`` does not matter for this tree."""
     weights = layer_map(trace.layer(layer), read.head, norms=read.norms)
     return repeated_tree(weights, token, k, depth, keep=read.keep(trace))

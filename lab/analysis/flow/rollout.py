@@ -1,4 +1,4 @@
-"""Attention rollout: the matrices of all layers multiplied, the residual path included (Abnar & Zuidema 2020)."""
+"""Attention rollout: the product of the matrices of all layers, with the residual path (Abnar & Zuidema 2020)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.models.trace import Trace
 
 
 def with_residual(maps: Weights) -> Weights:
-    """A + I with each row divided by its sum, (..., n, n): ½A + ½I if the rows of A sum to 1.
+    """Return a + I with each row divided by its sum, (..., n, n): ½A + ½I if the rows of A sum to 1.
 
     The token's own vector goes past the heads through the residual connection; Abnar & Zuidema 2020, §3,
     give this vector the same share as the heads' output.
@@ -21,7 +21,7 @@ def with_residual(maps: Weights) -> Weights:
 
 
 def rollout(maps: Weights, *, residual: bool = True) -> Weights:
-    """The rollout after the last of the layers given, (L, n, n) -> (n, n); rows sum to 1.
+    """Compute the rollout after the last of the given layers, (L, n, n) -> (n, n); rows sum to 1.
 
     Â_L ⋯ Â_2 · Â_1 with Â = row-normalised (A + I): the share of token i after the last layer that comes along all
     paths from token j before the first layer, if only attention weights counted (Abnar & Zuidema 2020, §3).

@@ -1,8 +1,8 @@
 """Switch heads off, and measure the changes in later layers and in the prediction.
 
-A head is off when its d_k numbers are replaced at the *input* of W_O, by 0 or by their mean over the
-text's tokens (Michel et al. 2019, §3). Zeroing d_k numbers of the output would cut coordinates out of
-all heads instead.
+A head is off when its d_k numbers are replaced at the *input* of W_O, by 0 or by their mean over the text's tokens
+(Michel et al. 2019, §3). Zeroing d_k numbers of the *output* of W_O would instead remove coordinates to which all heads
+write.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class EachHeadOff:
 
 
 def moved(plain: Tensor, after: Tensor) -> Array:
-    """The relative distance ‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
+    """Return the relative distance ‖after − plain‖ / ‖plain‖ of each vector, (..., d) -> (...)."""
     return ((after - plain).norm(dim=-1) / plain.norm(dim=-1)).numpy().astype(np.float64)
 
 
@@ -65,7 +65,7 @@ def without_head(trace: Trace, layer: int, head: int, to_mean: bool = False) -> 
 @once
 @torch.inference_mode()
 def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bool = False) -> HeadOff:
-    """The changes made by :func:`without_head`. ``place``, the token with the prediction, counts from 0."""
+    """Measure the changes that :func:`without_head` makes. ``place``, the token with the prediction, counts from 0."""
     run = without_head(trace, layer, head, to_mean)
     logits = None if place is None else run.logits(place)[0].numpy().astype(np.float64)
     return HeadOff(moved(trace.hidden_states, run.hidden_states), logits)
@@ -74,7 +74,7 @@ def head_off(trace: Trace, layer: int, head: int, place: int | None, to_mean: bo
 @once
 @torch.inference_mode()
 def each_head_off(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> EachHeadOff:
-    """Every head of the model off, one at a time, in one batched pass.
+    """Switch every head of the model off, one at a time, in one batched pass.
 
     Probabilities are for ``word`` (a token id) at ``place``; both are None for a model that predicts no words.
     """
@@ -108,7 +108,7 @@ def log_change(trace: Trace, place: int, word: int, to_mean: bool = False) -> Ar
 def multiplications(config: ModelConfig, n: int) -> float:
     """Estimate the number of multiplications in :func:`each_head_off` for n tokens.
 
-    Each of the L·H heads repeats the layers from its own upward, half of them on average.
+    For each of the L·H heads, the layers from the head's own upward are repeated: half of all layers on average.
     """
     linear = 4 * config.width**2 + 2 * config.width * config.ffn_width
     one_layer = n * linear + 2 * n * n * config.width
@@ -116,5 +116,5 @@ def multiplications(config: ModelConfig, n: int) -> float:
 
 
 def longest(config: ModelConfig, numbers: int) -> int:
-    """The most tokens of a text if the vectors of all runs together may have ``numbers`` numbers."""
+    """Return the most tokens that a text may have if the vectors of all runs together may have ``numbers`` numbers."""
     return numbers // (config.layers * config.heads * config.width)

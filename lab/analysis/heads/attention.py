@@ -47,8 +47,8 @@ class AttentionRow:
 def attention_row(layer: LayerTrace, head: int, query: int) -> AttentionRow:
     """Write out row ``query`` of ``head``, from the head's own q, k and v (Vaswani et al. 2017, eq. 1).
 
-    The row is recomputed with numpy, so that the page's weights come from the written-out softmax; a test
-    compares them with the trace's weights.
+    The row is recomputed with numpy, so that the page's weights come from the written-out softmax; a test compares
+    these weights with the trace's weights.
     """
     q, k, v = (np.asarray(t[head]) for t in (layer.query, layer.key, layer.value))
     products = q[query] * k
@@ -73,17 +73,17 @@ def attention_row(layer: LayerTrace, head: int, query: int) -> AttentionRow:
 
 
 def attention_map(layer: LayerTrace, head: int) -> Array:
-    """The weights of one head, (n, n)."""
+    """Return the weights of one head, (n, n)."""
     return np.asarray(layer.attention[head])
 
 
 def window(position: int, n: int, most: int) -> slice:
-    """Up to ``most`` of ``n`` places around ``position``: the part of a long text that fits on a screen."""
+    """Return up to ``most`` of ``n`` places around ``position``: the part of a long text that fits on a screen."""
     start = max(0, min(position - most // 2, n - most))
     return slice(start, min(n, start + most))
 
 
 def heaviest(weights: Array, chosen: int, most: int) -> list[int]:
-    """The ``most`` places with the largest weights, ``chosen`` always among them, in text order."""
+    """Return the ``most`` places with the largest weights, always including ``chosen``, in text order."""
     order = [i for i in np.argsort(-weights, kind="stable").tolist() if i != chosen]
     return sorted([chosen, *order[: most - 1]])

@@ -1,4 +1,5 @@
-"""Compare the heads of a layer: their parts of the layer's output, the parts' lengths, the likeness of two maps.
+"""Compare the heads of a layer: their parts of the layer's output, the lengths of these parts, and the similarity of
+two maps.
 
 Vaswani et al. 2017, §3.2.2: MultiHead(x) = Concat(head_1 … head_H)·W_O. A concatenation times a matrix is
 a sum: each head's context times its own d_k rows of W_O (Elhage et al. 2021, "A Mathematical Framework for
@@ -30,7 +31,7 @@ MOST_APART = math.log(2)
 
 @dataclass(frozen=True, eq=False)
 class HeadSum:
-    """The attention output of one layer taken apart.
+    """The attention output of one layer, split by head.
 
     parts      (H, n, d), each head's context through its rows of W_O
     bias       (d,), b_O
@@ -50,7 +51,7 @@ class HeadSum:
 
     @property
     def largest(self) -> float:
-        """The largest |output|, to compare the difference with."""
+        """The largest |output|, with which the largest difference can be compared."""
         return float(np.abs(self.output).max())
 
     @property
@@ -61,7 +62,7 @@ class HeadSum:
 
 @torch.inference_mode()
 def head_parts(context: Tensor, w_o: Tensor) -> Tensor:
-    """Each head's context (H, n, d_k) times its d_k rows of W_O (d, d): (H, n, d)."""
+    """Multiply each head's context (H, n, d_k) by the head's own d_k rows of W_O (d, d): (H, n, d)."""
     return context @ w_o.unflatten(0, (len(context), -1))
 
 
@@ -73,7 +74,7 @@ def head_sum(layer: LayerTrace) -> HeadSum:
 
 
 def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
-    """The distance of two heads' rows: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
+    """Return the distance of two heads' rows: the Jensen–Shannon divergence in nats, (..., n, n) -> (..., n).
 
     H(m) − (H(p) + H(q)) / 2 with m = (p + q) / 2 (Lin 1991): 0 for equal rows, ln 2 ≈ 0.69 for rows that
     share no key. Clark et al. 2019, §6, compare heads by this divergence.
@@ -85,7 +86,7 @@ def row_divergence(first: NDArray[Any], second: NDArray[Any]) -> Values:
 
 
 def head_divergence(attention: NDArray[Any] | Tensor, *, causal: bool) -> Values:
-    """The mean :func:`row_divergence` of every two heads of a layer, (H, n, n) -> (H, H).
+    """Return the mean :func:`row_divergence` of every two heads of a layer, (H, n, n) -> (H, H).
 
     Rows with a single key, such as the first row of a causal model, are the same in all heads and are left
     out; nan if there are no other rows.
@@ -109,12 +110,13 @@ def layer_divergence(trace: Trace, layer: int) -> Values:
 
 
 def block_size(n: int, most: int) -> int:
-    """The number of tokens that one cell covers, per side, in a map of at most ``most`` × ``most`` cells."""
+    """Return the number of tokens per side of a cell, in a map of at most ``most`` × ``most`` cells."""
     return math.ceil(n / most)
 
 
 def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, int]:
-    """Maps of at most ``most`` × ``most`` cells, (H, n, n) -> (H, m, m), and the number of tokens per cell and side.
+    """Reduce maps to at most ``most`` × ``most`` cells, (H, n, n) -> (H, m, m); also return the tokens per side of a
+    cell.
 
     In a longer text, a cell holds the largest weight of its block, so that large weights stay visible.
     """
@@ -130,12 +132,12 @@ def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, in
 
 
 def divisors(width: int) -> tuple[int, ...]:
-    """The numbers of heads into which ``width`` dimensions can be cut evenly."""
+    """Return the numbers of heads into which ``width`` dimensions can be split evenly."""
     return tuple(heads for heads in range(1, width + 1) if width % heads == 0)
 
 
 def attention_parameters(config: ModelConfig) -> int:
-    """The number of parameters in W_Q, W_K, W_V, W_O, each (width, width), and in their biases, (width,), if any.
+    """Count the parameters of W_Q, W_K, W_V, W_O, each (width, width), and of the biases, (width,), if there are any.
 
     The number of heads does not matter: head h owns d_k = width / H columns of the first three and d_k rows of W_O.
     """
@@ -143,19 +145,19 @@ def attention_parameters(config: ModelConfig) -> int:
 
 
 def counted_parameters(layer: LayerTrace, config: ModelConfig) -> int:
-    """The number of parameters in the heads of a layer, counted in the layer's own tensors."""
+    """Return the number of parameters in the heads of a layer, counted in the layer's own tensors."""
     w = layer.weights
     biases = (w.b_q, w.b_k, w.b_v, w.b_o) if config.biases else ()
     return sum(t.numel() for t in (w.w_q, w.w_k, w.w_v, w.w_o, *biases))
 
 
 def favourite(layer: LayerTrace, head: int, query: int) -> int:
-    """The key, from 0, with the largest weight in the row of ``query``."""
+    """Return the key, from 0, with the largest weight in the row of ``query``."""
     return int(layer.attention[head, query].argmax())
 
 
 def given(layer: LayerTrace, query: int, key: int) -> Array:
-    """The weights that the heads of a layer give to ``key`` from ``query``, (H,)."""
+    """Return the weight that each head of a layer gives to ``key`` from ``query``, (H,)."""
     weights: Array = np.asarray(layer.attention[:, query, key])
     return weights
 

@@ -14,7 +14,7 @@ Keys = NDArray[np.float64]
 
 
 def effective_keys(attention: NDArray[Any] | Tensor) -> Keys:
-    """The effective number of keys of each query, (H, n, n) maps -> (H, n).
+    """Return the effective number of keys of each query, (H, n, n) maps -> (H, n).
 
     The number is 1 for a row with all weight on one key, and k for a row spread evenly over k keys.
     """

@@ -21,7 +21,7 @@ ONE_HOT = 0.9
 # The points for each wish that a row meets; each wish counts more than all later wishes together.
 _WORTH = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
 _ALL_BUT_ONE = sum(_WORTH) - 1
-# The number of rows to look at in a long text. They are the first rows, because the page shows the text's beginning.
+# The number of rows to look at in a long text: the first rows, because the page shows the text's beginning.
 _ROWS = 64
 
 
@@ -36,7 +36,7 @@ class Look:
 
 @once
 def first_look(traced: Trace, about: int | None = None) -> Look:
-    """The row of a model to show first: the row that meets most of the following wishes, most important first.
+    """Choose the row of a model to show first: the row that meets most of the following wishes, most important first.
 
     The row is not one-hot; it is soft; its largest weight is on another word; its second largest weight is on another
     word; the largest weight is not on a neighbour; the largest weight is on an earlier word. If rows tie, the row whose
@@ -51,13 +51,13 @@ def first_look(traced: Trace, about: int | None = None) -> Look:
         best = found if best is None else max(best, found, key=lambda each: each[0])
         if best[0] > _ALL_BUT_ONE:
             break
-    assert best is not None  # a model has a layer
+    assert best is not None  # every model has at least one layer
     return best[1]
 
 
 @once
 def first_look_in(traced: Trace, layer: int, head: int) -> Look:
-    """The row to show first in one head. Raises IndexError for a layer or a head that does not exist."""
+    """Choose the row to show first in one head. Raises IndexError for a layer or a head that does not exist."""
     words, attention = _words(traced), traced.layer(layer).attention
     if not 0 <= head < len(attention):
         raise IndexError(f"head {head}: {traced.model.id} has heads 0 to {len(attention) - 1}.")
@@ -67,14 +67,17 @@ def first_look_in(traced: Trace, layer: int, head: int) -> Look:
 
 @once
 def heaviest_key(traced: Trace, layer: int, head: int, query: int) -> int:
-    """The key, from 0, with the largest weight of a row; the query itself only if it has all the weight."""
+    """Return the key, from 0, with the largest weight of a row.
+
+    Returns the query itself only if the query has all the weight.
+    """
     row = as_heads(traced.layer(layer).attention[head : head + 1])[0, query].copy()
     row[query] = -1 if row[query] < 1 else 1
     return int(row.argmax())
 
 
 def _words(traced: Trace) -> Mask:
-    """A mask of the tokens that are whole words and not among :func:`places_left_out`.
+    """Return a mask of the tokens that are whole words and not among :func:`places_left_out`.
 
     If there are no such words, the mask has all tokens that are not left out; if all are left out, it has all tokens.
     """
@@ -85,7 +88,7 @@ def _words(traced: Trace) -> Mask:
 
 
 def _rows(traced: Trace, about: int | None) -> Mask:
-    """A mask of the candidate rows. Raises IndexError if ``about`` is not among the first 64 tokens."""
+    """Return a mask of the candidate rows. Raises IndexError if ``about`` is not among the first 64 tokens."""
     if about is None:
         return _words(traced)
     if not 0 <= about < min(len(traced), _ROWS):
@@ -94,7 +97,7 @@ def _rows(traced: Trace, about: int | None) -> Mask:
 
 
 def _best(attention: Weights, words: Mask, asked: Mask, layer: int) -> tuple[float, Look]:
-    """The best row in ``attention`` (H, n, n) among the rows in ``asked``, and its points."""
+    """Return the best row in ``attention`` (H, n, n) among the rows in ``asked``, and the points of this row."""
     rows = attention[:, :_ROWS]
     place, key, rest = np.arange(rows.shape[1]), rows.argmax(axis=-1), rows.copy()
     np.put_along_axis(rest, key[..., None], -1, axis=-1)

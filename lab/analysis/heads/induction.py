@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
-    """The mean attention of each head to the token that followed the current one last time, (H,).
+    """Return the mean attention of each head to the token that followed the current one last time, (H,).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def induction_score(attention: NDArray[Any] | Tensor, period: int) -> Values:
 
 
 def repeated_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encoding:
-    """``period`` random tokens of the vocabulary, twice, without special tokens.
+    """Draw ``period`` random tokens of the vocabulary and repeat them once, without special tokens.
 
     Raises ValueError if the model cannot hold the tokens.
     """
@@ -56,7 +56,7 @@ def repeated_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encodin
 
 
 def fresh_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encoding:
-    """The control for :func:`repeated_encoding`: 2 · ``period`` random tokens, all of them different.
+    """Draw the control for :func:`repeated_encoding`: 2 · ``period`` random tokens, all different.
 
     Raises ValueError if the model cannot hold the tokens.
     """
@@ -64,7 +64,7 @@ def fresh_encoding(model: LoadedModel, period: int, seed: int = 0) -> Encoding:
 
 
 def _random_ids(model: LoadedModel, period: int, seed: int, fresh: bool = False) -> list[int]:
-    """``period`` random tokens of the vocabulary; if ``fresh``, 2 · ``period`` tokens, all different."""
+    """Draw ``period`` random tokens of the vocabulary; if ``fresh``, 2 · ``period`` tokens, all different."""
     if not 2 <= period <= model.config.max_tokens // 2:
         raise ValueError(f"period {period}: {model.id} reads 2 to {model.config.max_tokens // 2} tokens twice.")
     added = model.tokenizer.get_added_tokens_decoder()
@@ -75,7 +75,7 @@ def _random_ids(model: LoadedModel, period: int, seed: int, fresh: bool = False)
 
 
 def _of_ids(model: LoadedModel, each: list[int]) -> Encoding:
-    """A text of the tokens with the ids ``each``, none of them special."""
+    """Make a text of the tokens with the ids ``each``; no token is special."""
     ids, none = tuple(each), (False,) * len(each)
     tokens = tuple(str(model.tokenizer.id_to_token(i)) for i in ids)
     # Random bytes may not decode to a readable text, so the tokens have no offsets into it.
@@ -94,7 +94,7 @@ def _of_ids(model: LoadedModel, each: list[int]) -> Encoding:
 
 
 def model_induction(model: LoadedModel, period: int, seed: int = 0) -> Values:
-    """The induction score of every head of a causal model on one random sequence, (L, H).
+    """Return the induction score of every head of a causal model on one random sequence, (L, H).
 
     Raises ValueError for a model that is not causal or cannot hold the sequence.
     """

@@ -1,4 +1,4 @@
-"""The median of very many numbers, found by sorting only a few of them."""
+"""Find the median of very many numbers by sorting only a few numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SAMPLE = 4096
 
 
 def median(values: NDArray[np.float32]) -> float:
-    """The exact median of (c,) numbers; for an even count, the mean of the middle two.
+    """Return the exact median of (c,) numbers; for an even count, the mean of the middle two.
 
     A sample gives a bracket for the median, two comparisons for each number count the numbers outside the bracket, and
     only the numbers inside are partitioned (Floyd & Rivest 1975, "Expected time bounds for selection"). If the median
@@ -33,7 +33,7 @@ def median(values: NDArray[np.float32]) -> float:
 
 
 def _bracket(values: NDArray[np.float32]) -> tuple[np.float32, np.float32]:
-    """A lower and an upper bound of the median, which are very likely right."""
+    """Return a lower and an upper bound that very likely enclose the median."""
     # An odd step, because an even step could hit the same columns of an attention matrix in every row.
     sample = values[:: (len(values) // _SAMPLE) | 1]
     rank = len(sample) // 2

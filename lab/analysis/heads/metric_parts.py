@@ -73,7 +73,7 @@ class MetricParts:
     mean: float
 
     def even_spread(self) -> Values:
-        """The entropy of each row with more than one key, divided by its maximum, ln ℓ."""
+        """Return the entropy of each row with more than one key, divided by its maximum, ln ℓ."""
         free = self.lengths > 1
         return np.asarray(self.entropy[free] / np.log(self.lengths[free]))
 
@@ -155,12 +155,15 @@ def entropy_of_row(weights: Weights, query: int, *, causal: bool) -> RowEntropy:
 
 @lru_cache(maxsize=16)
 def uniform_by_length(causal: bool, threshold: float) -> Metrics:
-    """The metrics of a head without preference at each of :data:`LENGTHS`, arrays (len(LENGTHS), 1)."""
+    """Return the metrics of a head without preference at each of :data:`LENGTHS`, arrays (len(LENGTHS), 1)."""
     return stack([uniform_metrics(n, causal, threshold=threshold) for n in LENGTHS])
 
 
 def contrast(values: Values, head: int) -> int | None:
-    """The head whose value is farthest from the value of ``head``; None without other heads or finite values."""
+    """Return the head whose value is farthest from that of ``head``.
+
+    Returns None if there is no other head or no finite value.
+    """
     others = [other for other in range(len(values)) if other != head]
     if not others or not np.isfinite(values).all():
         return None

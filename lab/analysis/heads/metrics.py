@@ -1,4 +1,4 @@
-"""Six numbers for every head: how sure, how spread out, how sparse, how uneven its attention is.
+"""Six numbers for every head: how sure, how spread out, how sparse and how uneven the head's attention is.
 
 The formulas come from Golshanrad & Faghih 2024, "From Attention to Assurance". Most metrics change
 with the length of the text even for a head without preference, so each metric is given twice: raw, as
@@ -84,14 +84,17 @@ class Cells:
         return self.lengths > 1
 
     def of_scaled(self, statistic: Callable[[Weights], Values], found: Values) -> Values:
-        """A statistic of the scaled cells that is proportional to them; ``found`` is the statistic of the weights."""
+        """Return a statistic, proportional to the cells, of the scaled cells.
+
+        ``found`` is the statistic of the weights.
+        """
         # If all rows are equally long, scaling the statistic gives the same result as scaling the cells.
         return statistic(self.scaled) if self.causal else found * float(self.lengths[0])
 
 
 @lru_cache(4)
 def _triangle(n: int) -> tuple[NDArray[np.intp], Weights]:
-    """The cells of a causal head: their flat places in its matrix, and the lengths of their rows, (c,) each."""
+    """Return the places of a causal head's cells in the flattened matrix, and their rows' lengths, (c,) each."""
     return np.flatnonzero(np.tri(n)), np.repeat(np.arange(1, n + 1), np.arange(1, n + 1)).astype(np.float32)
 
 
@@ -101,12 +104,12 @@ Measured = tuple[Values, Values]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its measurement and its texts.
+    """A metric: the function that measures it, and the texts that explain it.
 
     ``formula`` is LaTeX, and ``corrected`` is the formula after correction. ``note`` gives the reason for the
     correction, ``reading`` the meaning of a high value, ``use`` a way to use the metric. ``name`` names a high value;
-    ``also`` is another name. ``high`` is the largest possible value; None for no limit. :mod:`lab.course.metric_cards`
-    has cards with the numbers of a head filled in.
+    ``also`` is another name. ``high`` is the largest possible value; None if there is no limit.
+    :mod:`lab.course.metric_cards` has cards with the numbers of a head filled in.
     """
 
     id: str
@@ -122,7 +125,7 @@ class Metric:
     use: str
     also: str = ""
     corrected_unit: str = ""  # as before the correction
-    uses_threshold: bool = False  # raw, it depends on τ
+    uses_threshold: bool = False  # the raw value depends on τ
 
 
 def _confidence_max(cells: Cells) -> Measured:
@@ -161,7 +164,7 @@ def _nothing(cells: Cells) -> Values:
 
 
 def _share_below(cells: Weights, threshold: float) -> Values:
-    """The share of each head's cells below the threshold, (h, c) -> (h,)."""
+    """Return the share of each head's cells below the threshold, (h, c) -> (h,)."""
     return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells]) / cells.shape[1]
 
 
@@ -240,7 +243,7 @@ class Metrics:
     removed: Values
 
     def values(self, metric: str, corrected: bool) -> Values:
-        """The values of one metric by its id."""
+        """Return the values of the metric with the id ``metric``, one for each head."""
         return (self.corrected if corrected else self.raw)[metric]
 
 
@@ -251,9 +254,9 @@ def attention_metrics(
     threshold: float = 0.01,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Metrics:
-    """The six metrics of every head of a layer, raw and corrected, each (H,).
+    """Return the six metrics of every head of a layer, raw and corrected, each (H,).
 
-    Raises ValueError for attention of another shape, or a ``keep`` that keeps nothing.
+    Raises ValueError for attention of another shape, or if ``keep`` does not keep any token.
 
     Parameters
     ----------
@@ -291,11 +294,11 @@ def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = F
 def uniform_metrics(
     n: int, causal: bool, *, threshold: float = 0.01, keep: Sequence[bool] | Mask | None = None
 ) -> Metrics:
-    """The metrics of a head without any preference on n tokens, as a baseline. Arrays (1,)."""
+    """Return the metrics of a head without any preference on n tokens, as a baseline. Arrays (1,)."""
     return attention_metrics(uniform_attention(n, causal), causal=causal, threshold=threshold, keep=keep)
 
 
 @once
 def metrics_by_chance(trace: Trace, threshold: float = 0.01) -> Metrics:
-    """The metrics of a head without any preference on the tokens of a trace. Arrays (1,)."""
+    """Return the metrics of a head without any preference on the tokens of a trace. Arrays (1,)."""
     return uniform_metrics(len(trace), is_causal(trace), threshold=threshold)

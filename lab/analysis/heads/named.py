@@ -5,13 +5,12 @@ a sentence of nine words and 1.00 in any causal model, and so do heads that lear
 score has two references: a uniform head, and the best head of the untrained twin, the same architecture
 with random weights (:mod:`lab.models.twin`).
 
-The rule: a head has a pattern if its score is *above chance* by at least :data:`CLEARLY` and larger
-than the score of every head of the twin. The value above chance is (score − uniform) / (1 − uniform), the
-correction of Cohen 1960 ("A coefficient of agreement for nominal scales"): 0 for a uniform head, 1 for
-the whole pattern. From 0.5 on, a head is nearer to the whole pattern than to chance. This threshold is
-our choice, not a published one. For the next and the previous token, the threshold is stricter than the
-"more than 50 %" of attention by which Clark et al. 2019, §3.1, select heads of BERT, because the middle
-between chance and 1 is above 0.5.
+The rule: a head has a pattern if its score is *above chance* by at least :data:`CLEARLY` and larger than the score of
+every head of the twin. The value above chance is (score − uniform) / (1 − uniform), the correction of Cohen 1960 ("A
+coefficient of agreement for nominal scales"): 0 for a uniform head, 1 for the whole pattern. From 0.5 on, a head is
+nearer to the whole pattern than to chance. This threshold is the lab's own choice and was not published. For the next
+and the previous token, the threshold is stricter than the "more than 50 %" of attention by which Clark et al. 2019,
+§3.1, select heads of BERT, because the middle between chance and 1 is above 0.5.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 MIXED = "mixed"
 CLEARLY = 0.5
-# The chance score from which on no score counts as above chance.
+# From this chance score on, no score counts as above chance.
 _FULL = 1 - 1e-6
 
 
@@ -60,7 +59,7 @@ class Chance:
 
 
 def scores_of(patterns: Patterns) -> Values:
-    """The scores in the order of :data:`PATTERNS`, (P, H) or (P, L, H)."""
+    """Return the scores in the order of :data:`PATTERNS`, (P, H) or (P, L, H)."""
     return np.stack([getattr(patterns, pattern.id) for pattern in PATTERNS])
 
 
@@ -72,27 +71,30 @@ def uniform_scores(trace: Trace, *, only_words: bool = False) -> Values:
 
 
 def untrained_seed(model_id: str) -> tuple[str, int]:
-    """The model whose architecture the twin has, and the twin's seed: 0, or for a twin, its own seed plus 1."""
+    """Return the model whose architecture the twin has, and the twin's seed: 0, or a twin's own seed plus 1."""
     of = twin_of(model_id)
     return (of[0], of[1] + 1) if of else (model_id, 0)
 
 
 def untrained_twin(model: LoadedModel) -> LoadedModel:
-    """The untrained twin for comparison with the heads of ``model``; see :func:`untrained_seed`."""
+    """Return the untrained twin for comparison with the heads of ``model``; see :func:`untrained_seed`."""
     from lab.models.twin import twin
 
     return twin(model, untrained_seed(model.id)[1])
 
 
 def best_scores(scores: Values) -> Values:
-    """The largest score of any head, (P, L, H) -> (P,); nan if no head has a score."""
+    """Return the largest score of any head, (P, L, H) -> (P,); nan if no head has a score."""
     flat = scores.reshape(len(scores), -1)
     return np.where(np.isnan(flat).all(axis=1), np.nan, np.nan_to_num(flat, nan=-1.0).max(axis=1))
 
 
 @once
 def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
-    """The chance scores on a trace's tokens, which the twin reads, too; ``only_words`` as in :func:`trace_patterns`."""
+    """Return the chance scores on a trace's tokens; the twin also reads these tokens.
+
+    ``only_words`` as in :func:`trace_patterns`.
+    """
     from lab.models.trace import trace_encoding
 
     untrained = trace_patterns(trace_encoding(untrained_twin(trace.model), trace.encoding), only_words=only_words)
@@ -110,16 +112,16 @@ def above_chance(scores: Values, uniform: Values) -> Values:
 
 
 def clearly_above(scores: Values, chance: Chance) -> Mask:
-    """A mask of the scores that are clearly above chance by the rule of this module, (P, ...); false for nan."""
+    """Return a mask of the scores that are clearly above chance by the rule of this module, (P, ...); false for nan."""
     untrained = np.nan_to_num(chance.untrained, nan=-1.0).reshape(-1, *[1] * (scores.ndim - 1))
     passing: Mask = (above_chance(scores, chance.uniform) >= CLEARLY) & (scores > untrained)  # false for nan
     return passing
 
 
 def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
-    """The id of each head's pattern, or "mixed", by the rule of this module: (P, ...) -> (...).
+    """Return the id of each head's pattern, or "mixed", by the rule of this module: (P, ...) -> (...).
 
-    If a head has several patterns, the one farthest above chance names it; of a tie, the first in
+    If a head has several patterns, the one farthest above chance names it; in a tie, the first in
     :data:`PATTERNS`. ``broad`` is never a name, because a uniform head is as broad as possible.
     """
     names = np.array([pattern.id for pattern in PATTERNS] + [MIXED])
@@ -129,18 +131,18 @@ def name_scores(scores: Values, chance: Chance) -> NDArray[np.str_]:
 
 
 def name_heads(patterns: Patterns, chance: Chance) -> NDArray[np.str_]:
-    """A name for each head by its patterns, (H,) for a layer or (L, H) for a trace."""
+    """Return a name for each head by its patterns, (H,) for a layer or (L, H) for a trace."""
     return name_scores(scores_of(patterns), chance)
 
 
 @once
 def trace_names(trace: Trace) -> NDArray[np.str_]:
-    """The name of every head of a trace, (L, H), with the chance scores of the same trace."""
+    """Return the name of every head of a trace, (L, H), with the chance scores of the same trace."""
     return name_heads(trace_patterns(trace), trace_chance(trace))
 
 
 def mean_chance(uniform: Iterable[Values], untrained: Iterable[Values]) -> Chance:
-    """The chance scores for means over sentences, from each sentence's uniform (P,) and twin's (P, L, H) scores.
+    """Return the chance scores for means over sentences, from each sentence's uniform (P,) and twin's (P, L, H) scores.
 
     A sentence without a case of a pattern does not count for that pattern. Raises ValueError without a sentence.
     """

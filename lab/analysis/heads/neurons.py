@@ -61,7 +61,7 @@ class NeuronRow:
 
 
 def neuron_row(traced: Trace, layer: int, head: int, query: int) -> NeuronRow:
-    """Row ``query`` of ``head`` of ``layer``, all from 0."""
+    """Return the row of ``query`` in ``head`` of ``layer``, all counted from 0."""
     seen = traced.layer(layer)
     q, k, v = (np.asarray(tensor[head]) for tensor in (seen.query, seen.key, seen.value))
     weights = np.asarray(seen.attention[head, query])
@@ -89,10 +89,10 @@ def _divisor(traced: Trace) -> float:
 
 
 def pattern_keys(pattern: str, roles: Roles, *, causal: bool) -> Mask:
-    """For each query, the keys that a pattern of :data:`DECIDED` is about, (n, n) bool.
+    """Return the keys that a pattern of :data:`DECIDED` is about, for each query, (n, n) bool.
 
     A query without a case of the pattern has no such keys: a delimiter, the last token for the next token, a word
-    that occurs once. Raises ValueError for another pattern.
+    that occurs once. Raises ValueError for a pattern that is not in :data:`DECIDED`.
     """
     n = len(roles.delimiters)
     inside = roles.segments >= 0
@@ -147,7 +147,7 @@ class Decision:
         return int(carried.argmax()) + 1 if carried.any() else len(carried)
 
     def leader(self) -> tuple[int, float]:
-        """The dimension that is the largest for the most queries, and the share of these queries."""
+        """Return the dimension that is the largest for the most queries, and the share of these queries."""
         counts = np.bincount(self.by_query.argmax(axis=1), minlength=len(self.order))
         return int(counts.argmax()), float(counts.max() / len(self.queries))
 
@@ -174,13 +174,13 @@ def decide(traced: Trace, layer: int, head: int, pattern: str) -> Decision | Non
 
 
 def _means(mask: Mask, vectors: Values) -> Values:
-    """The mean of the vectors (n, d_k) at each row's places (m, n): (m, d_k)."""
+    """Return the mean of the vectors (n, d_k) at the places that each row of a mask (m, n) marks: (m, d_k)."""
     means: Values = (mask / mask.sum(axis=1, keepdims=True)) @ vectors
     return means
 
 
 def attention_of(traced: Trace, layer: int, head: int, dimensions: Sequence[int]) -> Weights:
-    """The head's attention with the products of these dimensions only, (1, n, n); uniform without dimensions.
+    """Return the head's attention with the products of these dimensions only, (1, n, n); uniform if there are none.
 
     The softmax is computed again, so the dimensions left out neither help nor hinder any key.
     """
@@ -194,7 +194,7 @@ def attention_of(traced: Trace, layer: int, head: int, dimensions: Sequence[int]
 
 
 def score_with(traced: Trace, at: tuple[int, int], pattern: str, dimensions: Sequence[int]) -> float:
-    """The pattern's score in head ``at`` (layer, head) with the products of these dimensions only."""
+    """Return the pattern's score in head ``at`` (layer, head) with the products of these dimensions only."""
     attention = attention_of(traced, *at, dimensions)
     found = head_patterns(attention, trace_roles(traced), causal=is_causal(traced))
     return float(getattr(found, pattern)[0])
@@ -202,7 +202,7 @@ def score_with(traced: Trace, at: tuple[int, int], pattern: str, dimensions: Seq
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A pattern's score with ``counts`` (p,) dimensions: ``only`` these, and ``without`` them, (p,) each."""
+    """A pattern's score with ``only`` the first ``counts`` (p,) dimensions, and ``without`` them, (p,) each."""
 
     counts: NDArray[np.intp]
     only: Values
@@ -217,7 +217,8 @@ class Kept:
 def kept_scores(traced: Trace, at: tuple[int, int], pattern: str, order: Sequence[int], count: int) -> Kept:
     """The pattern's score when only the first dimensions of ``order`` are kept, and when they are left out.
 
-    ``at`` is (layer, head). The numbers of dimensions are 0, 1, 2 … in growing steps, ``count``, and all.
+    ``at`` is (layer, head). The numbers of dimensions are 0, 1, 2 … in growing steps, ``count``, and the number of all
+    dimensions.
     """
     counts = sorted({*(step for step in _STEPS if step < len(order)), count, len(order)})
     only = [score_with(traced, at, pattern, order[:kept]) for kept in counts]

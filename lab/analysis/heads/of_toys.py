@@ -26,7 +26,7 @@ SCORED, _SCORED_SEED = 40, 10_000
 
 
 def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) -> Values:
-    """The mean attention of each head to the token that followed the current one last time, (H,), in [0, 1].
+    """Return the mean attention of each head to the token that followed the current one last time, (H,), in [0, 1].
 
     This is the induction score of Olsson et al. 2022 for any sentence, not only for a repeated one: the mean,
     over the queries whose token occurred before, of the weight at the key after the token's last occurrence;
@@ -48,13 +48,13 @@ def follower_mass(attention: NDArray[Any] | Tensor, token_ids: Sequence[int]) ->
 
 @once
 def toy_scores(toy: LoadedModel, plan: Plan, pattern: str) -> Values:
-    """:func:`pattern_scores` over sentences like the training sentences of ``plan``, (L, H)."""
+    """Compute :func:`pattern_scores` over sentences like the training sentences of ``plan``, (L, H)."""
     others = generate(plan.vocabulary, plan.max_length, SCORED, _SCORED_SEED).sentences
     return pattern_scores([trace(toy, as_text(each)) for each in others], pattern)
 
 
 def pattern_scores(traces: Sequence[Trace], pattern: str) -> Values:
-    """The mean score of every head over some sentences, (L, H).
+    """Return the mean score of every head over some sentences, (L, H).
 
     ``pattern`` is the id of a pattern of :mod:`lab.analysis.heads.patterns`, or ``induction``. Sentences without a case
     of the pattern do not count; nan if no sentence has a case. Raises ValueError without traces, AttributeError for an

@@ -1,7 +1,7 @@
 """Heads that park their attention on tokens that are not words of the text.
 
-A row of attention adds up to 1, so a head that finds nothing must put its weight somewhere. In BERT, the weight is
-mostly on [SEP] (Clark et al. 2019, §3.2), in GPT-2 on the first token (Xiao et al. 2024, §3.1).
+A row of attention adds up to 1, so a head that finds nothing must put its weight somewhere. In BERT, such a head puts
+most of its weight on [SEP] (Clark et al. 2019, §3.2), in GPT-2 on the first token (Xiao et al. 2024, §3.1).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.values import Values
 from lab.models.trace import Trace
 
-# The share of attention from which on the lab says that a head parks. This threshold is the lab's own.
+# From this share of attention on, the lab says that a head parks its attention. This threshold is the lab's own.
 PARKED = 0.9
 
 
 def parked_share(trace: Trace) -> Values:
-    """The share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
+    """Return the share of attention that each head sends from words to special tokens, averaged over the words, (L, H).
 
     In a model without special tokens, the share sent to the first token; 0 for a text of one token.
     """
@@ -27,9 +27,9 @@ def parked_share(trace: Trace) -> Values:
 
 
 def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> Values:
-    """The size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
+    """Return the size of the change with each head off, (L, H): |change of ln P| of ``word``, a token id, at ``place``.
 
-    Without a word, the distance that the vectors of the last layer move, as a share of their length.
+    If there is no word, the size is the distance that the last layer's vectors move, as a share of their length.
     """
     if place is None or word is None:
         return each_head_off(trace, None, None, to_mean).moved
@@ -48,6 +48,6 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def ranks(values: Values) -> Values:
-    """The rank of each number, from 1; equal numbers get the mean of their ranks."""
+    """Return the rank of each number, from 1; equal numbers get the mean of their ranks."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[which]

@@ -26,7 +26,7 @@ class OwnPattern:
 
 @once
 def own_pattern(traced: Trace, layer: int, head: int) -> OwnPattern | None:
-    """Find the pattern whose score is farthest above a uniform head's; it must be one that dimensions of q·k can carry.
+    """Find the pattern whose score is farthest above a uniform head's, among patterns that dimensions of q·k can carry.
 
     ``layer`` and ``head`` count from 0. None if the head scores in no pattern of
     :data:`lab.analysis.heads.neurons.DECIDED` higher than a uniform head.

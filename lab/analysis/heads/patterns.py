@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The texts of a pattern. :mod:`lab.analysis.heads.named` decides which heads have the pattern."""
+    """The texts that explain a pattern. :mod:`lab.analysis.heads.named` decides which heads have the pattern."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class Pattern:
     reading: str
 
 
-# The order decides between equal scores.
+# If two scores are equal, the pattern that comes first in this order counts.
 PATTERNS = (
     Pattern(
         "broad",
@@ -108,7 +108,7 @@ class Roles:
     segments: NDArray[np.int64]
 
     def among(self, places: NDArray[np.intp]) -> Roles:
-        """The roles of only the tokens at ``places``."""
+        """Return the roles of the tokens at ``places`` and of no other tokens."""
         return Roles(self.same[np.ix_(places, places)], self.delimiters[places], self.segments[places])
 
 
@@ -132,7 +132,7 @@ def token_roles(
     *,
     causal: bool,
 ) -> Roles:
-    """Roles from the words, ids, special marks and segments of n tokens.
+    """Derive the roles from the words, ids, special marks and segments of n tokens.
 
     Two tokens are related if their words have the same spelling apart from case (as for pieces of one
     word), or if their ids are equal; special tokens are related to nothing.
@@ -147,7 +147,7 @@ def token_roles(
 
 
 def encoding_words(encoding: Encoding) -> tuple[str | None, ...]:
-    """For each token, the word that the token is a piece of, case folded; None for special tokens."""
+    """Return for each token the word to which it belongs, case folded; None for special tokens."""
     words: list[str | None] = [None] * len(encoding)
     for pieces in word_pieces(encoding.word_ids):
         text = encoding.pair if encoding.in_pair[pieces[0]] else encoding.text
@@ -158,7 +158,7 @@ def encoding_words(encoding: Encoding) -> tuple[str | None, ...]:
 
 
 def trace_roles(trace: Trace) -> Roles:
-    """The roles of a trace's tokens; its segments are the two texts of a pair."""
+    """Return the roles of a trace's tokens; its segments are the two texts of a pair."""
     seen = trace.encoding
     segments = [int(second) for second in seen.in_pair]
     return token_roles(encoding_words(seen), seen.token_ids, seen.special, segments, causal=is_causal(trace))
@@ -167,14 +167,14 @@ def trace_roles(trace: Trace) -> Roles:
 def head_patterns(
     attention: NDArray[Any] | Tensor, roles: Roles, *, causal: bool, keep: Sequence[bool] | Mask | None = None
 ) -> Patterns:
-    """The score of each pattern for every head of a layer.
+    """Return the score of each pattern for every head of a layer.
 
-    Positional scores are means over the queries that have such a neighbour. ``same_word`` divides the
-    weight on the other places of a word by (k - 1)/k, the weight of an even spread over all k places of
-    the word, with the token's own. ``delimiter`` is the weight that words give to
-    delimiters. ``bag_of_words`` is the overlap of each row with an even spread over the words of the
-    token's own segment, 1 minus their total variation distance: a head with one key
-    inside the segment scores 1/size. ``broad`` is the mean of row entropy divided by its maximum.
+    Scores for the next and the previous token are means over the queries that have such a neighbour. ``same_word``
+    divides the weight on the other places of a word by (k - 1)/k, the weight of an even spread over all k places of the
+    word, with the token's own. ``delimiter`` is the weight that words give to delimiters. ``bag_of_words`` is the
+    overlap of each row with an even spread over the words of the token's own segment, 1 minus their total variation
+    distance: a head with one key inside the segment scores 1/size. ``broad`` is the mean of row entropy divided by its
+    maximum.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def same_word_cases(trace: Trace) -> int:
 
 @once
 def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
-    """The patterns of every head of a trace: arrays (L, H).
+    """Return the patterns of every head of a trace: arrays (L, H).
 
     ``only_words`` leaves out special tokens, or the first token in a model without special tokens.
     """
@@ -231,7 +231,7 @@ def trace_patterns(trace: Trace, *, only_words: bool = False) -> Patterns:
 
 
 def average_patterns(traces: Iterable[Trace]) -> Patterns:
-    """The mean over sentences; a sentence without a case of a pattern does not count for that pattern.
+    """Return the mean over sentences; a sentence without a case of a pattern does not count for that pattern.
 
     Raises ValueError if there are no traces.
     """
@@ -242,7 +242,7 @@ def average_patterns(traces: Iterable[Trace]) -> Patterns:
 
 
 def pattern_array(patterns: Patterns) -> Values:
-    """The fields of :class:`Patterns` stacked in their order, (6, H) or (6, L, H)."""
+    """Return the fields of :class:`Patterns` stacked in their order, (6, H) or (6, L, H)."""
     return np.stack([getattr(patterns, field.name) for field in fields(patterns)])
 
 
@@ -255,7 +255,7 @@ def _neighbours(attention: Weights, places: NDArray[np.intp], distance: int | No
 
 
 def _same_word(attention: Weights, same: Mask) -> Values:
-    """The mean of the share described in :func:`head_patterns`, over the queries with related keys."""
+    """Return the mean of the share described in :func:`head_patterns`, over the queries with related keys."""
     queries, keys = np.nonzero(same)
     if not len(queries):
         return np.full(len(attention), np.nan)
@@ -265,7 +265,7 @@ def _same_word(attention: Weights, same: Mask) -> Values:
 
 
 def _delimiter_mass(attention: Weights, delimiters: Mask) -> Values:
-    """The mean weight that words give to delimiters."""
+    """Return the mean weight that words give to delimiters."""
     if delimiters.all() or not delimiters.any():
         return np.full(len(attention), np.nan)
     received: Values = attention[:, ~delimiters][..., delimiters].mean(axis=1, dtype=np.float64).sum(-1)
@@ -286,7 +286,7 @@ def _even_share(segments: NDArray[np.int64], causal: bool) -> NDArray[np.float32
 
 
 def _overlap(attention: Weights, share: NDArray[np.float32]) -> Values:
-    """The sum over keys of min(attention, share), averaged over the non-empty rows of ``share``."""
+    """Return the sum over keys of min(attention, share), averaged over the non-empty rows of ``share``."""
     used = share.any(axis=1)
     if not used.any():
         return np.full(len(attention), np.nan)

@@ -1,4 +1,4 @@
-"""The kinds of token that every head looks at: function words, content words, entities, far tokens, itself.
+"""The kinds of token that every head looks at: function words, content words, entities, far tokens, the token itself.
 
 Each share of attention is given raw and divided by the share of a head without any preference on the
 same text: half of all attention on nouns says nothing if half of the tokens are nouns.
@@ -40,7 +40,7 @@ CONTENT_WORDS = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "ADV", "NUM"})
 PUNCTUATION = frozenset({"PUNCT"})
 # The dimensions that depend only on places and need no tags.
 UNTAGGED = frozenset({"cls", "long_range", "self"})
-# The dimensions that are about kinds of words.
+# The dimensions that concern kinds of words.
 WORD_KINDS = frozenset({"function_words", "content_words", "punctuation", "entities"})
 FAR = 5  # tokens apart
 
@@ -117,7 +117,7 @@ class Specialization:
     even: Values
 
     def values(self, dimension: str, corrected: bool) -> Values:
-        """The values of one dimension by its id, (H,) or (L, H)."""
+        """Return the values of the dimension with this id, (H,) or (L, H)."""
         place = [known.id for known in SPECIALIZATIONS].index(dimension)
         return (self.corrected if corrected else self.raw)[..., place]
 
@@ -130,7 +130,7 @@ def head_specialization(
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The seven metrics of every head of a layer, raw and corrected.
+    """Return the seven metrics of every head of a layer, raw and corrected.
 
     Raw long range is the mean weight of the cells at least 5 places apart, which is 1/n for any
     uniform head. For corrected long range, each query's weight on those cells is summed, the sums are averaged
@@ -166,7 +166,7 @@ def specialization_of(
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The seven metrics from the attention of each layer in turn: arrays (L, H, 7) and (L, H)."""
+    """Return the seven metrics from the attention of each layer in turn: arrays (L, H, 7) and (L, H)."""
     kept = kept_mask(keep, len(upos))
     places = np.flatnonzero(kept)
     sets = _Sets.of(upos, entities, places, causal)
@@ -189,7 +189,7 @@ def trace_specialization(
     *,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Specialization:
-    """The seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
+    """Return the seven metrics of every head of a trace: arrays (L, H, 7) and (L, H)."""
     return specialization_of(layers(trace), upos, entities, causal=is_causal(trace), keep=keep)
 
 
@@ -222,7 +222,7 @@ class _Sets:
 
     keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: function_words, content_words, punctuation, entities
     first: bool  # whether place 0 is the text's first token
-    places: NDArray[np.intp]  # (m,), in the whole text: tokens left out do not bring others closer
+    places: NDArray[np.intp]  # (m,) places in the whole text: leaving tokens out does not bring other tokens closer
     far_cells: int
 
     @classmethod
@@ -237,7 +237,7 @@ class _Sets:
         return cls(keys, bool(places[0] == 0), places, int(before.sum()) * (1 if causal else 2))
 
     def measure(self, attention: Weights) -> tuple[Values, Values]:
-        """The raw values (H, 7), and the same values with long range as the mean weight per query."""
+        """Return the raw values (H, 7), and the same values with long range as the mean weight per query."""
         heads, m, _ = attention.shape
         received = (np.ones(m, dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
         total = received.sum(axis=-1, keepdims=True)
@@ -251,7 +251,7 @@ class _Sets:
         return np.stack([*rest, far / cells, own], axis=-1), np.stack([*rest, far / m, own], axis=-1)
 
     def _far(self, attention: Weights, total: Values) -> Values:
-        """The sum of the cells at least FAR places apart, which are all cells except on a few diagonals."""
+        """Sum the cells of tokens at least FAR places apart: all cells except those on a few diagonals."""
         near = np.zeros(len(attention))
         m = len(self.places)
         for distance in range(1 - min(FAR, m), min(FAR, m)):

@@ -29,7 +29,7 @@ class MetricPart:
     total
         The attention added up over these tokens or cells.
     divisor
-        ``total`` divided by this gives the raw value: n queries, or for long range the number of cells.
+        The number that ``total`` is divided by for the raw value: n queries, or for long range the number of cells.
     uniform
         The ``total`` of a head without preference; 0 if the text has no token of the kind.
     """
@@ -59,7 +59,7 @@ class MetricPart:
 def specialization_parts(
     attention: NDArray[Any], upos: Tags, entities: Tags, *, causal: bool, keep: Sequence[bool] | Mask | None = None
 ) -> tuple[MetricPart, ...]:
-    """The metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with their parts.
+    """Return the metrics of one map (n, n) in the order of :data:`SPECIALIZATIONS`, with their parts.
 
     The numbers agree with :func:`lab.analysis.heads.specialization.head_specialization`, which takes all
     heads at once, with the same ``keep``.
@@ -73,7 +73,7 @@ def specialization_parts(
 
 
 def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> MetricPart:
-    """The parts of one dimension, which adds up the true cells of ``cells`` (m, m)."""
+    """Compute the parts of one dimension, which adds up the attention in the true cells of ``cells`` (m, m)."""
     n = len(weights)
     members = int(cells.any(axis=0).sum()) if dimension not in ("long_range", "self") else int(cells.sum())
     divisor = max(members, 1) if dimension == "long_range" else n
@@ -81,7 +81,7 @@ def _part(dimension: str, weights: Values, even: Values, cells: Mask) -> MetricP
 
 
 def cells_of(dimension: str, upos: Sequence[str | None], entities: Sequence[str | None], causal: bool) -> Mask:
-    """The cells of a map that a dimension adds up, (n, n): columns for kinds of token, bands for distances."""
+    """Return the cells of a map that a dimension adds up, (n, n): columns for kinds of token, bands for distances."""
     n = len(upos)
     places = np.arange(n)
     exists: Mask = np.tri(n, dtype=np.bool_) if causal else np.ones((n, n), dtype=np.bool_)

@@ -84,9 +84,10 @@ class HeadSurvey:
         return 8 * self.total * self._heads * (2 * len(FEATURES) + len(PATTERNS))
 
     def step(self, model: LoadedModel, tagger: Tagger, untrained: LoadedModel) -> None:
-        """Let ``model``, for which the survey was made, read the next text, if any; its twin reads only some texts.
+        """Let ``model``, for which the survey was made, read the next text, if any; the model's twin reads only some
+        texts.
 
-        A text with nothing to read is skipped.
+        A text without tokens to read is skipped.
         """
         with one_core(), self._lock:
             if not self.finished:
@@ -98,13 +99,13 @@ class HeadSurvey:
                 self.done += 1
 
     def readings(self) -> tuple[SurveyedText, ...]:
-        """The numbers kept from each text read so far."""
+        """Return the numbers kept from each text read so far."""
         return tuple(self._taken)
 
 
 @once
 def head_survey(model: LoadedModel, texts: tuple[str, ...], tagged: bool) -> HeadSurvey:
-    """The survey of these texts in its current state; all visitors of the model share and continue one survey.
+    """Return the survey of these texts in its current state; all visitors of the model share and continue one survey.
 
     ``tagged`` is true if the survey's steps use tags.
     """
@@ -112,7 +113,7 @@ def head_survey(model: LoadedModel, texts: tuple[str, ...], tagged: bool) -> Hea
 
 
 def no_tags(encoding: Encoding) -> Tags:
-    """A tagger that gives no tags, for texts without parts of speech."""
+    """Return a tagger that gives no tags, for texts without parts of speech."""
     nothing = (None,) * len(encoding)
     return nothing, nothing
 
@@ -130,13 +131,13 @@ def _read(traced: Trace, tagger: Tagger, untrained: LoadedModel | None) -> Surve
 
 
 def chance_over(readings: Sequence[SurveyedText]) -> Chance:
-    """The chance scores for means over texts. Raises ValueError without a text."""
+    """Return the chance scores for means over texts. Raises ValueError without a text."""
     untrained = [each.untrained for each in readings if each.untrained is not None]
     return mean_chance((each.uniform for each in readings), untrained)
 
 
 def mean_features(sentences: Sequence[Values]) -> Values:
-    """The mean over sentences, (L, H, F); a nan does not count. Raises ValueError without a sentence."""
+    """Average the features over sentences, (L, H, F); a nan does not count. Raises ValueError without a sentence."""
     if not sentences:
         raise ValueError("there are no sentences to average.")
     *_, mean = running_means(sentences)
@@ -144,10 +145,10 @@ def mean_features(sentences: Sequence[Values]) -> Values:
 
 
 def feature(features: Values, name: str) -> Values:
-    """One feature of every head, (..., F) -> (...). "Broad" is read from the corrected spread."""
+    """Return one feature of every head, (..., F) -> (...). "Broad" is read from the corrected spread."""
     return np.asarray(features[..., FEATURES.index("spread" if name == "broad" else name)])
 
 
 def pattern_scores(features: Values) -> Values:
-    """The scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
+    """Return the scores of the named patterns in the order of PATTERNS, (L, H, F) -> (P, L, H)."""
     return np.stack([feature(features, pattern.id) for pattern in PATTERNS])

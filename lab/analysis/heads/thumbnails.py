@@ -12,7 +12,7 @@ from lab.analysis.heads.values import Weights, layers
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-MOST_CELLS = 64  # cells per side of a map; a thumbnail has no more pixels
+MOST_CELLS = 64  # the most cells per side of a map, because a thumbnail does not have more pixels
 # The most cells of all maps together: 1.4 MB at two bytes for each cell.
 _CELLS_IN_ALL = 700_000
 
@@ -21,9 +21,9 @@ _CELLS_IN_ALL = 700_000
 class Thumbnails:
     """Every head's attention in a few cells.
 
-    maps      (L, H, m, m), rows are queries; a cell is the largest weight between ``block`` queries and
-              ``block`` keys, fewer at the end of the text
-    block     the number of tokens per cell; 1 in a short text, and then the maps are the attention itself
+    maps      (L, H, m, m), rows are queries; a cell is the largest weight between ``block`` queries and ``block`` keys
+    (fewer at the end of the text) block     the number of tokens per cell; 1 in a short text, and then the maps are the
+    attention itself
     """
 
     maps: Weights
@@ -31,13 +31,13 @@ class Thumbnails:
 
 
 def cells_a_side(heads: int) -> int:
-    """The most cells per side of a thumbnail if there are ``heads`` heads in all."""
+    """Return the most cells per side of a thumbnail if a model has ``heads`` heads in all."""
     return min(MOST_CELLS, math.isqrt(_CELLS_IN_ALL // heads))
 
 
 @once
 def thumbnails(trace: Trace) -> Thumbnails:
-    """The small maps of all heads of a run. Memory holds one layer's attention at a time."""
+    """Make the small maps of all heads of a run. Memory holds one layer's attention at a time."""
     config = trace.model.config
     most = cells_a_side(config.layers * config.heads)
     found = [small_maps(attention, most) for attention in layers(trace)]
@@ -45,7 +45,7 @@ def thumbnails(trace: Trace) -> Thumbnails:
 
 
 def strongest_in(attention: Weights, query: int, key: int, block: int) -> tuple[int, int]:
-    """The query and the key of the largest weight in a block of (n, n) that begins at ``query`` and ``key``."""
+    """Return the query and the key of the largest weight in a block of (n, n) that begins at ``query`` and ``key``."""
     part = attention[query : query + block, key : key + block]
     row, column = divmod(int(part.argmax()), part.shape[1])
     return query + row, key + column

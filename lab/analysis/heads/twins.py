@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def layer_spread(trace: Trace, layer: int) -> Values:
-    """The evenness of each head's attention in a layer, (H,): mean over rows of entropy / ln(row length).
+    """Return the evenness of each head's attention in a layer, (H,): mean over rows of entropy / ln(row length).
 
-    0: every row looks at one key. 1: every row looks at all its keys alike. Rows with a single key are
-    left out; nan if there are no other rows.
+    0 means that every row looks at one key. 1 means that every row gives all its keys equal weights. Rows with a single
+    key are left out; nan if there are no other rows.
     """
     entropy = row_entropy(as_heads(trace.layer(layer).attention))
     return even_spread(entropy, row_lengths(len(trace), is_causal(trace)))
@@ -26,12 +26,12 @@ def layer_spread(trace: Trace, layer: int) -> Values:
 
 @once
 def head_spread(trace: Trace) -> Values:
-    """The evenness of each head's attention in every layer, (L, H); see :func:`layer_spread`."""
+    """Return the evenness of each head's attention in every layer, (L, H); see :func:`layer_spread`."""
     return np.stack([layer_spread(trace, layer) for layer in range(trace.model.config.layers)])
 
 
 def attention_moved(first: ArrayLike, second: ArrayLike) -> float:
-    """The share of attention that two maps, both (n, n), place differently, as a mean over rows.
+    """Return the share of attention that two maps, both (n, n), place differently, as a mean over rows.
 
     For each row, half the sum of |difference| (total variation): 0 for equal rows, 1 for rows that share no key.
     """

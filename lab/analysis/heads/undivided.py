@@ -9,7 +9,7 @@ from lab.analysis.heads.attention import AttentionRow
 
 
 def undivided(row: AttentionRow) -> NDArray[np.float64]:
-    """The softmax weights of the scores without division, (n,); masked keys keep the weight 0."""
+    """Return the softmax of the scores without the division, (n,); masked keys keep the weight 0."""
     scores = np.where(np.isneginf(row.scaled), -np.inf, row.scores).astype(np.float64)
     exponentials = np.exp(scores - scores.max())
     weights: NDArray[np.float64] = exponentials / exponentials.sum()

@@ -66,18 +66,18 @@ def layer_groups(trace: Trace) -> Iterator[Weights]:
 
 
 def row_lengths(n: int, causal: bool) -> NDArray[np.int64]:
-    """The number of keys that each query may see, (n,)."""
+    """Return the number of keys that each query may see, (n,)."""
     return np.arange(1, n + 1) if causal else np.full(n, n)
 
 
 def uniform_attention(n: int, causal: bool) -> Weights:
-    """A head without any preference, (1, n, n): the same weight for every key that a query may see."""
+    """Return a head without any preference, (1, n, n): the same weight for every key that a query may see."""
     whole = np.tri(n, dtype=np.float32) if causal else np.ones((n, n), dtype=np.float32)
     return (whole / row_lengths(n, causal).astype(np.float32)[:, None])[None]
 
 
 def places_left_out(trace: Trace) -> tuple[Mask, bool]:
-    """A mask of the tokens on which heads park unused attention, (n,), and whether these are special tokens.
+    """Return a mask of the tokens on which heads park unused attention, (n,), and whether these are special tokens.
 
     These are the model's special tokens; in a model without any, the first token, on which heads of GPT-2 park.
     """
@@ -94,7 +94,10 @@ def keep_others(trace: Trace) -> Mask | None:
 
 
 def kept_mask(keep: Sequence[bool] | Mask | None, n: int) -> Mask:
-    """``keep`` as (n,) bool; None keeps every token. Raises ValueError for a wrong length or nothing kept."""
+    """Return ``keep`` as (n,) bool; None keeps every token.
+
+    Raises ValueError for a wrong length, or if no token is kept.
+    """
     mask = np.ones(n, dtype=np.bool_) if keep is None else np.asarray(keep, dtype=np.bool_)
     if mask.shape != (n,) or not mask.any():
         raise ValueError(f"keep is one truth value for each of the {n} tokens, at least one of them true.")
@@ -116,7 +119,7 @@ def without(attention: Weights, keep: Mask) -> tuple[Weights, Values]:
 
 
 def among(attention: Weights, places: NDArray[np.intp]) -> Weights:
-    """The attention among the m tokens at ``places``, in that order, (H, m, m); rows no longer sum to 1."""
+    """Return the attention among the m tokens at ``places``, in that order, (H, m, m); rows no longer sum to 1."""
     first, m = int(places[0]), len(places)
     if (np.diff(places) == 1).all():
         return attention[:, first : first + m, first : first + m]  # a view: nothing is copied
@@ -124,7 +127,7 @@ def among(attention: Weights, places: NDArray[np.intp]) -> Weights:
 
 
 def renormalised(attention: Weights, total: NDArray[np.float32]) -> Weights:
-    """Rows divided by their sums ``total`` (..., n); a row of zeros stays 0."""
+    """Divide rows by their sums ``total`` (..., n); a row of zeros stays 0."""
     return np.asarray(attention / np.where(total > 0, total, 1)[..., None], dtype=np.float32)
 
 
@@ -153,7 +156,7 @@ def even_spread(entropy: NDArray[np.float32], lengths: NDArray[np.int64]) -> Val
 
 
 def chunks(attention: Weights) -> Iterator[Weights]:
-    """A few heads at a time, so that intermediate arrays stay in the cache."""
+    """Yield a few heads at a time, so that intermediate arrays stay in the cache."""
     step = max(1, _CELLS_AT_ONCE // (attention.shape[1] * attention.shape[2]))
     for start in range(0, len(attention), step):
         yield attention[start : start + step]
@@ -184,7 +187,10 @@ def join(parts: Sequence[ArraysT], heads: int) -> ArraysT:
 
 
 def running_means(arrays: Iterable[Values]) -> Iterator[Values]:
-    """The mean of all arrays so far, after each one. A nan does not count; all nan gives nan."""
+    """Yield the mean of all arrays so far, after each array.
+
+    A nan does not count; if all values are nan, the mean is nan.
+    """
     total: Values | float = 0.0
     count: Values | float = 0.0
     for array in arrays:

@@ -96,8 +96,9 @@ def variant(name: str, attention: ArrayLike, special: Sequence[bool], words: Seq
 def variants(trace: Trace) -> dict[str, Variant]:
     """Return all five variants of every layer and head of a trace, by name.
 
-    Each ``matrix`` is (layers, heads, m, m) in float64: 5 · L · H · n² numbers in all, so take it for texts of a few
-    hundred tokens. Words are cut as the model's tokenizer cuts them; :func:`variant` takes any other cut.
+    Each ``matrix`` is (layers, heads, m, m) in float64: 5 · L · H · n² numbers in all, so use this function for texts
+    of at most a few hundred tokens. Words are cut as the model's tokenizer cuts them; :func:`variant` takes any other
+    cut.
 
     Raises
     ------

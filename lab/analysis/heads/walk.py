@@ -17,7 +17,7 @@ from lab.models.memo import once
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
-# A share of the largest possible entropy; a head above this share is too uniform to be an example of a pattern.
+# A head above this share of the largest possible entropy is too uniform to be an example of a pattern.
 NEAR_UNIFORM = 0.9
 
 
@@ -47,7 +47,7 @@ class BestHead:
 
 
 def best_head(patterns: Patterns, pattern: Pattern, chance: Chance) -> BestHead | None:
-    """The head with the largest score among the heads that are not nearly uniform, or else among all heads.
+    """Find the head with the largest score among the heads that are not nearly uniform; if all are, among all heads.
 
     ``patterns`` are (L, H), and ``chance`` is from the same trace. None if the text has no case of the pattern, or if a
     causal model cannot have it.
@@ -67,7 +67,7 @@ def best_head(patterns: Patterns, pattern: Pattern, chance: Chance) -> BestHead 
 
 
 def best_query(traced: Trace, layer: int, head: int, pattern: str) -> int:
-    """The query with the largest weight on the pattern's keys; the earliest query of a tie."""
+    """Return the query with the largest weight on the pattern's keys, the earliest query in a tie."""
     seen = traced.layer(layer)
     meant = pattern_keys(pattern, trace_roles(traced), causal=is_causal(traced))
     return int((np.asarray(seen.attention[head]) * meant).sum(axis=1).argmax())
@@ -93,7 +93,7 @@ class Walk:
 
 @once
 def walk(traced: Trace, pattern: Pattern) -> Walk | None:
-    """The walk for a pattern (Vig 2019: delimiter, bag of words, next token); None as in :func:`best_head`."""
+    """Return the walk for a pattern (Vig 2019: delimiter, bag of words, next token); None as in :func:`best_head`."""
     best = best_head(trace_patterns(traced), pattern, trace_chance(traced))
     if best is None:
         return None
@@ -108,7 +108,7 @@ def walk(traced: Trace, pattern: Pattern) -> Walk | None:
 
 
 def neighbour(traced: Trace) -> str:
-    """The id of the pattern of looking at a neighbour: the next token, or the previous one in a causal model."""
+    """Return the id of the pattern of looking at a neighbour: the next token, or the previous one in a causal model."""
     return "previous_token" if is_causal(traced) else "next_token"
 
 

@@ -17,7 +17,7 @@ _END = re.compile(r"[.!?…。؟]*\s*\Z")
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """The distance between the vectors of A and B at the same places, (L+1, n); 0 are the embeddings.
+    """The distance between the vectors of A and B at the same places, (L+1, n); state 0 is the embeddings' output.
 
     ``distance`` is ‖B − A‖ / ‖A‖, ``cosine`` is the cosine of the angle between A's and B's vectors.
     """

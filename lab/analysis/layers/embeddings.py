@@ -30,7 +30,7 @@ Order = Literal["reversed", "shuffled", "moved on by one"]
 
 
 def parts(trace: Trace) -> dict[str, Array]:
-    """The summands and results of the embeddings, each (n, e): token, position, segment, sum, LayerNorm.
+    """Return the summands and results of the embeddings, each (n, e): token, position, segment, sum, LayerNorm.
 
     A part that the model lacks is left out: positions in ModernBERT, segments in
     GPT-2, DistilBERT and ModernBERT, LayerNorm in GPT-2.
@@ -85,7 +85,7 @@ def worked_dimension(trace: Trace, token: int, dimension: int) -> WorkedDimensio
 
 
 def position_rows(trace: Trace, count: int) -> Array:
-    """The learned vectors of the first ``count`` positions, (count, e), or fewer if the table is shorter.
+    """Return the learned vectors of the first ``count`` positions, (count, e), or fewer if the table is shorter.
 
     RoBERTa's first rows belong to no position and are left out. Raises ValueError for a model without such a table.
     """
@@ -97,7 +97,7 @@ def position_rows(trace: Trace, count: int) -> Array:
 
 
 def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:
-    """``encoding`` with every segment id 0, or with 0 and 1 exchanged; "left out" does not change the ids."""
+    """Return ``encoding`` with every segment id 0, or with 0 and 1 exchanged; "left out" does not change the ids."""
     if change == "all 0":
         return replace(encoding, segment_ids=(0,) * len(encoding))
     if change == "swapped":
@@ -107,7 +107,8 @@ def with_segments(encoding: Encoding, change: SegmentChange) -> Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """The movement of hidden states. ``distance`` (L+1, n) is ‖after - before‖ / ‖before‖ for each vector.
+    """The distances that hidden states move if the input of the first layer is changed. ``distance`` (L+1, n) is ‖after
+    - before‖ / ‖before‖ for each vector.
 
     ``follows`` is the probability that the second text follows the first, before and after; None without
     a second text, or without a head that predicts this probability.
@@ -142,7 +143,10 @@ def _relative(before: torch.Tensor, after: torch.Tensor) -> Values:
 
 
 def new_order(order: Order, n: int) -> tuple[int, ...]:
-    """The old place of the token at each new place, (n,). A shuffle is the same for all texts of equal length."""
+    """Return the old place of the token at each new place, (n,).
+
+    A shuffle is the same for all texts of equal length.
+    """
     if order == "reversed":
         return tuple(range(n))[::-1]
     if order == "moved on by one":
@@ -194,7 +198,7 @@ class Gap:
 
 @once
 def permutation_gap(trace: Trace, order: Order, changes: Interventions) -> Gap:
-    """Run the tokens of ``trace`` in their own and in another order, both with ``changes``, and compare.
+    """Run the tokens of ``trace`` in their own and in another order, both with ``changes``, and compare the outputs.
 
     Without positions, only a causal mask tells a transformer the place of a token, because self-attention
     treats its input as a set (Vaswani et al. 2017, §3.5).

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TOP = 12
 # A neuron is called selective if it is above 0 at no more than this share of the tokens, and at least half of its
-# strongest tokens are the same token. Both thresholds are our own.
+# strongest tokens are the same token. Both thresholds are the lab's own.
 SELDOM = 0.2
 _MOST = TOP // 2
 _TEXTS_AT_ONCE = 16
@@ -40,10 +40,10 @@ class Excited:
 
 @dataclass(frozen=True)
 class Commonest:
-    """The commonest token among a neuron's strongest: ``repeats`` of the ``strongest`` are this token.
+    """The commonest of a neuron's strongest tokens: ``repeats`` of the ``strongest`` tokens are this token.
 
-    Among all tokens read, the neuron is above 0 at ``excited``. The texts have the commonest token ``occurs`` times; at
-    ``hits`` of these occurrences the neuron is above 0.
+    Among all tokens read, the neuron is above 0 at ``excited``. In all texts, the commonest token occurs ``occurs``
+    times; at ``hits`` of these occurrences the neuron is above 0.
     """
 
     token_id: int
@@ -93,7 +93,10 @@ class NeuronSurvey:
         return self._values.nbytes + self._where.nbytes + self._positive.nbytes + 200 * len(self._places)
 
     def step(self, model: LoadedModel) -> None:
-        """Let ``model``, for which the survey was made, read the next few texts; do nothing if all are read."""
+        """Let ``model``, for which the survey was made, read the next few texts.
+
+        Do nothing if all texts have been read.
+        """
         with one_core(), self._lock:
             if not self.finished:
                 self._read(model, self._batches[self.done])
@@ -124,7 +127,7 @@ class NeuronSurvey:
         self._positive[index, where.numpy()] = np.packbits((activation > 0).numpy(), axis=1)
 
     def most_excited(self, layer: int, neuron: int) -> tuple[Excited, ...]:
-        """The strongest tokens read so far, at most :data:`TOP`. ``layer`` and ``neuron`` count from 0."""
+        """Return the strongest tokens read so far, at most :data:`TOP`. ``layer`` and ``neuron`` count from 0."""
         values, where = self._values[layer, :, neuron].tolist(), self._where[layer, :, neuron].tolist()
         return tuple(
             Excited(self._places[place][0], self._places[place][1], value)
@@ -133,9 +136,10 @@ class NeuronSurvey:
         )
 
     def commonest(self, layer: int, neuron: int) -> Commonest | None:
-        """The commonest token among a neuron's strongest in a finished survey; if tokens tie, the more exciting one.
+        """Return the commonest of a neuron's strongest tokens in a finished survey; in a tie, the token that excites
+        most.
 
-        None if nothing was read.
+        None if no token was read.
         """
         where = self._where[layer, :, neuron]
         ids = self._ids[where[where >= 0]]
@@ -148,7 +152,7 @@ class NeuronSurvey:
         return Commonest(int(ids[best]), int(repeats[best]), len(ids), *counts)
 
     def most_selective(self, layer: int) -> int | None:
-        """The neuron most selective for one word or piece of a word: few tokens excite it, and mostly the same one.
+        """Find the neuron most selective for one word or piece of a word: few tokens excite it, mostly the same token.
 
         Among the neurons that are seldom above 0, the one whose strongest tokens are most often the same token; if
         neurons tie, the one that is above 0 least often; None if no neuron is selective.
@@ -162,16 +166,16 @@ class NeuronSurvey:
         return int(torch.where(fits, best - share, -1.0).argmax()) if fits.any() else None
 
     def share_positive(self, layer: int, neuron: int) -> float:
-        """The share of the tokens read so far at which the activation is above 0; 0 before any token is read."""
+        """Return the share of the tokens read so far at which the activation is above 0; 0 before any token is read."""
         return float(self._excited(layer, neuron).sum()) / max(self.tokens, 1)
 
     def base_rate(self, layer: int) -> float:
-        """The mean of :meth:`share_positive` over the neurons of a layer."""
+        """Return the mean of :meth:`share_positive` over the neurons of a layer."""
         every = self._values.shape[-1] * max(self.tokens, 1)
         return float(np.bitwise_count(self._positive[layer]).sum()) / every
 
     def _excited(self, layer: int, neuron: int) -> NDArray[np.bool_]:
-        """A mask of the tokens at which the activation is above 0, (tokens of all texts,)."""
+        """Return a mask of the tokens at which the activation is above 0, (tokens of all texts,)."""
         byte, bit = divmod(neuron, 8)
         return (self._positive[layer, :, byte] >> (7 - bit) & 1).astype(bool)
 

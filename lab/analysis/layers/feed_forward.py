@@ -72,25 +72,25 @@ class NeuronSteps:
 
 
 def activation_name(name: str) -> str:
-    """The usual name of the non-linearity that a checkpoint calls ``name``."""
+    """Return the usual name of the non-linearity that a checkpoint calls ``name``."""
     return _ACTIVATION_NAMES.get(name, "GELU (tanh form)")
 
 
 def curve(name: str, low: float, high: float, points: int = 121) -> tuple[Array, Array]:
-    """The activation by its checkpoint's name, from ``low`` to ``high``: x and y, each (points,)."""
+    """Compute the activation with this name in a checkpoint, from ``low`` to ``high``: x and y, each (points,)."""
     x = torch.linspace(low, high, points, dtype=torch.float64)
     return x.numpy(), forward.activate(x, name).numpy()
 
 
 def ffn_input(layer: LayerTrace) -> torch.Tensor:
-    """The input of the feed-forward network, (n, d): a LayerNorm's output in both kinds of layer."""
+    """Return the input of the feed-forward network, (n, d): in both kinds of layer, the output of a LayerNorm."""
     norm = layer.ffn_input_norm if layer.attention_norm is None else layer.attention_norm
-    assert norm is not None  # every feed-forward network has one of the two before it
+    assert norm is not None  # every feed-forward network has one of these two LayerNorms before it
     return norm
 
 
 def bent(layer: LayerTrace, activation: str, token: int) -> Array:
-    """A token's hidden values after the non-linearity and before any gate, (d_ff,)."""
+    """Return a token's hidden values after the non-linearity and before any gate, (d_ff,)."""
     if layer.ffn_gate is None:
         return layer.ffn_activation[token].numpy().astype(np.float64)
     return forward.activate(layer.ffn_hidden[token], activation).numpy().astype(np.float64)
@@ -105,13 +105,13 @@ def neuron_steps(layer: LayerTrace, config: ModelConfig, token: int, neuron: int
 
 
 def most_active(layer: LayerTrace, token: int, k: int) -> list[int]:
-    """The ``k`` neurons with the largest activation at a token, the largest first."""
+    """Return the ``k`` neurons with the largest activation at a token, the largest first."""
     active = layer.ffn_activation[token].numpy()
     return [int(i) for i in np.argsort(-active, kind="stable")[:k]]
 
 
 def most_its_own(layer: LayerTrace, token: int) -> int | None:
-    """The neuron whose activation at ``token`` is furthest above its activation at every other token.
+    """Return the neuron whose activation at ``token`` is furthest above its activation at every other token.
 
     None if no neuron's activation at ``token`` is at least twice its activation at any other token.
     """
@@ -123,13 +123,13 @@ def most_its_own(layer: LayerTrace, token: int) -> int | None:
 
 
 def share_below_zero(layer: LayerTrace, token: int) -> float:
-    """The share of negative numbers among a token's hidden values, before the activation."""
+    """Return the share of negative numbers among a token's hidden values, before the activation."""
     return float((layer.ffn_hidden[token] < 0).float().mean())
 
 
 @once
 def active_on_words(trace: Trace) -> Array:
-    """The share of each layer's activations above 0, (layers,), over all tokens that are not special.
+    """Return the share of each layer's activations above 0, (layers,), over all tokens that are not special.
 
     If all tokens are special, the share is over all tokens.
     """
@@ -139,9 +139,9 @@ def active_on_words(trace: Trace) -> Array:
 
 
 def nearly_silent(shares: Array) -> list[int]:
-    """The layers, from 0, with less than a tenth of the median share of :func:`active_on_words`.
+    """Return the layers, from 0, with less than a tenth of the median share of :func:`active_on_words`.
 
-    The threshold of a tenth is our own: no paper states when a layer is silent.
+    The threshold of a tenth is the lab's own: no paper states when a layer is silent.
     """
     return [int(i) for i in np.flatnonzero(shares < np.median(shares) / 10)]
 

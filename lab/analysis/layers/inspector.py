@@ -20,16 +20,17 @@ Array = NDArray[np.generic]
 
 # The largest download in bytes; each visitor's download is made in the server's memory.
 MOST_BYTES = 20_000_000
-_CSV_BYTES = 13  # bytes per number as text, about, with its comma
+_CSV_BYTES = 13  # the approximate bytes of a number as text, with its comma
 _RANGE = re.compile(r"(?P<one>\d{1,9})|(?P<first>\d{1,9})?\s*[-–]\s*(?P<last>\d{1,9})?")
 
 
 class RangeError(ValueError):
-    """An impossible range of rows or columns; the message is written for the learner."""
+    """Raised for an impossible range of rows or columns; the message is written for the learner."""
 
 
 def matching(entries: Sequence[TensorEntry], query: str, group: str | None = None) -> tuple[TensorEntry, ...]:
-    """The entries with ``query`` in a name, formula or source; if there are none, the entries with all its words.
+    """Find the entries with ``query`` in a name, formula or source; if there are none, entries with all words of
+    ``query``.
 
     Underscores, dots and capitals make no difference: "self attention" finds ``attention.self.query``. If ``group`` is
     given, only entries of this group are found.
@@ -49,7 +50,7 @@ def _plain(text: str) -> str:
 
 
 def parse_range(text: str, size: int, what: str) -> range:
-    """The places (from 0) for "3-7", "3-", "-7" or "3", which count from 1 and include both ends; "" means all.
+    """Return the places (from 0) for "3-7", "3-", "-7" or "3", which count from 1 and include both ends; "" means all.
 
     Raises :class:`RangeError` with a sentence for anything else, and for places beyond ``size``.
     """
@@ -67,12 +68,12 @@ def parse_range(text: str, size: int, what: str) -> range:
 
 
 def leading(entry: TensorEntry) -> str | None:
-    """The name of the first of three axes, "head" or "state"; None for matrices and vectors."""
+    """Return the name of the first of three axes, "head" or "state"; None for matrices and vectors."""
     return entry.axes[0] if len(entry.axes) == 3 else None
 
 
 def rows_of(entry: TensorEntry) -> int:
-    """The number of rows; a vector has one row."""
+    """Return the number of rows; a vector has one row."""
     return 1 if len(entry.shape) == 1 else entry.shape[-2]
 
 
@@ -110,12 +111,12 @@ class Cut:
         return f"{expression(self.entry.name, self.layer)}{cut}.numpy()"
 
     def at_most(self, rows: int, columns: int) -> Cut:
-        """This part from its first row and column, no larger than ``rows`` and ``columns``."""
+        """Return this part from its first row and column on, with at most ``rows`` rows and ``columns`` columns."""
         return replace(self, rows=self.rows[:rows], columns=self.columns[:columns])
 
 
 def values(trace: Trace, cut: Cut) -> Array:
-    """The numbers of ``cut``, not copied, (rows, columns), or (columns,) for a vector."""
+    """Return the numbers of ``cut``, not copied, (rows, columns), or (columns,) for a vector."""
     tensor = tensor_of(trace, cut.entry.name, cut.layer)
     if leading(cut.entry):
         tensor = tensor[cut.lead]
@@ -173,7 +174,10 @@ def statistics_of(trace: Trace, cut: Cut) -> Statistics | None:
 
 
 def proven_difference(proof: Proof, cut: Cut) -> float | None:
-    """The largest |difference| between the tensor (all heads, this layer) and Hugging Face's; None if not proven."""
+    """Return the largest |difference| of the tensor (all heads, this layer) from Hugging Face's.
+
+    Returns None if the tensor was not compared.
+    """
     name, layer = cut.entry.name.removeprefix("layer."), cut.layer if cut.entry.of_layer else None
     if name == "hidden_states" or cut.entry.name == "layer.input":
         state = cut.lead if name == "hidden_states" else cut.layer
@@ -193,7 +197,7 @@ def refusal(cut: Cut, itemsize: int, kind: str) -> str | None:
 
 
 def npy(array: Array) -> bytes:
-    """The array as the content of a ``.npy`` file."""
+    """Return the array as the content of a ``.npy`` file."""
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()

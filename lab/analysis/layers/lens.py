@@ -32,11 +32,11 @@ _ROWS_AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class LensRow:
-    """One hidden state through the head, at k places; ``layer`` 0 is the embeddings' output.
+    """The head's predictions from one hidden state at k places; ``layer`` 0 is the embeddings' output.
 
     best         (k,), id of the most probable word
     probability  (k,), probability of the most probable word
-    rank         (k,), rank of the true token, 1 is the most probable; 0 if the true token is unknown
+    rank         (k,), rank of the true token, 1 if it is the most probable; 0 if the true token is unknown
     entropy      (k,), entropy of the prediction as a share of ln(vocabulary): 0 certain, 1 all words alike
     """
 
@@ -49,7 +49,7 @@ class LensRow:
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """All rows as grids (L+1, k), the last row being the model's own prediction; columns are ``places``."""
+    """All rows as grids (L+1, k); the last row is the model's own prediction, and the columns are ``places``."""
 
     places: tuple[int, ...]
     truths: tuple[int | None, ...]
@@ -78,12 +78,12 @@ def lens_rows(
 
 @once
 def lens(trace: Trace, places: tuple[int, ...], truths: tuple[int | None, ...], *, fitted: bool = False) -> Lens:
-    """Every row of :func:`lens_rows` at once; raises the same errors."""
+    """Return every row of :func:`lens_rows` at once, with the same errors."""
     return stack(places, truths, list(lens_rows(trace, places, truths, fitted=fitted)))
 
 
 def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[LensRow]) -> Lens:
-    """The grids of ``rows``, which may be only the first few rows."""
+    """Stack ``rows``, all of a lens or only the first few, into grids."""
     return Lens(
         tuple(places),
         tuple(truths),
@@ -95,13 +95,13 @@ def stack(places: Sequence[int], truths: Sequence[int | None], rows: Sequence[Le
 
 
 def lens_prediction(trace: Trace, layer: int, place: int, truth: int | None, *, fitted: bool = False) -> Prediction:
-    """One cell of the grid in full: the head's prediction from the hidden state at ``place`` after ``layer``."""
+    """Compute one cell of the grid in full: the prediction from the hidden state at ``place`` after ``layer``."""
     return predictions(_stopped(trace, layer, _lens_of(trace, fitted)), [place], [truth])[0]
 
 
 @torch.inference_mode()
 def guessed(trace: Trace, places: Sequence[int]) -> Tensor:
-    """The last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
+    """Return the last hidden states at ``places`` as the fitted lens guesses them after each layer, (L+1, k, d).
 
     After the last layer, they are the model's own states. Raises ValueError if the model has no fitted lens.
     """
@@ -123,7 +123,7 @@ def likeliest_after(trace: Trace, place: int, k: int, *, fitted: bool = False) -
 
 
 def output_difference(trace: Trace, found: Lens) -> float:
-    """The largest difference between the best probabilities of the last row and of the model's own output."""
+    """Return the largest difference between the best probabilities of the last row and of the model's own output."""
     _, own, _, _ = _read(trace.logits(found.places), found.truths)
     return float(np.abs(found.probability[-1] - own).max())
 
@@ -145,9 +145,9 @@ def _lens_of(trace: Trace, fitted: bool) -> FittedLens | None:
 
 @torch.inference_mode()
 def _stopped(trace: Trace, layer: int, through: FittedLens | None) -> Trace:
-    """A run that ends after ``layer``: the head (after GPT-2's LayerNorm) reads that layer's hidden state.
+    """Return a run that ends after ``layer``: the head (after GPT-2's LayerNorm) reads that layer's hidden state.
 
-    With a fitted lens ``through``, the head reads the last hidden state guessed from this one instead; after the
+    With a fitted lens ``through``, the head instead reads the last hidden state as guessed from this state; after the
     model's last layer, nothing is guessed.
     """
     so_far = trace.hidden_states[: layer + 1]
@@ -167,10 +167,11 @@ def _row(stopped: Trace, layer: int, places: Sequence[int], truths: Sequence[int
 
 
 def _read(logits: Tensor, truths: Sequence[int | None]) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]:
-    """Best word, its probability, rank of the true token and entropy, each (k,), from logits (k, vocabulary)."""
+    """Return best word, its probability, the true token's rank and entropy, each (k,), from logits (k, vocabulary)."""
     logs = logits.double().log_softmax(-1)
     probabilities = logs.exp()
-    # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of them.
+    # numpy's argmax takes the first of equal numbers, like Prediction.best; torch's argmax may take any of the equal
+    # numbers.
     best = logits.numpy().argmax(axis=-1)
     known = torch.tensor([truth is not None for truth in truths])
     true = logits.gather(-1, torch.tensor([truth or 0 for truth in truths])[:, None])

@@ -1,4 +1,4 @@
-"""Run the forward pass with a mistake in it, and compare its vectors and predictions with the right pass."""
+"""Run a forward pass with a mistake, and compare its vectors and predictions with those of the right pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PADDING = 4
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """The right run and the broken one, of the same tokens."""
+    """The right run and the broken run of the same tokens."""
 
     right: Trace
     broken: Trace
@@ -33,7 +33,10 @@ class Broken:
 
 
 def break_run(trace: Trace, mistakes: Interventions) -> Broken:
-    """Run ``trace`` with ``mistakes``. If one of them is a missing padding mask, both runs read the padded text."""
+    """Run ``trace`` with ``mistakes``.
+
+    If one of the mistakes is a missing padding mask, both runs read the padded text.
+    """
     if not mistakes.no_padding_mask:
         return Broken(trace, changed(trace, mistakes))
     filled = _padded_run(trace)
@@ -59,7 +62,10 @@ def can_be_padded(trace: Trace) -> bool:
 
 
 def place_asked(trace: Trace, token: int) -> int | None:
-    """The place of the prediction: ``token``; in an encoder that cannot hide it, the last word; None for no place."""
+    """Return the place of the prediction: ``token``, or in an encoder that cannot hide it, the last word.
+
+    Returns None if there is no such place.
+    """
     if trace.model.weights.vocabulary_head is None:
         return None
     if trace.model.config.causal:
@@ -73,7 +79,7 @@ def place_asked(trace: Trace, token: int) -> int | None:
 
 @dataclass(frozen=True)
 class WordsOfRuns:
-    """The most probable word of each run at one place, and the right run's word in the broken one."""
+    """The most probable word of each run at one place, and the word of the right run as the broken run ranks it."""
 
     right: Candidate
     broken: Candidate
@@ -82,7 +88,7 @@ class WordsOfRuns:
 
 @torch.inference_mode()
 def words_predicted(runs: Broken, place: int) -> WordsOfRuns:
-    """The predictions of both runs at ``place`` (from 0): for the word hidden there, or for the next token."""
+    """Return the predictions of both runs at ``place`` (from 0): for the word hidden there, or for the next token."""
     first, second = (_prediction(each, place) for each in (runs.right, runs.broken))
     tokenizer = runs.right.model.tokenizer
     best = int(first.probabilities.argmax())

@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 
 Array = NDArray[np.float64]
 
-# The number of neurons of a layer to remove one by one; they are the ones that add the longest vectors at the place.
+# The number of neurons of a layer to remove one by one; the neurons that add the longest vectors at the place.
 TRIED = 64
 
 
@@ -55,14 +55,14 @@ class WordChange:
 
 @torch.inference_mode()
 def _without(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> Iterator[Array]:
-    """The probabilities (vocabulary,) at ``place`` without each of ``neurons`` in turn."""
+    """Yield the probabilities (vocabulary,) at ``place`` without each of ``neurons`` in turn."""
     last = ablate_each_neuron(trace, layer, neurons)[:, place]
     for logits in forward.vocabulary_logits(last, trace.model.vocabulary_head, trace.model.config):
         yield logits.double().softmax(-1).numpy()
 
 
 def best_word(trace: Trace, place: int) -> int:
-    """The id of the most probable word at ``place``. Raises ValueError for a model without a vocabulary head."""
+    """Return the id of the most probable word at ``place``. Raises ValueError for a model without a vocabulary head."""
     return prediction_at(trace, place, None).best(1)[0]
 
 
@@ -75,7 +75,7 @@ def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int
 
 @once
 def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
-    """The best word's probability without each single neuron of :func:`adds_most`; the largest change first.
+    """Return the best word's probability without each single neuron of :func:`adds_most`; the largest change first.
 
     Raises ValueError for a model without a vocabulary head, and for a run that carries interventions.
     """
@@ -85,7 +85,7 @@ def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
 
 @once
 def neuron_off(trace: Trace, place: int, layer: int, neuron: int) -> NeuronOff:
-    """The best word's probability at a place with and without any one neuron."""
+    """Return the best word's probability at a place with and without one neuron."""
     return _each(trace, place, layer, (neuron,))[0]
 
 
@@ -102,7 +102,7 @@ def _each(trace: Trace, place: int, layer: int, neurons: tuple[int, ...]) -> tup
 
 @once
 def words_without(trace: Trace, place: int, layer: int, neuron: int, k: int) -> tuple[WordChange, ...]:
-    """The ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
+    """Return the ``k`` most probable words at ``place``, with and without a neuron; the most probable first."""
     prediction, after = prediction_at(trace, place, None), next(_without(trace, place, layer, (neuron,)))
     return tuple(
         WordChange(word_of(trace.model.tokenizer, i), float(prediction.probabilities[i]), float(after[i]))

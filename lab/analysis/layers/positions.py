@@ -72,7 +72,7 @@ def similarity(rows: ArrayLike, measure: Measure = "cosine") -> Values:
 def by_distance(pairs: ArrayLike) -> Spread:
     """Least, mean and largest value of ``pairs`` (P, P) at each distance |p - q| from 0 to P - 1, each (P,).
 
-    All three are equal if similarity depends only on the distance.
+    All three values are equal if similarity depends only on the distance.
     """
     matrix = np.asarray(pairs, dtype=np.float64)
     diagonals = [
@@ -85,16 +85,16 @@ def by_distance(pairs: ArrayLike) -> Spread:
 
 @once
 def learned_by_distance(trace: Trace, length: int) -> Spread:
-    """The cosines between the learned vectors of the first ``length`` positions, by :func:`by_distance`."""
+    """Return the cosines between the learned vectors of the first ``length`` positions, by :func:`by_distance`."""
     return by_distance(similarity(position_rows(trace, length)))
 
 
 @lru_cache(maxsize=4)
 def sinusoids_by_distance(length: int, width: int, base: float) -> Spread:
-    """The cosines between the sinusoids of ``length`` positions, by :func:`by_distance`."""
+    """Return the cosines between the sinusoids of ``length`` positions, by :func:`by_distance`."""
     return by_distance(similarity(sinusoids(np.arange(length), width, base)))
 
 
 def spaced(count: int, most: int) -> NDArray[np.int64]:
-    """The first of ``count`` places and every k-th after the first, at most ``most``, so that they fit a drawing."""
+    """Return the first of ``count`` places and every k-th after it, at most ``most``, so that they fit a drawing."""
     return np.arange(0, count, max(1, math.ceil(count / most)))

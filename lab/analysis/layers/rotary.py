@@ -24,7 +24,7 @@ Way = Literal["learned", "sinusoids", "rotary"]
 
 
 def ways(trace: Trace) -> tuple[Way, ...]:
-    """The ways that can be compared in this model; a model without a table of positions has only two."""
+    """Return the ways that can be compared in this model; a model without a table of positions has only two."""
     computed: tuple[Way, ...] = ("sinusoids", "rotary")
     return computed if trace.model.weights.embeddings.position is None else ("learned", *computed)
 
@@ -37,7 +37,7 @@ def turned(vector: Values, count: int, base: float) -> Values:
 
 
 def placed(trace: Trace, token: int, way: Way, count: int, base: float) -> Values:
-    """The vectors for the word of ``token`` at the positions 0 to ``count`` - 1, (count, d).
+    """Return the vectors for the word of ``token`` at the positions 0 to ``count`` - 1, (count, d).
 
     Raises ValueError for "learned" if the model's table has fewer than ``count`` rows.
     """
@@ -55,7 +55,7 @@ def placed(trace: Trace, token: int, way: Way, count: int, base: float) -> Value
 
 
 def cosines(trace: Trace, tokens: tuple[int, int], way: Way, count: int, base: float) -> Values:
-    """The cosines between the first of ``tokens`` at position p and the second at position r, (count, count)."""
+    """Return the cosines between the first of ``tokens`` at position p and the second at position r, (count, count)."""
     first, second = (placed(trace, token, way, count, base) for token in tokens)
     return similarity(np.concatenate([first, second]))[: len(first), len(first) :]
 

@@ -30,7 +30,7 @@ class States:
     nearest  (L+1,), id of the word, or of the token itself, whose row is most similar to the state
     cosine   (L+1,), cosine with the nearest row
     own      (L+1,), cosine with the token's own row
-    mean     (L+1,), mean cosine with the rows of all whole words, as the value by chance
+    mean     (L+1,), mean cosine with the rows of all whole words, which is the value by chance
     """
 
     vectors: Values

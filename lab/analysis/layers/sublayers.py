@@ -77,7 +77,7 @@ class Stage:
 
 
 def stages(layer: LayerTrace) -> tuple[Stage, ...]:
-    """The steps of one layer in the order in which they happen, from its input to its output.
+    """Return the steps of one layer in the order in which they happen, from its input to its output.
 
     Post-norm (Vaswani et al. 2017, §3.1): LayerNorm follows each sum. Pre-norm (Radford et al. 2019, §2.3; Xiong
     et al. 2020): LayerNorm precedes each sublayer, and the sums are not normalised.
@@ -159,18 +159,18 @@ class NormSteps:
         }
 
     def of(self, factor: float) -> NormSteps:
-        """This LayerNorm applied to ``factor`` times the vector."""
+        """Apply this LayerNorm to ``factor`` times the vector."""
         return NormSteps(factor * self.x, self.gamma, self.beta, self.eps)
 
 
 def norm_steps(x: torch.Tensor, norm: Norm, eps: float) -> NormSteps:
-    """The steps of LayerNorm for one vector (d,)."""
+    """Return the steps of LayerNorm for one vector (d,)."""
     vector, gamma, beta = (t.numpy().astype(np.float64) for t in (x, norm.gamma, norm.beta))
     return NormSteps(vector, gamma, beta, eps)
 
 
 def layer_norms(layer: LayerTrace) -> dict[str, tuple[torch.Tensor, Norm]]:
-    """The LayerNorms of a layer, by their place in it: their input, (n, d), and their γ and β.
+    """Return the LayerNorms of a layer, by their place in the layer: the input, (n, d), and γ and β.
 
     Each layer has two, except ModernBERT's first layer, which has no LayerNorm before attention.
     """

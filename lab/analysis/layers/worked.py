@@ -25,7 +25,7 @@ class WorkedExample:
 
 
 def worked_example() -> WorkedExample:
-    """The example of the lesson, in which "sun" and "light" point the same way and "cold" points elsewhere."""
+    """Return the example of the lesson, in which "sun" and "light" point the same way and "cold" points elsewhere."""
     query = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     key = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     value = torch.tensor([[4.0, 0.0], [0.0, 4.0], [2.0, 2.0]])

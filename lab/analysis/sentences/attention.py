@@ -34,14 +34,14 @@ class InterSentence:
         (S, S), the largest single weight from a token of a to a token of b, over layers, heads and tokens. nan if a
         causal model cannot look from a to b.
     where
-        (S, S, 4), the layer, head, query and key of the largest weight, from 0; -1 if there is none. If weights are
-        equal, the lowest layer counts.
+        (S, S, 4), the layer, head, query and key of the largest weight, from 0; -1 if there is none. If several weights
+        are largest, the one in the lowest layer counts.
     mass
         (S, S), the attention that a token of a sends to b: mean over layers, heads and a's tokens.
     relative
         (S, S), ``mass`` divided by the mass of uniform attention. In a model that sees the whole text, uniform
-        attention sends |b|/n, where n counts all tokens, or if ``renormalised`` only the tokens in sentences. 1 is the
-        value of an even spread. nan if a causal model cannot look from a to b.
+        attention sends |b|/n, where n counts all tokens, or if ``renormalised`` only the tokens in sentences. The value
+        of an even spread is 1. nan if a causal model cannot look from a to b.
     removed
         (S,), the attention that a token of a sends to tokens in no sentence: [CLS] and [SEP], or the tokens that
         :func:`lab.analysis.sentences.split.aside` sets apart.
@@ -76,7 +76,7 @@ class SentenceCells:
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """The m tokens in sentence order, and the start of each sentence among them."""
+    """The m tokens in sentence order, and the index at which each sentence begins."""
 
     order: Places
     starts: Places
@@ -89,13 +89,13 @@ class _Blocks:
         return cls(np.concatenate(members), ends[:-1], parts)
 
     def largest(self, matrix: NDArray[np.floating]) -> Values:
-        """The largest number of each block, (m, m) in sentence order -> (S, S)."""
+        """Return the largest number of each block, (m, m) in sentence order -> (S, S)."""
         # Reduce the rows slice by slice, because reduceat along rows takes ten times as long.
         rows = np.array([matrix[part].max(axis=0) for part in self.parts], dtype=np.float64)
         return np.asarray(np.maximum.reduceat(rows, self.starts, axis=1))
 
     def by_key(self, matrix: NDArray[np.floating]) -> Values:
-        """The attention that each token sends to each sentence, (m, m) in sentence order -> (m, S)."""
+        """Return the attention that each token sends to each sentence, (m, m) in sentence order -> (m, S)."""
         return np.add.reduceat(matrix, self.starts, axis=1, dtype=np.float64)
 
     def mass(self, sent: Values, renormalise: bool) -> Values:
@@ -105,7 +105,7 @@ class _Blocks:
 
 
 def sentence_members(sentence_of: Sequence[int | None]) -> tuple[Places, ...]:
-    """The places of each sentence's tokens.
+    """Return the places of each sentence's tokens.
 
     ``sentence_of`` has the sentence of each token, numbered from 0, or None for [CLS], [SEP] and
     other tokens in no sentence. Raises ValueError if no token is in a sentence or a number has no token.
@@ -170,7 +170,7 @@ def between_sentences(
 
 
 def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: int) -> SentenceCells:
-    """The weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
+    """Return the weights behind one cell of the matrix: head ``head`` of ``layer``, from sentence a to sentence b.
 
     The weights are the model's own even if ``found`` is renormalised. Raises IndexError for a layer, head or sentence
     that does not exist.
@@ -184,7 +184,7 @@ def cells(trace: Trace, found: InterSentence, layer: int, head: int, a: int, b: 
 
 
 def mean_cells(trace: Trace, found: InterSentence, a: int, b: int) -> SentenceCells:
-    """The weights behind one cell of the matrix, as a mean over all heads.
+    """Return the weights behind one cell of the matrix, as a mean over all heads.
 
     Each row adds up to the attention that a token of a sends to b; the mean of these sums is ``found.mass[a, b]``.
     Raises IndexError for a sentence that does not exist.
@@ -217,7 +217,7 @@ def _check(found: InterSentence, a: int, b: int) -> None:
 class _Layer:
     """One layer: the largest weight over heads and the sum over heads, among the m tokens in sentences, (m, m)."""
 
-    attention: Weights  # (H, n, n), as the model has it
+    attention: Weights  # (H, n, n), as the model computes it
     largest: NDArray[np.float32]
     sum: NDArray[np.float32]
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
     from lab.text.tokenizers.pieces import Span
 
-# The most sentences; a larger matrix would be unreadable. Later sentences are left out, and the page says so.
+# At most this many sentences, because a larger matrix would be unreadable. Later sentences are left out, and the page
+# says so.
 MOST = 12
 
 
@@ -54,7 +55,7 @@ class Sentences:
         return len(self.texts)
 
     def places(self, sentence: int) -> tuple[int, ...]:
-        """The places of a sentence's tokens, from 0."""
+        """Return the places of a sentence's tokens, from 0."""
         return tuple(place for place, number in enumerate(self.of_token) if number == sentence)
 
 
@@ -93,7 +94,7 @@ def _texts(encoding: Encoding) -> tuple[str, ...]:
 
 
 def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
-    """The two texts of a pair joined by a space, and the spans of their sentences in the joined text.
+    """Return the two texts of a pair joined by a space, and the spans of their sentences in the joined text.
 
     The texts are split into sentences before they are joined, because joining could merge two sentences into one.
     Raises ValueError for an encoding without a second text.
@@ -107,14 +108,17 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
 
 @once
 def as_one(trace: Trace) -> tuple[Trace, Sentences]:
-    """A run of a pair's two texts as one text, and its sentences. Raises ValueError without a second text."""
+    """Run a pair's two texts as one text, and return this run and its sentences.
+
+    Raises ValueError without a second text.
+    """
     text, spans = joined(trace.encoding)
     run = read(trace.model, text)
     return run, number(run.encoding, (spans,))
 
 
 def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
-    """The sentence of each of n tokens, with None for tokens on which heads park unused attention.
+    """Return the sentence of each of n tokens, with None for tokens on which heads park unused attention.
 
     These are the special tokens, which are in no sentence anyway; in a model without special tokens, the first token,
     which is a sink in the first sentence (Xiao et al. 2024). The result is None if a sentence would have no tokens.
@@ -125,7 +129,7 @@ def aside(trace: Trace, sentences: Sentences) -> tuple[int | None, ...] | None:
 
 
 def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> float:
-    """The attention that a token of sentence a would send to b if it spread its attention evenly over its keys.
+    """Return the attention that a token of sentence a would send to b if it spread its attention evenly over its keys.
 
     This is |b| divided by the number of keys that the token may see, averaged over a's tokens. n is the number of
     tokens of the text. If rows were renormalised, only tokens in sentences count.
@@ -141,7 +145,7 @@ def expected(found: InterSentence, n: int, causal: bool, a: int, b: int) -> floa
 
 
 def crossing(found: InterSentence, in_pair: Sequence[bool]) -> Values:
-    """The attention that a token of a text (row) sends to a text (column), (2, 2).
+    """Return the attention that a token of a text (row) sends to a text (column), (2, 2).
 
     The mean is over the tokens of a text, so long sentences count for more.
     """

@@ -12,17 +12,17 @@ _SEPARATORS = ("|", "¦", "‖", "⁞")
 
 
 class CutError(ValueError):
-    """The cut does not fit the text; the message is written for the learner."""
+    """Raised if the cut does not fit the text; the message is written for the learner."""
 
 
 def separator(encoding: Encoding) -> str:
-    """The sign between two words: a bar, or a different sign if the text contains bars."""
+    """Return the sign to put between two words: a bar, or a different sign if the text contains bars."""
     text = encoding.text + (encoding.pair or "")
     return next((sign for sign in _SEPARATORS if sign not in text), _SEPARATORS[-1])
 
 
 def without_special(encoding: Encoding) -> Words:
-    """The tokenizer's own words, without special tokens."""
+    """Return the tokenizer's own words, without special tokens."""
     words = words_of(encoding)
     kept = [word for word, special in enumerate(words.special) if not special]
     number = {word: place for place, word in enumerate(kept)}
@@ -35,12 +35,12 @@ def without_special(encoding: Encoding) -> Words:
 
 
 def default_cut(encoding: Encoding) -> str:
-    """The tokenizer's own words as a cut that a learner could type."""
+    """Return the tokenizer's own words as a cut that a learner could type."""
     return f" {separator(encoding)} ".join(without_special(encoding).labels)
 
 
 def cut_words(encoding: Encoding, cut: str) -> Words:
-    """The words of ``cut``, a copy of the text (followed by the second text) with separators between words.
+    """Return the words of ``cut``, a copy of the text (followed by the second text) with separators between words.
 
     Spaces, capitals and invisible characters, which the tokenizer drops, make no difference; every other
     character that the model read must be there in order. The groups cover only tokens that are not special.
@@ -67,7 +67,7 @@ def cut_words(encoding: Encoding, cut: str) -> Words:
 
 
 def _dropped(encoding: Encoding) -> frozenset[str]:
-    """The characters that never occur in a token, such as control characters in BERT."""
+    """Return the characters that never occur in a token, such as control characters in BERT."""
     covered: tuple[set[int], set[int]] = (set(), set())
     for (start, end), second in zip(encoding.offsets, encoding.in_pair, strict=True):
         covered[second].update(range(start, end))
@@ -86,7 +86,7 @@ def _solid(text: str, dropped: frozenset[str], until: int | None = None) -> Iter
 def _spans(
     encoding: Encoding, parts: Sequence[str], sign: str, dropped: frozenset[str]
 ) -> Iterator[tuple[int, int, int]]:
-    """The text (0 or 1), start and end of each part."""
+    """Return for each part the text (0 or 1), the start and the end."""
     texts, ends = (encoding.text, encoding.pair or ""), [0, 0]
     for (_, end), second in zip(encoding.offsets, encoding.in_pair, strict=True):
         # If the text was cut at the model's limit, match only the part that was read.

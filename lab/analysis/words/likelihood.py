@@ -79,7 +79,7 @@ class Likelihood:
 
     @property
     def perplexity(self) -> float:
-        """exp(-mean): the number of equally probable words that would be as hard to guess."""
+        """exp(-mean): the number of equally probable words among which a guess would be as hard."""
         return math.exp(-self.mean)
 
     @cached_property
@@ -126,7 +126,7 @@ class Scoring:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of a long text's scores, at most."""
+        """The most bytes that a long text's scores take."""
         return 100_000
 
     def step(self, trace: Trace) -> None:
@@ -144,12 +144,12 @@ class Scoring:
 
 @once
 def scoring(trace: Trace) -> Scoring:
-    """The scores of this text's tokens, as far as they have been computed for any visitor."""
+    """Return the scores of this text's tokens, as far as they have been computed for any visitor."""
     return Scoring()
 
 
 def scored(trace: Trace, count: int | None = None) -> Likelihood:
-    """The first ``count`` scores of a text, or all scores. Raises the errors of :func:`likelihood`."""
+    """Compute the first ``count`` scores of a text, or all scores. Raises the errors of :func:`likelihood`."""
     found = scoring(trace)
     while found.latest is None or not (found.finished or len(found.latest.scores) >= (count or math.inf)):
         found.step(trace)
@@ -205,7 +205,7 @@ def _each_hidden(
 
 @torch.inference_mode()
 def _logits_of_hidden(model: LoadedModel, hidden: Sequence[Encoding], places: Sequence[int]) -> Array:
-    """The logits of each of b encodings of equal length, each at its own place, (b, vocabulary)."""
+    """Return the logits of each of b encodings of equal length, each at its own place, (b, vocabulary)."""
     weights, config, head = model.weights, model.config, model.vocabulary_head
     ids, segments, positions = (torch.stack(each) for each in zip(*(inputs(model, one) for one in hidden), strict=True))
     x = forward.embed(ids, segments, positions, weights.embeddings, config.norm_eps).output

@@ -18,12 +18,12 @@ _UNKNOWN_TOKENS = ("[UNK]", "<unk>")
 
 
 def mask_of(tokenizer: Tokenizer) -> tuple[str, int] | None:
-    """The mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
+    """Return the mask token, which hides other tokens, and its id; None for a model without one (GPT-2)."""
     return _first_known(tokenizer, _MASK_TOKENS)
 
 
 def unknown_of(tokenizer: Tokenizer) -> int | None:
-    """The id of the token for characters that the vocabulary lacks, or None."""
+    """Return the id of the token for characters that the vocabulary lacks, or None."""
     found = _first_known(tokenizer, _UNKNOWN_TOKENS)
     return None if found is None else found[1]
 
@@ -34,17 +34,17 @@ def _first_known(tokenizer: Tokenizer, names: Iterable[str]) -> tuple[str, int] 
 
 
 def maskable(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places that can be hidden: every token that is neither special nor hidden already."""
+    """Return the places that can be hidden: all tokens that are neither special nor already hidden."""
     return tuple(i for i, token_id in enumerate(encoding.token_ids) if not encoding.special[i] and token_id != mask_id)
 
 
 def typed_masks(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places where the learner typed the mask token."""
+    """Return the places where the learner typed the mask token."""
     return tuple(i for i, token_id in enumerate(encoding.token_ids) if token_id == mask_id)
 
 
 def whole_words(encoding: Encoding, places: Iterable[int]) -> tuple[int, ...]:
-    """The places in ``places`` whose token is a whole word of letters, not a piece of a longer word."""
+    """Return the places in ``places`` whose token is a whole word of letters, not a piece of a longer word."""
     pieces: dict[tuple[bool, int | None], int] = {}
     keys = list(zip(encoding.in_pair, encoding.word_ids, strict=True))
     for key in keys:
@@ -61,7 +61,7 @@ def _spelling(encoding: Encoding, place: int) -> str:
 
 
 def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The place to hide by default: the last whole word; none if the learner typed a mask."""
+    """Return the place to hide by default: the last whole word, or no place if the learner typed a mask."""
     if typed_masks(encoding, mask_id):
         return ()
     offered = maskable(encoding, mask_id)
@@ -69,10 +69,10 @@ def place_to_start(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
 
 
 def asked_next(encoding: Encoding) -> int:
-    """The token (from 0) after which to predict the next token by default: the last token.
+    """Return the token (from 0) after which to predict the next token by default: the last token.
 
-    After a final full stop there is little to guess. So if a text ends without a letter or digit, the prediction is for
-    its last whole word, with which it can be compared.
+    After a final full stop, the next token tells little about the model. So if a text ends without a letter or digit,
+    the prediction is for its last whole word, with which it can be compared.
     """
     last = len(encoding) - 1
     if any(map(str.isalnum, _spelling(encoding, last))) or encoding.special[last]:
@@ -96,7 +96,7 @@ def hide(encoding: Encoding, places: Iterable[int], mask: tuple[str, int]) -> En
 
 @once
 def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
-    """The text of ``trace`` with the tokens at ``places`` hidden. Raises ValueError without a mask token."""
+    """Return the text of ``trace`` with the tokens at ``places`` hidden. Raises ValueError without a mask token."""
     mask = mask_of(trace.model.tokenizer)
     if mask is None:
         raise ValueError(f"{trace.model.id} has no token that hides another.")
@@ -104,10 +104,10 @@ def masked_run(trace: Trace, places: tuple[int, ...]) -> Trace:
 
 
 def asked_run(trace: Trace) -> tuple[Trace, int] | None:
-    """The default run for a prediction, and the place of the prediction.
+    """Return the default run for a prediction, and the place of the prediction.
 
     The last word of the text is hidden unless a word is hidden already; a causal model reads the text unchanged. None
-    without a mask token or a word.
+    if the model has no mask token or the text has no word.
     """
     if trace.model.config.causal:
         return trace, asked_next(trace.encoding)
@@ -120,7 +120,7 @@ def asked_run(trace: Trace) -> tuple[Trace, int] | None:
 
 
 def spread(places: Sequence[int], count: int) -> tuple[int, ...]:
-    """At most ``count`` of ``places``, evenly spread."""
+    """Return at most ``count`` of ``places``, evenly spread."""
     if len(places) <= count:
         return tuple(places)
     return tuple(places[round(i * (len(places) - 1) / (count - 1))] for i in range(count))

@@ -1,7 +1,7 @@
 """Find the words with the most similar vectors to a word: in the token table, and after the last layer.
 
-Similarity is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 for one direction, 0 for a right
-angle. Tokens, layers and ids count from 0.
+Similarity is the cosine of the angle between two vectors (Mikolov et al. 2013, §4): 1 if both point in the same
+direction, 0 if they form a right angle. Tokens, layers and ids count from 0.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ def is_whole(tokenizer: Tokenizer, token_id: int) -> bool:
 
 @once
 def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
-    """The ids of the whole words (see :func:`is_whole`); all ids but special ones if there are none, as in a toy."""
+    """The ids of the whole words (see :func:`is_whole`).
+
+    If there are no whole words, as in a toy, these are all ids but the special ones.
+    """
     special = {i for i, token in model.tokenizer.get_added_tokens_decoder().items() if token.special}
     ids = range(min(len(model.weights.embeddings.token), model.tokenizer.get_vocab_size()))
     whole = tuple(each for each in ids if is_whole(model.tokenizer, each))
@@ -75,7 +78,7 @@ def vocabulary_words(model: LoadedModel) -> tuple[int, ...]:
 
 
 def some(ids: Sequence[int]) -> Iterator[list[int]]:
-    """The ``ids`` in parts, because all rows and their copies would take more memory than the model."""
+    """Yield ``ids`` in parts, because all rows and their copies would take more memory than the model."""
     return (list(ids[start : start + _ROWS]) for start in range(0, len(ids), _ROWS))
 
 
@@ -127,7 +130,7 @@ def places_in(model: LoadedModel, texts: tuple[str, ...]) -> WordPlaces:
 
 @once
 def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -> Neighbours:
-    """The ``k`` words in ``texts`` whose last vectors are most similar to the vector of ``token`` in ``trace``.
+    """Return the ``k`` words in ``texts`` whose last vectors are most similar to the vector of ``token`` in ``trace``.
 
     Each word counts once, at its nearest place; occurrences of the same word are left out, whatever their meaning.
     """
@@ -146,9 +149,10 @@ def nearest_in_texts(trace: Trace, token: int, texts: tuple[str, ...], k: int) -
 
 
 def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Values:
-    """The cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
+    """Return the cosine between ``token`` of one run and ``other`` of another in each hidden state, (L+1,).
 
-    The last cosine is between the outputs, after a final LayerNorm if the model has one. Both runs use one model.
+    The last cosine compares the outputs, which come after a final LayerNorm if the model has a final LayerNorm. Both
+    runs use one model.
     """
     here = torch.cat([first.hidden_states[:-1, token], first.output[None, token]]).double()
     there = torch.cat([second.hidden_states[:-1, other], second.output[None, other]]).double()
@@ -156,7 +160,7 @@ def cosine_by_state(first: Trace, token: int, second: Trace, other: int) -> Valu
 
 
 def token_twice(token_ids: Iterable[int], token: int) -> int | None:
-    """The first other place with the same token as at ``token``; None if there is no other place."""
+    """Return the first other place with the same token as at ``token``; None if the token occurs only once."""
     ids = list(token_ids)
     return next((place for place, each in enumerate(ids) if each == ids[token] and place != token), None)
 
@@ -167,12 +171,12 @@ def _nearest(cosines: Values, k: int, of: Callable[[int], Neighbour]) -> Neighbo
 
 
 def _unit(rows: Array) -> Array:
-    """The rows (m, d), each divided by its length; a row of zeros stays 0."""
+    """Return the rows (m, d), each divided by its length; a row of zeros stays 0."""
     sizes = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(sizes == 0, 1, sizes)).astype(np.float32)
 
 
 def _cosines(unit: Array, vector: Array) -> Values:
-    """The cosines of unit rows with ``vector``, (m,); 0 for a vector of zeros."""
+    """Return the cosines of unit rows with ``vector``, (m,); 0 for a vector of zeros."""
     found: Values = unit.astype(np.float64) @ (vector / (np.linalg.norm(vector) or 1.0)).astype(np.float64)
     return found

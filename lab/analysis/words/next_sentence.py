@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NextSentence:
-    """The probability that the second text follows the first, for the pair as it is and with its texts swapped.
+    """The probability that the second text follows the first, for the pair in its own order and with its texts swapped.
 
     The logits are (B follows A, B does not).
     """
@@ -37,7 +37,7 @@ def why_not(run: Trace) -> str | None:
 
 @once
 def next_sentence(run: Trace) -> NextSentence | None:
-    """The probabilities for both orders of a pair, from the pooled [CLS]; None if :func:`why_not` has a reason.
+    """Return the probabilities for both orders of a pair, from the pooled [CLS]; None if :func:`why_not` has a reason.
 
     Runs the model once more. Raises ValueError for a run with interventions, because interventions at
     tokens would apply to other tokens in the swapped text.

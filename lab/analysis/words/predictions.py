@@ -1,4 +1,5 @@
-"""From a hidden state to a word: a model's prediction at one place, and all numbers that lead to it.
+"""The way from a hidden state to a word: a model's prediction at one place, and all numbers that lead to the
+prediction.
 
 A masked-language model (Devlin et al. 2019, §3.1) predicts tokens hidden behind [MASK]; a
 language model (Radford et al. 2019, §2) predicts the next token. The head works alike
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Array = NDArray[np.float64]
-# How many whole-vocabulary logit vectors are in memory at once; 16 of GPT-2's take 6 MB in float64.
+# The number of whole-vocabulary logit vectors in memory at once; 16 of GPT-2's take 6 MB in float64.
 _PLACES_AT_ONCE = 16
 
 
@@ -88,11 +89,14 @@ class Prediction:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """The ids sorted by probability, (vocabulary,), the best first; of equal words the lower id first."""
+        """The ids sorted by probability, (vocabulary,), the best first.
+
+        If probabilities are equal, the lower id first.
+        """
         return np.argsort(-self.logits, kind="stable")
 
     def best(self, k: int) -> tuple[int, ...]:
-        """The ids of the ``k`` most probable words."""
+        """Return the ids of the ``k`` most probable words."""
         return tuple(self.order[:k].tolist())
 
     def rank(self, token_id: int) -> int:
@@ -104,7 +108,7 @@ class Prediction:
         return -self.logits[self.order]
 
     def at(self, temperature: float) -> Prediction:
-        """The prediction at another temperature; 1 is the model's own distribution.
+        """Return the prediction at another temperature; 1 is the model's own distribution.
 
         Raises ValueError unless the temperature is positive.
         """
@@ -163,24 +167,24 @@ def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None
 
 @once
 def prediction_at(trace: Trace, place: int, truth: int | None) -> Prediction:
-    """A run's prediction at one place."""
+    """Return a run's prediction at one place."""
     return predictions(trace, [place], [truth])[0]
 
 
 def masked_prediction(trace: Trace, plain: Encoding, place: int) -> Prediction:
-    """The prediction at ``place`` of a trace with hidden tokens; ``plain`` is the text before hiding."""
+    """Return the prediction at ``place`` of a trace with hidden tokens; ``plain`` is the text before hiding."""
     mask, there = mask_of(trace.model.tokenizer), plain.token_ids[place]
     return prediction_at(trace, place, None if mask is not None and there == mask[1] else there)
 
 
 def next_prediction(trace: Trace, place: int) -> Prediction:
-    """A language model's prediction after the token at ``place``."""
+    """Return a language model's prediction after the token at ``place``."""
     following = trace.token_ids[place + 1] if place + 1 < len(trace) else None
     return prediction_at(trace, place, following)
 
 
 def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Candidate:
-    """One word's numbers in a prediction."""
+    """Return one word's numbers in a prediction."""
     return Candidate(
         token_id,
         word_of(tokenizer, token_id),
@@ -192,13 +196,13 @@ def candidate(prediction: Prediction, token_id: int, tokenizer: Tokenizer) -> Ca
 
 
 def candidates(prediction: Prediction, k: int, tokenizer: Tokenizer) -> tuple[Candidate, ...]:
-    """The ``k`` most probable words, the best first."""
+    """Return the ``k`` most probable words, the best first."""
     return tuple(candidate(prediction, i, tokenizer) for i in prediction.best(k))
 
 
 @dataclass(frozen=True, eq=False)
 class Likeliest:
-    """The k most probable words at every place: ids and probabilities, each (n, k), the best first."""
+    """The k most probable words at every place: their ids and probabilities, each (n, k), the best first."""
 
     ids: NDArray[np.intp]
     probabilities: Array
@@ -206,7 +210,7 @@ class Likeliest:
 
 @once
 def likeliest(trace: Trace, k: int) -> Likeliest:
-    """The ``k`` most probable words at every place of the unchanged text, a few places at a time.
+    """Return the ``k`` most probable words at every place of the unchanged text, a few places at a time.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -221,19 +225,19 @@ def likeliest(trace: Trace, k: int) -> Likeliest:
 
 
 def rest(prediction: Prediction, shown: Sequence[int]) -> float:
-    """The sum of the exponentials of all words that are not in ``shown``."""
+    """Return the sum of the exponentials of all words that are not in ``shown``."""
     others = np.ones(len(prediction.logits), dtype=bool)
     others[list(shown)] = False
     return float(prediction.exponentials[others].sum())
 
 
 def true_word(prediction: Prediction, tokenizer: Tokenizer) -> Candidate | None:
-    """The true word at the place of a prediction, or None if it is unknown."""
+    """Return the true word at the place of a prediction, or None if it is unknown."""
     return None if prediction.truth is None else candidate(prediction, prediction.truth, tokenizer)
 
 
 def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
-    """The probability of the true word at this place. Raises ValueError if the true word is unknown."""
+    """Return the probability of the true word at this place. Raises ValueError if the true word is unknown."""
     truth = true_word(prediction, tokenizer)
     if truth is None:
         raise ValueError(f"place {prediction.place}: nobody knows the word that stands there.")
@@ -250,7 +254,7 @@ def restored_words(trace: Trace, places: tuple[int, ...]) -> tuple[Restored, ...
 
 
 def head_steps(trace: Trace, place: int) -> HeadSteps:
-    """The vectors between the hidden state at ``place`` and its logits.
+    """Return the vectors between the hidden state at ``place`` and its logits.
 
     Raises ValueError for a model without a vocabulary head.
     """
@@ -266,7 +270,7 @@ def head_steps(trace: Trace, place: int) -> HeadSteps:
 
 @torch.inference_mode()
 def logit_parts(trace: Trace, steps: HeadSteps, token_ids: Sequence[int]) -> tuple[LogitParts, ...]:
-    """The logits of a few words, each as a dot product plus a bias (0 if the head has no biases)."""
+    """Return the logits of a few words, each as a dot product plus a bias (0 if the head has no biases)."""
     head = trace.model.vocabulary_head
     rows = list(token_ids)
     products = _array(head.decoder[rows]) @ steps.normed
@@ -275,7 +279,7 @@ def logit_parts(trace: Trace, steps: HeadSteps, token_ids: Sequence[int]) -> tup
 
 
 def follows(trace: Trace) -> float:
-    """The probability that the second text follows the first (Devlin et al. 2019, §3.1, task 2).
+    """Return the probability that the second text follows the first (Devlin et al. 2019, §3.1, task 2).
 
     Raises ValueError for a model without a next-sentence head.
     """

@@ -29,7 +29,7 @@ class Preferred:
 @once
 @torch.inference_mode()
 def preferred(trace: Trace, place: int, words: tuple[int, int]) -> Preferred:
-    """The share of the first of two ``words`` (token ids) at ``place``, from 0, as :class:`Preferred`.
+    """Return the share of the first of two ``words`` (token ids) at ``place``, from 0, as :class:`Preferred`.
 
     P(first) / (P(first) + P(second)) is the sigmoid of the difference of their logits, so no softmax is needed.
 

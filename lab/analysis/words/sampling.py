@@ -1,8 +1,8 @@
-"""From a next-token distribution to a token: temperature, top-k and top-p, and the draw.
+"""Draw a token from a next-token distribution: temperature, top-k, top-p, and the draw.
 
 The order is Hugging Face's. The logits are divided by the temperature; the k most probable words are kept
 (Fan et al. 2018, §5.4) and renormalised; of these, the fewest words whose probabilities reach p are kept (nucleus
-sampling, Holtzman et al. 2020, §3.1) and renormalised; one of them is drawn.
+sampling, Holtzman et al. 2020, §3.1) and renormalised; one of these words is drawn.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SamplingSettings:
 class Sampling:
     """One distribution and the steps to a draw; each array is (vocabulary,).
 
-    order          ids from the most to the least probable; of equal words the lower id first
+    order          ids from the most to the least probable; if probabilities are equal, the lower id first
     probabilities  probabilities after the temperature, sum 1
     by_top_k       True for a word that top-k keeps
     by_top_p       True for a word that top-k and then top-p keep: at least one
@@ -88,7 +88,7 @@ class Sampling:
         return before, before + float(self.shares[token_id])
 
     def drawn(self, number: float) -> int:
-        """The token whose share contains ``number`` in [0, 1), along which the shares follow, largest first.
+        """Return the token whose share contains ``number`` in [0, 1), along which the shares follow, largest first.
 
         Raises ValueError for a number outside [0, 1).
         """
@@ -96,7 +96,7 @@ class Sampling:
             raise ValueError(f"the number drawn must be from 0 to below 1, not {number}.")
         ends = self.shares[self.kept].cumsum()
         place = int(np.searchsorted(ends, number, side="right"))
-        return int(self.kept[min(place, len(self.kept) - 1)])  # rounding may leave the last end below 1
+        return int(self.kept[min(place, len(self.kept) - 1)])  # because of rounding, the last share may end below 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def sample(prediction: Prediction, settings: SamplingSettings) -> Sampling:
 
 
 def begun(encoding: Encoding, count: int) -> Encoding:
-    """The first ``count`` tokens of ``encoding``. Raises ValueError if ``count`` is below 1 or too large."""
+    """Return the first ``count`` tokens of ``encoding``. Raises ValueError if ``count`` is below 1 or too large."""
     if not 0 < count <= len(encoding):
         raise ValueError(f"there are {len(encoding)} tokens; {count} cannot be the first of them.")
     per_token = ("tokens", "token_ids", "segment_ids", "offsets", "word_ids", "in_pair", "special")
@@ -158,7 +158,7 @@ def _continued(
 ) -> Iterator[Continuation]:
     start, end = len(encoding), model.tokenizer.token_to_id(_END_OF_TEXT)
     for _ in range(min(steps, model.config.max_tokens - start)):
-        with one_core():  # lets other visitors compute between two tokens
+        with one_core():  # let other visitors compute between two tokens
             run = trace_encoding(model, encoding)
             sampling = sample(next_prediction(run, len(run) - 1), settings)
         number = float(random.random())

@@ -48,7 +48,7 @@ class WordSum:
         return tuple([at for at in order if not (without and self.ids[at] in self.summands)][:k])
 
     def rank(self, token_id: int, cosines: Values | None = None, *, without: bool = True) -> int:
-        """The rank of a word by ``cosines``, or by its cosine with the sum if ``cosines`` is None."""
+        """Return the rank of a word by ``cosines``, or by its cosine with the sum if ``cosines`` is None."""
         values = self.cosines if cosines is None else cosines
         nearer = values > values[self.ids.index(token_id)]
         if without:
@@ -57,7 +57,7 @@ class WordSum:
 
 
 def ids_of(model: LoadedModel, words: Sequence[str]) -> tuple[int | None, ...]:
-    """The ids of the whole words with these spellings, or with these in small letters; None if there is none."""
+    """Return the ids of the whole words with these spellings, or with these in small letters; None if there is none."""
     known = _by_spelling(model)
     return tuple(known.get(word, known.get(word.lower())) for word in words)
 

@@ -1,4 +1,4 @@
-"""From tokens to words: group tokens by word, and compute attention between words."""
+"""Group tokens by word, and compute attention between words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Words:
 
 
 def words_of(encoding: Encoding) -> Words:
-    """The words of a text as its tokenizer cuts them before it uses its vocabulary (pre-tokens).
+    """Return the words of a text as its tokenizer cuts them before it uses its vocabulary (pre-tokens).
 
     Each punctuation mark and each special token is a separate word.
     """
@@ -51,7 +51,7 @@ def words_of(encoding: Encoding) -> Words:
 
 
 def _label(encoding: Encoding, first: int, count: int) -> str:
-    """The text of a word, from its first token's start to its last token's end."""
+    """Return the text of a word, from its first token's start to its last token's end."""
     if encoding.special[first]:
         return encoding.tokens[first]
     text = (encoding.pair or "") if encoding.in_pair[first] else encoding.text

@@ -1,4 +1,4 @@
-"""The runs that the bench of comparisons sets side by side, and the controls that choose them."""
+"""The two runs that the bench of comparisons shows side by side, and the controls for choosing the runs."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from lab.ui.toys import toy_runs
 # prediction for the next token changes.
 EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")
 _VERB = 4  # from 0
-# Multiplications up to which no button is needed: some two seconds on one core.
+# Up to this many multiplications, no button is needed: some two seconds on one core.
 _UNASKED = 1e10
-_LONGEST = 60  # number of characters of a text that name it on screen
+_LONGEST = 60  # the number of characters of a text that are shown as the text's name
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The two runs and a description of each, as Markdown."""
+    """The two runs, and a description of each run as Markdown."""
 
     a: Trace
     b: Trace
@@ -83,13 +83,19 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
 
 
 def first_of(page: OpenPage) -> FirstHead:
-    """The function that finds the first head; for the lab's example of an intervention, a head that matters."""
+    """Return the function that finds the first head.
+
+    For the lab's example of an intervention, it finds a head that matters.
+    """
     example = page.selection[parameters.TEXT] == EXAMPLE[0] and page.selection[parameters.MODE] != TOY
     return _mattering if example and parameters.COMPARE.chosen() == INTERVENTION else look_head
 
 
 def _mattering(a: Trace) -> tuple[int, int]:
-    """Find the head without which the verb's probability changes most, if the runs are quick; else the usual one."""
+    """Find the head without which the verb's probability changes most, if the runs are quick.
+
+    If the runs take too long, find the usual first head.
+    """
     asked, word = hidden(a, _VERB), a.token_ids[_VERB]
     soon = multiplications(a.model.config, len(a)) <= _UNASKED
     without = each_head_off(asked, _VERB, word).probabilities if soon else None
@@ -106,7 +112,7 @@ def choose_comparison() -> str:
 
 
 def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
-    """Draw the controls that choose B, and run it. Stops the page with a sentence if there is no such run."""
+    """Draw the controls that choose B, and run B. Stops the page with a sentence if B cannot be run."""
     toy = page.selection[parameters.MODE] == TOY
     if compare == TWO_TEXTS:
         b = _toy_sentence(page, a) if toy else _other_text(page, a)
@@ -154,7 +160,7 @@ def _other_model(page: OpenPage, a: Trace) -> Trace:
 
 
 def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
-    """Pair A with a run of the same model before its training."""
+    """Pair A with a run of the model before training."""
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
     if not toy:
@@ -176,7 +182,7 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
 
 
 def _toy_is(page: OpenPage, kind: str) -> str:
-    """Say in a few words what a toy's weights are."""
+    """Say in a few words whether a toy's weights are random, written by hand or trained."""
     if kind == parameters.RANDOM:
         return "toy with **random weights**: nothing is learned"
     if kind == parameters.CONSTRUCTED:

@@ -33,7 +33,7 @@ from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-# The most tokens on an axis, and the most cells per side of a map, as two figures share the width of the page.
+# The most tokens on an axis, and the most cells per side of a map, because two figures share the width of the page.
 TOKENS = 48
 CELLS = 32
 DIMENSIONS = embeddings.DIMENSIONS
@@ -63,7 +63,8 @@ class At:
 
 
 def hidden(traced: Trace, token: int) -> Trace:
-    """The run that predicts ``token``: a run that hides the token, or ``traced`` if it does so already or is causal.
+    """Return the run that predicts ``token``: a run that hides the token, or ``traced`` if the token is already hidden
+    or the model is causal.
 
     Raises NothingToShow if there is no word to hide, or the model has no mask.
     """
@@ -90,7 +91,7 @@ def _counted(title: str, count: int) -> Labels:
 
 
 def _embeddings(traced: Trace, at: At) -> ShownComparison:
-    """The vectors that layer 1 reads, one vector per row."""
+    """Return the vectors that layer 1 reads, one vector per row."""
     found = parts(traced)
     what = "LayerNorm" if "LayerNorm" in found else "sum"
     values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
@@ -102,7 +103,7 @@ def _embeddings(traced: Trace, at: At) -> ShownComparison:
 
 
 def _attention(traced: Trace, at: At) -> ShownComparison:
-    """The weights of one head."""
+    """Return the weights of one head."""
     shown = window(at.token, len(traced), TOKENS)
     weights = attention_map(traced.layer(at.layer), at.head)[shown, shown].copy()
     title, causal = f"Attention weights, {place(at.layer, at.head)}", is_causal(traced)
@@ -111,7 +112,7 @@ def _attention(traced: Trace, at: At) -> ShownComparison:
 
 
 def _all_heads(traced: Trace, at: At) -> ShownComparison:
-    """The weights of every head of a layer; in a long text, each cell has the largest weight of a block."""
+    """Return the weights of every head of a layer; in a long text, each cell has the largest weight of a block."""
     maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
     cells = tuple(block_names(traced.labels, block))
     heads, tokens = (
@@ -132,14 +133,14 @@ def _metrics(traced: Trace, at: At) -> ShownComparison:
 
 
 def _head_names(traced: Trace, at: At) -> ShownComparison:
-    """The named pattern of every head."""
+    """Return the named pattern of every head."""
     names = trace_names(traced)
     layers, heads = _counted("Layer", len(names)), _counted("Head", names.shape[1])
     return Names("Named heads", layers, heads, names, (at.layer, at.head))
 
 
 def _specialization(traced: Trace, at: At) -> ShownComparison:
-    """The seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
+    """Return the seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
@@ -156,7 +157,7 @@ def _specialization(traced: Trace, at: At) -> ShownComparison:
 
 
 def _sublayers(traced: Trace, at: At) -> ShownComparison:
-    """The change of each token by each sublayer."""
+    """Return the change of each token by each sublayer."""
     values = sublayer_changes(traced).relative
     shown = window(at.token, len(traced), TOKENS)
     rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
@@ -165,7 +166,7 @@ def _sublayers(traced: Trace, at: At) -> ShownComparison:
 
 
 def _neurons(traced: Trace, at: At) -> ShownComparison:
-    """The activations of one token's neurons, cut into rows."""
+    """Return the activations of one token's neurons, cut into rows."""
     values = traced.layer(at.layer).ffn_activation[at.token].numpy()
     count = len(values)
     across = min(NEURONS_A_ROW, count)
@@ -181,7 +182,7 @@ def _neurons(traced: Trace, at: At) -> ShownComparison:
 
 
 def _predictions(traced: Trace, at: At) -> ShownComparison:
-    """The probability of every word at a token that is hidden, or after the token in a causal model."""
+    """Return the probability of every word at a token that is hidden, or after the token in a causal model."""
     asked = hidden(traced, at.token)
     found = predictions.predictions(asked, [at.token], [None])[0]
     where = "after" if traced.model.config.causal else "at"
@@ -194,12 +195,12 @@ def _predictions(traced: Trace, at: At) -> ShownComparison:
 
 @once
 def _vocabulary(model: LoadedModel) -> str:
-    """A hash that is equal for two models with the same words and ids."""
+    """Return a hash that is equal for two models with the same words and ids."""
     return hashlib.sha256(repr(sorted(model.tokenizer.get_vocab().items())).encode()).hexdigest()
 
 
 def _sentences(traced: Trace, at: At) -> ShownComparison:
-    """The attention between sentences."""
+    """Return the attention between sentences."""
     found = sentences.between(traced)
     if len(found.sentences) < 2:
         raise NothingToShow("This text is a single sentence, so there is no attention between sentences.")
@@ -234,7 +235,7 @@ OF_A_TOKEN = (NEURONS, PREDICTIONS)
 
 @once
 def shown(traced: Trace, figure: str, at: At) -> ShownComparison:
-    """The data of a figure of :data:`COMPARABLE` for a run.
+    """Return the data of a figure of :data:`COMPARABLE` for a run.
 
     Raises :class:`NothingToShow`, and for specialization :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """

@@ -26,7 +26,7 @@ def difference(a: Trace, b: Trace, figure: str, at: At) -> Figure:
 
 
 def streams(a: Trace, b: Trace) -> Figure:
-    """The distance between the residual streams after each layer, averaged over the places with equal tokens.
+    """Return the distance between the residual streams after each layer, averaged over the places with equal tokens.
 
     Raises ValueError if the streams have different shapes, or no tokens are equal.
     """

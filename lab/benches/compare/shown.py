@@ -1,4 +1,5 @@
-"""The data of a figure for one run, to be drawn beside another run on one scale, and the difference of both runs."""
+"""The data of a figure for one run, to be drawn beside another run on the same scale, and the difference of both
+runs."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _ALIKE = (Category("Another name", "≠"), Category("The same name", "=", rest=T
 
 @dataclass(frozen=True)
 class Labels:
-    """One side of a figure: its title, its names, and the noun (``what``) and ``count`` of its things, drawn or not.
+    """One side of a figure: title, names, and the noun (``what``) and ``count`` of its things, including those not
+    drawn.
 
     ``first`` is the place (from 0) of the first name if the things have places, as tokens do; otherwise None.
     """
@@ -40,17 +42,17 @@ class Labels:
     first: int | None = None
 
     def drawn(self) -> list[str]:
-        """The names on the axis, with their places if only a part of the side is drawn."""
+        """Return the names on the axis, with their places if only a part of the side is drawn."""
         if self.first is None or len(self.names) == self.count:
             return list(self.names)
         return [f"{self.first + i} · {name}" for i, name in enumerate(self.names, start=1)]
 
     def axis(self) -> Axis:
-        """The labels as one side of a matrix."""
+        """Return the labels as one side of a matrix."""
         return Axis(self.title, self.drawn())
 
     def name(self, index: int) -> str:
-        """A label in a sentence: "key “cat” (3)", "head 2"; not escaped for Markdown."""
+        """Return a label for use in a sentence: "key “cat” (3)", "head 2"; not escaped for Markdown."""
         title, name = self.title[0].lower() + self.title[1:], self.names[index]
         if self.first is None:
             return f"{title} {name}"
@@ -79,14 +81,17 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def why_not(self, other: Self) -> str | None:
-        """The reason why A (self) and B (``other``) cannot be subtracted, in a few words; None if they can."""
+        """The reason why A (self) and B (``other``) cannot be subtracted, in a few words.
+
+        It is None if the runs can be subtracted.
+        """
 
     @abstractmethod
     def drawn(self, name: str, other: Self) -> Figure:
         """Draw the figure on the scale of both runs; ``name`` ("A") begins its title."""
 
     def difference(self, other: Self) -> Array:
-        """B (self) minus A (``other``); 0 in cells that one of the two lacks.
+        """Return B (self) minus A (``other``); 0 in cells that one of the two runs lacks.
 
         Raises ValueError as :meth:`less` does.
         """
@@ -104,7 +109,7 @@ class ShownComparison(ABC):
 
     @abstractmethod
     def largest(self, other: Self) -> Largest:
-        """The largest difference between B (self) and A (``other``). Raises ValueError as :meth:`less` does."""
+        """Return the largest difference between B (self) and A (``other``). Raises ValueError as :meth:`less` does."""
 
 
 def _counts_differ(own: tuple[Labels, ...], other: tuple[Labels, ...]) -> str | None:
@@ -121,7 +126,7 @@ def _apart(a: ComparedCells | ComparedMaps, b: ComparedCells | ComparedMaps) -> 
 
 @dataclass(frozen=True, eq=False)
 class ComparedCells(ShownComparison):
-    """A matrix: ``values`` (rows, columns). ``strips``: rows are vectors and as wide as the page."""
+    """A matrix: ``values`` (rows, columns). ``strips``: rows are vectors, drawn as wide as the page."""
 
     rows: Labels
     columns: Labels
@@ -139,7 +144,7 @@ class ComparedCells(ShownComparison):
         return self._cells(f"{name}: {self.title}", span(both, self.signed))
 
     def existing(self) -> Array:
-        """``values``, with 0 in cells that do not exist in a causal model."""
+        """Return ``values``, with 0 in cells that do not exist in a causal model."""
         return np.tril(self.values) if self.causal else self.values
 
     def _apart(self, other: Self) -> Array:
@@ -174,7 +179,7 @@ class ComparedCells(ShownComparison):
 
 @dataclass(frozen=True, eq=False)
 class Folded(ComparedCells):
-    """One long vector, cut into rows; 0 after its end."""
+    """One long vector, cut into rows; cells after its end are 0."""
 
     def where(self, rows: Labels, columns: Labels, row: int, column: int) -> str:
         return f"neuron {row * len(columns.names) + column + 1:,}"
@@ -272,7 +277,7 @@ class ComparedWords(ShownComparison):
         return frozenset(np.argsort(-self.values, kind="stable")[:TOP].tolist())
 
     def best(self, *others: Self) -> list[int]:
-        """The most probable words of the runs, ordered by the larger of their probabilities."""
+        """Return the most probable words of the runs, ordered by the larger of their probabilities."""
         every = (self, *others)
         ids = frozenset[int]().union(*(each._top for each in every))
         return sorted(ids, key=lambda i: (-max(float(each.values[i]) for each in every), i))

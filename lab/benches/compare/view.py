@@ -41,14 +41,14 @@ from lab.ui.shared.met_again import met_again
 
 
 def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
-    """Let the learner choose the figure, and the part of the runs."""
+    """Let the learner choose the figure to compare, and the settings and the token of this figure."""
     with st.container(horizontal=True):
         figure = FIGURE.choose("Figure", _offered(), width=260)
         at = _details(figure, At(layer, head))
         chosen = selection.current()
         # A figure about one token keeps its token when another head is chosen.
         token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
-        blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # then, the token is chosen already
+        blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # the token is chosen already
     if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
         show_sentence(pair.a, token)
     return figure, replace(at, token=token)
@@ -61,7 +61,7 @@ def _offered() -> tuple[str, ...]:
 
 
 def _details(figure: str, at: At) -> At:
-    """Draw a figure's own controls."""
+    """Draw the controls that only this figure has."""
     if figure == comparable.METRIC:
         name = METRIC.choose("Metric", width=260)
         at = replace(at, metric=next(each.id for each in METRICS if each.name == name))
@@ -82,7 +82,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
     try:
         a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
     except NothingToShow:
-        return pair  # the figure says why there is nothing to show
+        return pair  # the figure itself says why there is nothing to show
     return replace(pair, a=a, b=b)
 
 
@@ -131,7 +131,7 @@ def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None
             f"{found.where}."
         )
     else:
-        # The mean over thousands of words says nothing, because nearly all of them have a probability near 0.
+        # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
         mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
         st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
 

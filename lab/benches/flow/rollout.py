@@ -1,4 +1,4 @@
-"""Rollout on screen: the origin of a token's vector if attention weights were all that counts."""
+"""Rollout on screen: where a token's vector would come from if only attention weights counted."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from lab.ui.sentence import show_sentence
 
 
 def show_tree(view: FlowView) -> None:
-    """Draw the tree from the chosen token along the strongest weights, and its controls below."""
+    """Draw the tree from the chosen token along the strongest weights, with the controls of the tree below."""
     show_sentence(view.trace, view.token)
     figure = st.container()
     words_only = choose_words()
@@ -41,7 +41,7 @@ def show_tree(view: FlowView) -> None:
 
 
 def _show_layers(view: FlowView, read: Reading, k: int, asked: int) -> None:
-    """Draw the token after the chosen layer, the tokens it reads, the tokens that they read, down to the input."""
+    """Draw the token after the chosen layer, the tokens that it reads, their own targets, down to the input."""
     depth = _bounded(view, k, min(asked, view.layer + 1), again=True)
     asked_for = (view.trace, read, view.layer, view.token, k, depth)
     tree = tree_down(*asked_for)

@@ -33,12 +33,12 @@ class FlowView:
     norms: bool
 
     def name(self, token: int) -> str:
-        """A token for Markdown, with its place."""
+        """Return a token for Markdown, with its place."""
         return named(self.trace, token)
 
     @property
     def heads(self) -> str:
-        """The heads in words, for titles."""
+        """The chosen heads in words, for titles."""
         return flow.heads_in_words(self.head)
 
     @property
@@ -72,7 +72,7 @@ def choose_layer(trace: Trace) -> int:
 def _layer_of_link(trace: Trace, count: int) -> int:
     """Read the layer that a link asks for, from 1, or 0 for the last; the page says so if the model has no such layer.
 
-    Older links call this parameter ``layer``, as other pages still do; such links work, too.
+    Older links call this parameter ``layer``, as other pages still do; such links still work.
     """
     before = selection.asked(parameters.LAYER)
     if before is not None:
@@ -120,7 +120,7 @@ def choose_words() -> bool:
 
 
 def show_sankey(view: FlowView) -> None:
-    """Draw the strongest links of all layers, and its controls below."""
+    """Draw the strongest links of all layers, with the controls of the diagram below."""
     st.markdown("A band runs from the token that is looked at (left) to the token that looks (right).")
     figure = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -151,7 +151,7 @@ def _controls() -> tuple[float, int, bool]:
 
 
 def _choose_source(view: FlowView) -> int | None:
-    """Let the learner choose the token whose paths are followed, from 0; None for all tokens."""
+    """Let the learner choose the token whose paths are followed, from 0; None if the paths of all tokens are drawn."""
     n, asked = len(view.trace), parameters.FOLLOW.chosen()
     if asked > n:
         selection.note(f"There is no token {asked} to follow: this text has {n}.")

@@ -32,7 +32,7 @@ def tied(trace: Trace) -> str | None:
 
 
 def _tokens(trace: Trace, word: str) -> list[int]:
-    """The tokens of a word of the first text, from 0."""
+    """Return the tokens of a word of the first text, from 0."""
     start = trace.text.index(word)
     spans = zip(trace.offsets, trace.encoding.in_pair, strict=True)
     return [

@@ -13,7 +13,7 @@ from lab.models.trace import Trace
 def strongest_edges(
     traced: Trace, layer: int, heads: tuple[int, ...] = (), words: bool = False, most: int = 200
 ) -> pd.DataFrame:
-    """The ``most`` heaviest edges (from, to, weight) of ``heads`` (from 0; all if empty), the heaviest first.
+    """Return the ``most`` heaviest edges (from, to, weight) of ``heads`` (from 0; all if empty), the heaviest first.
 
     With ``words``, edges run between words: columns are added up, and rows averaged, over the tokens of a word.
     """

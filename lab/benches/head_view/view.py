@@ -39,13 +39,19 @@ def choose_units() -> str:
 
 
 def first_head(trace: Trace, layer: int) -> int | None:
-    """Find the head to begin with, from 0: the lab's pick, if it is in this layer; None once heads were chosen."""
+    """Find the head to begin with, from 0: the head that the lab chooses, if it is in this layer.
+
+    Returns None once the learner has chosen heads.
+    """
     found = look_head(trace)
     return found[1] if HEADS.name not in st.session_state and found[0] == layer else None
 
 
 def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None:
-    """Draw the figure, with the head ``first`` alone. The reader chooses other heads in the figure, without a rerun."""
+    """Draw the figure, at first with only the head ``first``.
+
+    The reader chooses other heads in the figure, without a rerun.
+    """
     heads = asked_heads(trace.model.config.heads, trace.model.id)
     view = head_view_of(trace, layer, units, heads if first is None else (first,))
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
@@ -83,7 +89,7 @@ def looks_most(trace: Trace, head: Head) -> str:
 
 
 def _favourite(trace: Trace, head: Head) -> tuple[int, int]:
-    """Find the token that this text is about, and the token that a head looks at most from there; both from 0."""
+    """Find the token that this text is about, and the token at which a head looks most from this token; both from 0."""
     query = look_in(trace, *head).query
     return query, int(trace.layer(head[0]).attention[head[1], query].argmax())
 

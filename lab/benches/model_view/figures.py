@@ -17,14 +17,14 @@ _PATTERNS = {pattern.name: pattern for pattern in PATTERNS}
 
 
 def metric_frames(traced: Trace, name: str, corrected: bool, threshold: float) -> Frames:
-    """Draw frames coloured by the metric with this name. Raises KeyError for another name."""
+    """Draw frames coloured by the metric with this name. Raises KeyError for an unknown name."""
     metric = _METRICS[name]
     values = trace_metrics(traced, threshold).values(metric.id, corrected)
     return Frames(label(metric, corrected, threshold), unit(metric, corrected), values)
 
 
 def pattern_frames(traced: Trace, name: str) -> Frames:
-    """Draw frames coloured by the score of the pattern with this name. Raises KeyError for another name."""
+    """Draw frames coloured by the score of the pattern with this name. Raises KeyError for an unknown name."""
     return Frames(name, "score", getattr(trace_patterns(traced), _PATTERNS[name].id))
 
 

@@ -26,7 +26,7 @@ from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
-_FEW_HEADS = 8  # number of heads in a layer, above which the figure needs more of the page
+_FEW_HEADS = 8  # with more heads in a layer, the figure gets more of the page's width
 _METRICS = {metric.name for metric in METRICS}
 _PATTERNS = [pattern.name for pattern in PATTERNS]
 
@@ -146,21 +146,21 @@ def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> N
 
 
 def _reported() -> str | None:
-    """The head that the browser last reported as opened."""
+    """Return the head that the browser last reported as opened."""
     state = st.session_state.get(_KEY)
     reported = state.get("opened") if state is not None else None
     return reported if isinstance(reported, str) else None
 
 
 def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:
-    """The number of messages that told the browser which head is open, and the head in the last message.
+    """Return the number of messages that told the browser which head is open, and the head in the last message.
 
     A new message is sent only if the browser does not know the head: a click in the figure does not change the data, so
-    that the thumbnails need not travel again.
+    that the thumbnails need not be sent again.
     """
     told, sent, shown = st.session_state.get(_MARK, (0, (-1, -1), None))
     if _reported() is None:
-        shown = sent  # the figure is new, and nobody has clicked in it yet
+        shown = sent  # the figure is new, and no head has been clicked yet
     if shown != (layer, head) or sent[0] >= layers or sent[1] >= heads:
         told, sent, shown = told + 1, (layer, head), (layer, head)
     st.session_state[_MARK] = (told, sent, shown)

@@ -29,7 +29,10 @@ ONLY, WITHOUT, NEEDED = "Only these", "Without these", "Score needed for the nam
 
 
 def drawn_keys(row: NeuronRow, query: int, around: bool) -> list[int]:
-    """The keys that get a row: all keys of a short text; in a long text, the heaviest, or those around the query."""
+    """Return the keys that get a row: all keys of a short text.
+
+    In a long text, these are the heaviest keys, or the keys around the query.
+    """
     n = len(row.keys)
     if n <= KEYS:
         return list(range(n))
@@ -44,7 +47,7 @@ def neurons(traced: Trace, layer: int, head: int, query: int, around: bool = Fal
 
 
 def pattern_of(id: str) -> Pattern:
-    """The pattern of this id. Raises KeyError if there is no such pattern."""
+    """Return the pattern with this id. Raises KeyError if there is no such pattern."""
     return {pattern.id: pattern for pattern in PATTERNS}[id]
 
 
@@ -83,7 +86,7 @@ def dimensions(traced: Trace, layer: int, head: int, pattern: str) -> Heatmap:
 
 
 def neighbour_queries(traced: Trace, step: int) -> tuple[int, ...]:
-    """The queries, from 0, whose products with a neighbour are shown: tokens 2, 8 and 14, as in Vig (2019).
+    """Return the queries, from 0, whose products with a neighbour are shown: tokens 2, 8 and 14, as in Vig (2019).
 
     In a shorter text, take the first, the middle and the last word for which the token ``step`` places on is a word.
     """

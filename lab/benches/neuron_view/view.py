@@ -1,4 +1,4 @@
-"""Two screens of the neuron view: one query's row from start to end, and the dimensions that decide on the weights.
+"""Two screens of the neuron view: the row of one query from start to end, and the dimensions that decide the weights.
 
 Vig 2019 calls a dimension of q and k a neuron; in the lessons, a neuron is part of the feed-forward network.
 """
@@ -54,7 +54,7 @@ class NeuronView:
         return self.trace.model.config.head_width
 
     def name(self, token: int) -> str:
-        """A token for Markdown, with its place."""
+        """Return a token for Markdown, with its place."""
         return named(self.trace, token)
 
 
@@ -82,7 +82,7 @@ def _choose_keys() -> bool:
 
 
 def _say_row(view: NeuronView, row: NeuronRow, around: bool) -> None:
-    """Describe the vector to which the row leads, and say which share of the row is drawn."""
+    """Describe the vector that results from the row, and say which share of the row is drawn."""
     top, longest = int(row.weights.argmax()), int(row.lengths.argmax())
     text = f"{view.name(view.query)} gives its largest weight, **{row.weights[top]:.2f}**, to {view.name(top)}"
     if longest != top:
@@ -215,7 +215,7 @@ def leader(found: Decision) -> str:
 
 
 def _say_kept(found: Decision, kept: Kept, count: int) -> None:
-    """Say the pattern's score with and without the chosen number of dimensions."""
+    """State the pattern's score with and without the chosen number of dimensions."""
     only, without = kept.at(count)
     every, none = kept.at(len(found.order))
     st.caption(
@@ -226,7 +226,7 @@ def _say_kept(found: Decision, kept: Kept, count: int) -> None:
 
 
 def take(walk: Walk, step: str) -> None:
-    """Go to the head of a walk, and to a step."""
+    """Go to the head of a walk, and open a step."""
     parameters.LAYER.set(walk.best.layer + 1)
     parameters.HEAD.set(walk.best.head + 1)
     parameters.TOKEN.set(walk.query + 1)

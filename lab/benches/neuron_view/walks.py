@@ -22,7 +22,7 @@ _STRONGEST = 5  # number of dimensions that are named for each token
 
 
 def show_walks(view: NeuronView) -> None:
-    """Draw delimiter, bag of words and next token, each on the head of this model that shows it best."""
+    """Draw three patterns (delimiter, bag of words, next token), each on this model's best head for the pattern."""
     by_id = {pattern.id: pattern for pattern in DECIDED}
     for id in ("delimiter", "bag_of_words", neighbour(view.trace)):
         with st.container(border=True):
@@ -87,7 +87,7 @@ def at_places(trace: Trace, head: tuple[int, int], queries: Sequence[int], step:
 
 
 def _say_walk(walk: Walk) -> None:
-    """Name the head that shows the pattern, or say that a uniform head does, too, so that nothing is taken apart."""
+    """Name the head that shows the pattern, or say that even a uniform head shows it, so its score is not split."""
     best = walk.best
     where = f"layer {best.layer + 1}, head {best.head + 1}"
     st.markdown(
@@ -135,7 +135,7 @@ def _either(walk: Walk) -> str:
 
 
 def _ways(walk: Walk) -> None:
-    """Offer two ways to the head: its dimensions at the query that shows the pattern best, and those that decide."""
+    """Offer two ways to the head: its dimensions at the clearest query, and the dimensions that decide."""
     best = walk.best
     with st.container(horizontal=True):
         for step, label in ((NEURONS, "See its dimensions"), (DECIDING, "See which decide")):

@@ -25,7 +25,7 @@ _ANSWERS = ("B follows A", "B is random")
 
 
 def names(traced: Trace, axis: str, places: range) -> list[str]:
-    """The names of the places on an axis: number and name for tokens and words, otherwise the number, from 1."""
+    """Return the names of the places on an axis: number and name for tokens and words, otherwise the number, from 1."""
     if axis in _TOKENS:
         return [f"{i + 1} · {traced.labels[i]}" for i in places]
     if axis == "word":
@@ -37,13 +37,13 @@ def names(traced: Trace, axis: str, places: range) -> list[str]:
 
 
 def axis_of(traced: Trace, axis: str, places: range) -> Axis:
-    """An axis of a figure."""
+    """Make an axis of a figure."""
     named = axis in (*_TOKENS, "word", "answer")
     return Axis(_TITLES.get(axis, axis.capitalize()), names(traced, axis, places), counts=not named)
 
 
 def where(cut: Cut) -> str:
-    """Layer and head of a cut, for titles, counted from 1; states count from 0, the embeddings."""
+    """Name the layer and the head of a cut for titles, counted from 1; states count from 0, which is the embeddings."""
     parts = [f"layer {cut.layer + 1}"] if cut.entry.of_layer else []
     lead = leading(cut.entry)
     parts += [f"{lead} {cut.lead if lead == 'state' else cut.lead + 1}"] if lead else []
@@ -99,7 +99,7 @@ def snippet(traced: Trace, cut: Cut) -> str:
 
 
 def csv(traced: Trace, cut: Cut) -> bytes:
-    """The array of ``cut`` as a CSV file, with the names of its rows and columns on screen."""
+    """Write the array of ``cut`` as a CSV file, with the names that its rows and columns have on screen."""
     array, axes = values(traced, cut), cut.entry.axes
     rows = [cut.entry.name] if array.ndim == 1 else names(traced, axes[-2], cut.rows)
     return to_csv(table(array.reshape(len(rows), -1), rows, names(traced, axes[-1], cut.columns)))

@@ -32,7 +32,7 @@ _ANY_WEIGHT = replace(WEIGHT, domain=None)
 
 
 def words(traced: Trace, cut: str | None) -> Words:
-    """The words of ``cut``, or the words that the tokenizer finds if ``cut`` is None.
+    """Return the words of ``cut``, or the words that the tokenizer finds if ``cut`` is None.
 
     Raises :class:`lab.analysis.words.cuts.CutError`.
     """
@@ -46,7 +46,7 @@ def of_head(traced: Trace, layer: int, head: int, name: str, cut: str | None = N
 
 
 def labels(traced: Trace, name: str, cut: str | None = None) -> list[str]:
-    """The names of a variant's rows: tokens with their position in the text, or words with their number."""
+    """Return the names of a variant's rows: tokens with their position in the text, or words with their number."""
     if name == REDUCED:
         return [f"{i} · {label}" for i, label in enumerate(words(traced, cut).labels, start=1)]
     kept = [i for i, special in enumerate(traced.encoding.special) if name == RAW or not special]
@@ -86,7 +86,7 @@ def variant_of_all_heads(traced: Trace, layer: int, head: int, name: str, cut: s
 
 
 def removed_mass(traced: Trace, layer: int, head: int, name: str, cut: str | None = None) -> Figure:
-    """Draw the mass that rows lost to special tokens: all rows of a short text, the largest losses of a long one."""
+    """Draw the mass that rows lost to special tokens: all rows of a short text, the largest losses of a long text."""
     found, shown = of_head(traced, layer, head, name, cut), labels(traced, name, cut)
     most = sorted(np.argsort(-found.removed, kind="stable")[:BARS].tolist())
     part = "" if len(shown) <= BARS else f", the {BARS} rows of {len(shown)} that lost most"

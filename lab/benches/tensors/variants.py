@@ -72,7 +72,7 @@ def _draw_all(trace: Trace, place: tuple[int, int], name: str, cut: str | None) 
 
 
 def _controls() -> tuple[str, str]:
-    """Let the learner choose the variant, and its drawing: the chosen head, with its raw map or alone, or all heads."""
+    """Let the learner choose the variant and the heads to draw: one beside its raw map, one alone, or all."""
     with st.container(horizontal=True):
         chosen = parameters.VARIANT.choose(
             "Variant",
@@ -83,7 +83,7 @@ def _controls() -> tuple[str, str]:
 
 
 def _choose_words(trace: Trace) -> str | None:
-    """The text cut into words by hand, if the cut fits the text; None for the tokenizer's own words."""
+    """Return the learner's cut of the text into words if it fits the text; None for the tokenizer's own words."""
     sign, own = separator(trace.encoding), default_cut(trace.encoding)
     with st.expander("Cut the words yourself", icon=":material/content_cut:"):
         typed = parameters.WORD_CUT.area(

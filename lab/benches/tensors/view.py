@@ -1,4 +1,5 @@
-"""The tensor inspector: choose a tensor and a part of it, and see its numbers, its place and its Python code."""
+"""The tensor inspector: learners choose a tensor and a part of it, and see its numbers, its place and its Python
+code."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ _BERTSCOPE = "bertscope belongs to TransEasy, a set of Python tools for BERT; it
 
 @dataclass(frozen=True)
 class ShownTensor:
-    """The cut on screen, and the place for its proof."""
+    """The cut on screen, and the place on the page for the cut's proof."""
 
     cut: Cut
     proof: DeltaGenerator
@@ -94,7 +95,7 @@ def _choose(entries: Sequence[TensorEntry]) -> TensorEntry:
         st.session_state["_tensor"] = asked if asked in found else found[0]
         label = f"Tensor: {len(found)} of {len(entries)}" if len(found) < len(entries) else f"Tensor: {len(found)}"
         chosen = st.selectbox(label, found, key="_tensor", on_change=_take)
-    if chosen != asked:  # the search has found another tensor
+    if chosen != asked:  # the search has found a different tensor
         _keep(chosen)
     with st.popover("All tensors", icon=":material/list:", type="tertiary", on_change="rerun", key="_index") as every:
         if every.open:

@@ -1,4 +1,4 @@
-"""The words of a chart: the names along its sides, and its quantity with the unit."""
+"""The words of a chart: the names along the sides, and the name and unit of the quantity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class AxisPlaces:
-    """The horizontal axis of lines: its title, and the places of the points; by default 1, 2, 3 …"""
+    """The horizontal axis of a line chart: the title, and the places of the points (by default 1, 2, 3 …)."""
 
     title: str
     at: Sequence[float] | None = None
@@ -50,7 +50,7 @@ class Scale:
     signed: bool = False
 
     def limits(self, values: NDArray[np.float32]) -> Domain:
-        """The domain of the scale; if it has none, the domain of ``values``."""
+        """Return the domain of the scale; if it has none, the domain of ``values``."""
         low, high = self.domain or span(values, self.signed)
         return float(low), float(high)
 

@@ -27,7 +27,7 @@ _LINES = (  # the colours of Okabe and Ito, darkened or lightened to be visible 
 
 
 def themed(light: str, dark: str) -> dict[str, str]:
-    """An expression for a colour: `light` on a light page, `dark` on a dark one."""
+    """Return an expression for a colour: `light` on a light page, `dark` on a dark page."""
     return {"expr": f"dark ? '{dark}' : '{light}'"}
 
 
@@ -39,22 +39,22 @@ NEGATIVE = themed("#bd5a1c", "#e8925a")
 # For drawings in HTML: the colour of a chosen part, and of the text on it. Their contrast is at least 4.5:1 in both
 # themes.
 CHOSEN, ON_CHOSEN = "light-dark(#225fb3, #7fb0f5)", "light-dark(#ffffff, #12151c)"
-# Cells that do not exist. A flat colour, because Vega names a gradient by the page's address and loses the gradient
-# when the address changes.
+# The colour of cells that do not exist. It is a flat colour, because Vega names a gradient by the page's address and
+# loses the gradient when the address changes.
 MASKED = "rgba(128, 132, 149, 0.3)"
 
 
 def ramp(signed: bool) -> list[dict[str, str]]:
-    """The colours of a scale from its lowest value to its highest, nine themed stops."""
+    """Return the nine themed colours of a scale, from the lowest value to the highest."""
     light, dark = _DIVERGING if signed else _SEQUENTIAL
     return [themed(*pair) for pair in zip(light, dark, strict=True)]
 
 
 def lines() -> list[dict[str, str]]:
-    """Six colours for series that have names."""
+    """Return six colours, to tell series with names apart."""
     return [themed(*pair) for pair in _LINES]
 
 
 def on_cell(value: str) -> dict[str, str]:
-    """An expression for the ink that is readable on the cell coloured by the expression `value`."""
+    """Return an expression for a readable text colour on a cell that is coloured by the expression `value`."""
     return {"expr": f"luminance(scale('color', {value})) > 0.2 ? '#111318' : '#ffffff'"}

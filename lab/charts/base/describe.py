@@ -1,4 +1,4 @@
-"""A chart in a sentence or two, for readers who cannot see it (`alt=`)."""
+"""Describe a chart in a sentence or two, for readers who cannot see the chart (`alt=`)."""
 
 from collections.abc import Sequence
 
@@ -59,17 +59,17 @@ def describe_lines(series: dict[str, NDArray[np.float32]], *, value_format: str 
 
 
 def _written(value: np.float32, value_format: str) -> str:
-    """The value as the chart writes it; a number that rounds to 0 has no minus sign."""
+    """Format a value as the chart writes it; a number that rounds to 0 has no minus sign."""
     sign = "+" if value_format.startswith("+") else ""
     return format(float(value), f"{sign}z{value_format.removeprefix('+')}")
 
 
 def _term(title: str) -> str:
-    """The noun of an axis title: "Query (attends)" is "query "."""
+    """Return the noun of an axis title: "Query (attends)" is "query "."""
     noun = title.split("(", maxsplit=1)[0].strip().lower()
     return f"{noun} " if noun else ""
 
 
 def _names(labels: Sequence[str]) -> list[str]:
-    """Labels for a screen reader: in quotation marks, unless they are numbers."""
+    """Return labels for a screen reader: in quotation marks, unless the labels are numbers."""
     return [name if name.isdecimal() else f"“{name}”" for name in distinct([visible(label) for label in labels])]

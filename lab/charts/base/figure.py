@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from lab.charts.base import alt, colour
 from lab.charts.base.labels import visible
 
-CANVAS_ABOVE = 44  # the most tokens per side of a map drawn as SVG, because thousands of SVG nodes make a page slow
+CANVAS_ABOVE = 44  # tokens per side; a larger map is drawn on a canvas, because thousands of SVG nodes make a page slow
 _PAGE_WIDTH = 720  # pixels, the default width of a figure that fills its container
 _LABEL_LIMIT = 96  # pixels for labels, which leave more than two thirds of a phone's width to the drawing
 
@@ -51,7 +51,7 @@ class Figure:
         return alt.Chart.from_dict(self.complete())._repr_mimebundle_(include, exclude)
 
     def complete(self) -> dict[str, Any]:
-        """The specification with its numbers in it and a width in pixels: a complete drawing."""
+        """Return the specification with the numbers and a width in pixels: a complete drawing."""
         width = _PAGE_WIDTH if self.width == "stretch" else self.width
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
 
@@ -88,7 +88,7 @@ def base(
 
 
 def axis_text(size: int = 12) -> dict[str, Any]:
-    """Settings for an axis: readable text at small sizes, no lines, labels next to their marks."""
+    """Return the settings of an axis: readable text at small sizes, no lines, labels next to their marks."""
     return {
         "labelFontSize": size,
         "labelColor": colour.SOFT_INK,
@@ -103,23 +103,23 @@ def axis_text(size: int = 12) -> dict[str, Any]:
 
 
 def ticks(count: int) -> list[int]:
-    """The places to label, at most nine out of `count` (from 0): the first, then round steps."""
+    """Return the places to label, at most nine of `count` places (from 0): the first place, then round steps."""
     step = next(step for step in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, count) if count / step <= 8)
     return sorted({0, *range(step - 1, count, step)})
 
 
 def names(parameter: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Labels as a parameter, from which expressions look them up by index; a label is never part of an expression."""
+    """Return labels as a parameter, where expressions find them by index; a label is never part of an expression."""
     return {"name": parameter, "value": [visible(label) for label in labels]}
 
 
 def quoted(text: str) -> str:
-    """`text` (a title or a number format of the caller) as a string literal of Vega's expressions."""
+    """Return `text` (a title or a number format of the caller) as a string literal for Vega's expressions."""
     return json.dumps(text)
 
 
 def label_extent(labels: Sequence[str], size: int) -> int:
-    """The approximate width in pixels of the widest of `labels` at font `size`, up to what a phone can spare."""
+    """Return the approximate width in pixels of the widest of `labels` at font `size`, up to what a phone can spare."""
     widths = (sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in visible(text)) for text in labels)
     return min(_LABEL_LIMIT, round(max(widths) * size) + 2)
 
@@ -129,8 +129,7 @@ def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np
 
     Raises
     ------
-    ValueError
-        Other dimensions, no values, or NaN or infinity; the message says where the first of these is.
+    ValueError Other dimensions, no values, or NaN or infinity; the message says where the first such value is.
     """
     array = np.asarray(values, dtype=np.float32)
     if array.ndim != len(shape) or array.size == 0:

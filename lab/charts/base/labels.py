@@ -1,4 +1,4 @@
-"""Labels that come from a learner's text, made fit for drawing, listing and comparing."""
+"""Prepare labels from a learner's text for drawing, listing and comparing."""
 
 import unicodedata
 from collections import Counter
@@ -12,7 +12,7 @@ _RIGHT_TO_LEFT = {"R", "AL"}
 
 @lru_cache(maxsize=4096)
 def visible(text: str, limit: int | None = 24) -> str:
-    """`text` with everything invisible or order-changing shown as a sign, at most `limit` characters.
+    """Return at most `limit` characters of `text`, with a sign for each invisible or order-changing character.
 
     A newline becomes \\n and a tab \\t, any other control or format character its number (the right-to-left
     override: ⟨202E⟩), an outer space ␣, half a surrogate pair �.
@@ -39,7 +39,7 @@ def _sign(char: str, *, outer: bool) -> str:
 
 
 def distinct(labels: Sequence[str]) -> list[str]:
-    """`labels` made unique: each one that occurs twice gets its position, counted from 1 (`the·5`)."""
+    """Make `labels` unique: each label that occurs more than once gets its position, counted from 1 (`the·5`)."""
     counts = Counter(labels)
     taken = {label for label, count in counts.items() if count == 1}
     result = []
@@ -55,7 +55,7 @@ def distinct(labels: Sequence[str]) -> list[str]:
 
 
 def direction(text: str) -> str:
-    """`"rtl"` or `"ltr"`: the direction of the first character of `text` that has one."""
+    """Return `"rtl"` or `"ltr"`: the direction of the first character of `text` that has a direction."""
     for char in text:
         kind = unicodedata.bidirectional(char)
         if kind in _RIGHT_TO_LEFT:

@@ -6,7 +6,8 @@ import json
 
 from lab.charts.base.figure import Figure
 
-# A drawing of more marks takes seconds and tens of megabytes; the browser's own menu can still save such a chart.
+# At most this many marks: a drawing of more marks takes seconds and tens of megabytes; the browser's own menu can still
+# save such a chart.
 MOST_MARKS = 20_000
 _PIXELS_A_POINT = 2.0
 
@@ -17,14 +18,14 @@ def drawable(figure: Figure) -> bool:
 
 
 def svg(figure: Figure) -> str:
-    """``figure`` as SVG, in the light theme."""
+    """Draw ``figure`` as SVG, in the light theme."""
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(_complete(figure)))
 
 
 def png(figure: Figure) -> bytes:
-    """``figure`` as PNG, two pixels a point."""
+    """Draw ``figure`` as PNG, with two pixels for each point."""
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(_complete(figure), scale=_PIXELS_A_POINT))

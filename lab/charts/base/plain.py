@@ -1,7 +1,7 @@
 """Parts that the plain charts (bars, lines, points, ranges) share. These charts are written in Altair.
 
-The numbers of a chart travel beside its specification, so no chart is given data, and every field states its type.
-Texts of a learner are parameters that expressions look up by index: they are never part of an expression.
+The numbers of a chart are sent beside the specification, so no Altair chart contains data, and every field states its
+type. A learner's texts are parameters that expressions look up by index: a text is never part of an expression.
 Channels of a constant are written `alt.YValue(0)`, `alt.XDatum(0)`, `alt.ColorValue(…).condition(…)`: for each
 `alt.value`, `alt.datum` or `alt.when` Altair searches the whole schema of Vega-Lite, which takes 8 ms.
 """
@@ -16,7 +16,7 @@ from lab.charts.base.figure import ROOM, axis_text, label_extent, quoted
 
 Given = ParamSpec("Given")
 
-CHECKED = False  # whether charts are checked against Vega-Lite's schema: the tests do so, a page has no time for it
+CHECKED = False  # true to check charts against Vega-Lite's schema, as the tests do; a page has no time for the check
 
 
 _BESIDE_PLOT = 60  # pixels of a chart's width that the axis of its values and labels takes
@@ -34,8 +34,8 @@ def specification(
     """
     from altair.utils.schemapi import debug_mode
 
-    # Visitors share the mode. If another visitor changed it meanwhile, the chart is only checked more, or less, than
-    # wanted.
+    # Visitors share the debug mode. If another visitor has changed the mode meanwhile, this chart is only checked more
+    # or less than wanted.
     with debug_mode(CHECKED):
         chart = draw(*args, **named)
         # Altair adds an empty data set to each layer without data, and its theme to the top level; the context prevents
@@ -44,50 +44,51 @@ def specification(
 
 
 def of_kind(*kinds: int | str) -> alt.Chart:
-    """A layer of the rows whose field `kind` is one of these."""
+    """Return a layer of the rows whose field `kind` is one of `kinds`."""
     return alt.Chart().transform_filter(" || ".join(f"datum.kind === {kind!r}" for kind in kinds))
 
 
 def quiet_axis(**more: Any) -> alt.Axis:
-    """An axis that has only words, and the settings in `more`."""
+    """Return an axis that has only words, and the settings in `more`."""
     return alt.Axis(**axis_text() | more)
 
 
 def ruled_axis(ticks: int, **more: Any) -> alt.Axis:
-    """A plain axis with a faint line at each tick. Vega chooses about `ticks` of them."""
+    """Return a plain axis with a faint line at each tick. Vega chooses the ticks, about `ticks` in number."""
     return quiet_axis(**{"tickCount": ticks, "grid": True, "gridOpacity": 0.5} | more)
 
 
 def label_axis(labels: Sequence[str], **more: Any) -> alt.Axis:
-    """A quiet axis that writes `labels`, the parameter of this name, at 0, 1, 2 … in a column of their width."""
+    """Return a quiet axis that writes `labels` (a parameter's name) at 0, 1, 2 … in a column as wide as the labels."""
     extent = label_extent(labels, 12)
     look = {"labelLimit": extent, "labelOverlap": False, "minExtent": extent + 5, "maxExtent": extent + 5}
     return quiet_axis(labelExpr="labels[datum.value]", **look, **more)
 
 
 def dashed_rule(ink: Mapping[str, str]) -> alt.Chart:
-    """A dashed line from top to bottom, to compare values with; the caller encodes its x."""
+    """Draw a dashed line from top to bottom, to compare values with; the caller encodes the line's x."""
     rule = alt.Chart().mark_rule(color=ink, strokeDash=[5, 4], strokeWidth=1.5, aria=False, tooltip=None)
     return rule.encode(alt.YValue(0), alt.Y2Value("height"))
 
 
 def tooltip(lines: Mapping[str, str]) -> alt.ExprRef:
-    """The tooltip: one line for each name, with the value of its expression."""
+    """Return a tooltip with one line for each name: the name and the value of its expression."""
     return alt.ExprRef("{" + ", ".join(f"{quoted(name)}: {said}" for name, said in lines.items()) + "}")
 
 
 def spoken(lines: Mapping[str, str]) -> alt.ExprRef:
-    """The tooltip's lines as a description, for readers who cannot see the mark."""
+    """Return the tooltip's lines as a description, for readers who cannot see the mark."""
     return alt.ExprRef(" + ': ' + ".join(f"({said})" for said in lines.values()))
 
 
 def number(field: str) -> str:
-    """An expression for the number in `field` with six digits, as tooltips show it."""
+    """Return an expression for the number in `field` with six digits, as tooltips show numbers."""
     return f"format(datum.{field}, '.6~g')"
 
 
 def legend_below(param: str, names: Sequence[str], most: int, **more: Any) -> alt.Legend:
-    """A legend below the chart, at most `most` names in a row; expressions find the `names` in the parameter `param`.
+    """Return a legend below the chart, at most `most` names in a row; expressions find `names` in the parameter
+    `param`.
 
     A narrow chart has fewer names in a row.
     """

@@ -25,5 +25,5 @@ class Plotted:
 
 
 def plotly_text(text: str) -> str:
-    """A learner's text, escaped for Plotly, which would read labels as markup and $…$ as TeX."""
+    """Escape a learner's text for Plotly, which would read labels as markup and $…$ as TeX."""
     return escape(visible(text), quote=False).replace("$", "&#36;")

@@ -32,12 +32,12 @@ def table(
 
 
 def unique_names(labels: Sequence[str]) -> list[str]:
-    """`labels` as the charts show them, uncut, each different from the others."""
+    """Return `labels` as the charts show them, but uncut and each different from the others."""
     return distinct([visible(label, limit=None) for label in labels])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """`frame` as CSV in UTF-8, with the byte-order mark by which spreadsheets recognise UTF-8.
+    """Write `frame` as CSV in UTF-8, with the byte-order mark by which spreadsheets recognise UTF-8.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
     Row names are written unless they are only 0, 1, 2 …
@@ -56,7 +56,10 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    """Make a cell that no spreadsheet runs as a formula. Some spreadsheets drop the spaces before a sign."""
+    """Change a text so that no spreadsheet runs it as a formula.
+
+    Some spreadsheets drop the spaces before a sign, so a text with spaces before the sign is changed, too.
+    """
     if not isinstance(cell, str):
         return cell
     return f"'{cell}" if cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA) else cell

@@ -24,7 +24,7 @@ def activations(
 ) -> Heatmap:
     """Draw `values` (tokens, neurons) over the whole width.
 
-    `columns` is the noun for a column (a neuron, a dimension of a vector), and the first column's number, from 1.
+    `columns` is the noun for a column (a neuron, a dimension of a vector), and the number of the first column, from 1.
 
     `highlight` and `clicked(event)` are (token, column), both from 0. Values beyond the scale's domain have full
     strength.

@@ -21,7 +21,7 @@ _LAYER, _HEAD = "Layer", "Head"
 
 @dataclass(frozen=True)
 class Category:
-    """A category: its name, its letters inside a cell, and whether it is the rest, which belongs to no kind."""
+    """A category: its name, its letters inside a cell, and whether it is the rest: the names that belong to no kind."""
 
     name: str
     sign: str
@@ -36,7 +36,7 @@ def category_map(
     value_title: str,
     highlight: tuple[int, int] | None = None,
 ) -> Heatmap:
-    """Draw `places` (layers, heads), each the index of one of `categories`, as cells with the category's sign.
+    """Draw `places` (layers, heads), indices into `categories`, as cells with the letters of the category.
 
     Layers and heads are numbered from 1. At most six categories can be told apart by colour; categories that are
     the rest are grey.
@@ -88,7 +88,7 @@ def _cells(categories: Sequence[Category], shown: Sequence[int], tooltip: str) -
 
 
 def _signs() -> dict[str, Any]:
-    """The letters inside the cells, so that categories differ not only by colour."""
+    """Return the letters inside the cells, so that categories differ not only by colour."""
     size = {"expr": "clamp(bandwidth('x') / 2.6, 8, 15)"}
     return {
         "transform": [{"calculate": "category_signs[datum.category]", "as": "sign"}],
@@ -98,7 +98,7 @@ def _signs() -> dict[str, Any]:
 
 
 def _ink() -> dict[str, str]:
-    """The ink of the letters: the series' colours are dark on a light page and light on a dark one."""
+    """Return the colour of the letters: the series' colours are dark on a light page and light on a dark page."""
     return colour.themed("#ffffff", "#111318")
 
 

@@ -4,8 +4,8 @@ The browser derives row `q` and column `k` of each number from its place, so lab
 and two equal tokens stay two rows. Labels are in parameters and are looked up by index.
 
 Grids are written in Vega-Lite itself, and not in Altair as the plain charts are, because their specification is made
-for changes in place: a moved outline and new numbers leave it exactly as it is, and a long text leaves it small.
-Altair would itself decide on the names and the places of the data sets.
+for changes in place: a moved outline or new numbers do not change the specification, and a long text does not make it
+larger. Altair would itself decide on the names and the places of the data sets.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Chosen = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts that cells carry in place of their numbers: a title for them, and a text for each column of each row."""
+    """Texts that cells show instead of their numbers: a title for the texts, and a text for each column of each row."""
 
     title: str
     rows: Sequence[Sequence[str]]
@@ -38,18 +38,18 @@ class Texts:
 
 @dataclass(frozen=True)
 class Grid:
-    """The settings of a grid of cells, beside its numbers; titles as the reader sees them, sizes in pixels."""
+    """The settings of a grid of cells, without the numbers; titles are as the reader sees them, sizes are in pixels."""
 
     title: str
     axes: tuple[Axis, Axis]  # rows, columns
     scale: Scale
     limits: Domain
-    cell_height: float | None = None  # None: square cells, as far as the grid fits on a screen
+    cell_height: float | None = None  # in pixels; None: square cells, as far as the grid fits on a screen
     causal: bool = False
     texts: Texts | None = None
     shift: int = 0  # of a masked grid: number of rows by which its first row is below its first column's diagonal
     window: int | None = None  # of a local layer: number of places that a query sees to either side
-    large: bool = False  # true for a small grid that is a page's main figure: twice as high, larger numbers
+    large: bool = False  # true for a page's small main figure: a grid twice as high, with larger numbers
 
     @property
     def hides(self) -> bool:
@@ -75,12 +75,12 @@ class Grid:
 
     @property
     def longest(self) -> int:
-        """The longer side, in cells."""
+        """The number of cells on the longer side."""
         return max(self.shape)
 
 
 def widest(columns: int) -> int:
-    """The maximal width in pixels of a grid of square cells, with row labels, their title and margin."""
+    """Return the maximal width in pixels of a grid of square cells, with row labels, their title and margin."""
     return 96 * columns + 110
 
 
@@ -90,12 +90,12 @@ def _heights(rows: int, large: bool) -> tuple[int, int]:
 
 
 def flat(values: NDArray[np.float32]) -> pd.DataFrame:
-    """A matrix as one column, row after row: the cheapest way to the browser."""
+    """Return a matrix as one column, row after row: the form that costs least to send to the browser."""
     return pd.DataFrame({"value": values.ravel()})
 
 
 def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
-    """The Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
+    """Return the Vega-Lite specification of `grid`, with the row, column or cell that is `chosen` outlined."""
     rows, columns = grid.shape
     least, most = _heights(rows, grid.large)
     height = most if grid.cell_height is None else grid.cell_height * rows
@@ -104,7 +104,7 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
     if grid.texts is not None:
         spec["params"].append(names("cell_texts", [text for row in grid.texts.rows for text in row]))
     if grid.cell_height is None:
-        # "fit-x" makes `width` the room left for the cells: this keeps cells square while a screen has room for it
+        # with "fit-x", `width` is the room left for the cells: cells stay square as long as the screen has room
         spec["params"].append({"name": "height", "expr": f"clamp(width * {rows} / {columns}, {least}, {most})"})
     spec["datasets"] = _outlined(chosen)
     spec["transform"] = [
@@ -120,9 +120,9 @@ def grid_spec(grid: Grid, chosen: Chosen) -> dict[str, Any]:
 
 
 def _outlined(chosen: Chosen) -> dict[str, list[dict[str, int]]]:
-    """The outlines as data sets of their own, so that moving them leaves the specification as it is.
+    """Return the outlines as separate data sets, so that a moved outline does not change the specification.
 
-    Never reduce them to one: a single named data set is where Streamlit 1.67 puts the chart's own numbers.
+    Never use only one data set: Streamlit 1.67 puts the chart's own numbers into a single named data set.
     """
     q, k = chosen
     return {
@@ -151,7 +151,7 @@ def _axis(labels: Sequence[str], parameter: str) -> dict[str, Any]:
 
 
 def _across(grid: Grid) -> dict[str, Any]:
-    """The columns: labels above, horizontal if there is room, else upright."""
+    """Encode the columns: the labels are above, horizontal if there is room, otherwise upright."""
     columns, count = grid.axes[1], grid.shape[1]
     axis = _axis(columns.names, _PARAMETERS[1]) | {"orient": "top"}
     crowded = f"bandwidth('x') < {axis['labelLimit'] + 2}"
@@ -167,17 +167,17 @@ def _across(grid: Grid) -> dict[str, Any]:
 
 
 def _down(grid: Grid) -> dict[str, Any]:
-    """Rows, from top to bottom. Their labels take a fixed width: see `_margin` for why."""
+    """Rows, from top to bottom. The labels of the rows take a fixed width; `_margin` gives the reason."""
     rows, count = grid.axes[0], grid.shape[0]
     axis = _axis(rows.names, _PARAMETERS[0]) | {"orient": "left"}
-    # Half a pixel: on a whole one, rounding noise in the turned title would tip the margin either way
+    # half a pixel, because on a whole pixel rounding noise in the turned title would change the margin
     extent = axis["labelLimit"] + axis["labelPadding"] + 0.5
     gap = 0.2 if grid.cell_height is not None else 0.04 if count <= 24 else 0
     return _band("q", rows.title, count, gap) | {"axis": axis | {"minExtent": extent, "maxExtent": extent}}
 
 
 def _margin(down: dict[str, Any]) -> dict[str, Any]:
-    """An empty right-hand axis, which makes a margin of constant width.
+    """Return an empty right-hand axis, which makes a margin of constant width.
 
     Without it the last column's label juts out by a pixel or not, which changes the width left for the cells,
     hence the height, hence which labels are drawn ... and Vega ends in "Maximum call stack size exceeded".
@@ -202,7 +202,7 @@ def _cells(grid: Grid, down: dict[str, Any]) -> dict[str, Any]:
 
 
 def answering(spec: dict[str, Any]) -> dict[str, Any]:
-    """The specification of a grid whose cells, its first layer, answer a click."""
+    """Return the specification of a grid whose cells, its first layer, answer a click."""
     cells, *others = spec["layer"]
     select = {"type": "point", "fields": ["q", "k"], "toggle": False, "clear": False}
     click = {"mark": cells["mark"] | {"cursor": "pointer"}, "params": [{"name": "cell", "select": select}]}
@@ -210,9 +210,9 @@ def answering(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
-    """The encoding of `value` as a colour between `limits`, with the legend that names the quantity."""
+    """Return the encoding of `value` as a colour between `limits`, with the legend that names the quantity."""
     colours = {"domain": list(limits), "range": colour.ramp(scale.signed), "interpolate": "rgb", "clamp": True}
-    # Not as a gradient: Vega names one by the page's address, and loses it when that changes (vega/vega#3948).
+    # No gradient: Vega names a gradient by the page's address, and loses it when the address changes (vega/vega#3948).
     legend = {
         "title": scale.title,
         "type": "symbol",
@@ -233,7 +233,7 @@ def coloured(scale: Scale, limits: Domain) -> dict[str, Any]:
 
 
 def _tooltip(grid: Grid, value: str) -> str:
-    """An expression for the tooltip: both names, both positions, the value."""
+    """Return an expression for the tooltip: both names, both positions, the value."""
     row, column = (axis.title or name for axis, name in zip(grid.axes, ("Row", "Column"), strict=True))
     if row == column:
         row, column = f"{row} (row)", f"{column} (column)"
@@ -251,7 +251,7 @@ def _names(grid: Grid) -> list[str]:
 
 
 def _grey(grid: Grid) -> list[dict[str, Any]]:
-    """Draw the cells that a causal model or a local layer hides in grey: they do not exist, so they are not zeros."""
+    """Draw cells that a causal model or a local layer hides in grey, because these cells are missing, not zero."""
     if not grid.hides:
         return []
     tooltip = {"expr": _tooltip(grid, quoted("masked"))}
@@ -260,7 +260,7 @@ def _grey(grid: Grid) -> list[dict[str, Any]]:
 
 
 def _written(grid: Grid) -> list[dict[str, Any]]:
-    """The numbers inside the cells of a small grid, sized to fit them; or the cells' texts, cut to fit."""
+    """Return the numbers inside the cells of a small grid, sized to fit them; or the cells' texts, cut to fit."""
     if grid.texts is None and grid.longest > _NUMBERS_UP_TO:
         return []
     mark = {"type": "text", "color": colour.on_cell("datum.value"), "aria": False}

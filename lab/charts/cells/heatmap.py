@@ -26,14 +26,15 @@ class Heatmap(Figure):
     causal: bool = False
 
     def clickable(self) -> Self:
-        """This figure with cells that answer clicks: :meth:`clicked` returns the cell."""
+        """Return this figure with cells that answer clicks: :meth:`clicked` returns the clicked cell."""
         return replace(self, spec=answering(self.spec))
 
     def clicked(self, event: Mapping[str, Any]) -> tuple[int, int] | None:
-        """The (q, k) of the cell clicked last, both from 0, or None.
+        """Return the (q, k) of the cell clicked last, both from 0, or None.
 
         `event` is what `st.vega_lite_chart(..., on_select="rerun")` returns. The browser keeps a click while the
-        numbers change, so after a shorter sentence it may be outside the matrix: the result is None then, too.
+        numbers change, so after a shorter sentence the clicked cell may be outside the matrix: then the result is None,
+        too.
         """
         for cell in event.get("selection", {}).get("cell") or ():
             q, k = cell.get("q"), cell.get("k")
@@ -55,7 +56,8 @@ def heatmap(
 ) -> Heatmap:
     """Draw `values` (rows, columns), row 0 at the top, with the exact number under the pointer.
 
-    On a narrow page the cells are squares; on a wide one they take its width, and the chart stays as high as a screen.
+    On a narrow page the cells are squares; on a wide page they take the whole width, and the chart stays as high as a
+    screen.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def large_heatmap(
     highlight: Chosen = (None, None),
     causal: bool = False,
 ) -> Heatmap:
-    """Draw a few `values` as wide as the page, with larger numbers; otherwise like :func:`heatmap`."""
+    """Draw a few `values` across the whole page, with larger numbers; all else is as in :func:`heatmap`."""
     matrix = _matrix(values, causal=causal)
     grid = Grid(title, axes, scale, scale.limits(matrix), causal=causal, large=True)
     return drawn(grid, matrix, highlight, of="heatmap", width="stretch")
@@ -100,7 +102,7 @@ def drawn(
     width: int | Literal["stretch"],
     kind: str = "Heatmap",
 ) -> Heatmap:
-    """The Heatmap of a grid: specification, data, description and table.
+    """Return the Heatmap of a grid: specification, data, description and table.
 
     Raises ValueError if the parts do not match.
     """

@@ -29,7 +29,7 @@ class HiddenCells:
     window: int | None = None
 
     def exists(self, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """The cells that exist in a slice of this ``shape``."""
+        """Return the cells that exist in a slice of this ``shape``."""
         whole = np.ones(shape, dtype=bool)
         if self.window is None:
             return np.tril(whole, self.shift)
@@ -46,8 +46,8 @@ def matrix_slice(
     axes
         The axis of the rows, then of the columns.
     scale
-        Its title and domain. Colours diverge around 0 if any number is below 0, and the numbers in the cells have
-        as many digits as fit.
+        The title and the domain of the scale. Colours diverge around 0 if any number is below 0, and the numbers in the
+        cells have as many digits as fit.
     hidden
         The cells that do not exist; they are not drawn.
 
@@ -72,7 +72,7 @@ def matrix_slice(
 
 
 def _format(largest: float) -> str:
-    """A format with two or three digits for the largest number, and its decimals for all: six characters at most."""
+    """Return a format of at most six characters, with two or three digits for the largest number."""
     if not 1e-2 <= largest < 1e4:
         return ".0e"
     return f".{min(max(2 - math.floor(math.log10(largest)), 0), 2 if largest >= 0.1 else 3)}f"

@@ -22,7 +22,7 @@ from lab.charts.cells.grid import coloured, flat
 _CAPTION = 40  # pixels above each map for its two lines
 _GAP = 14
 _WIDEST = 250  # pixels of one map
-_MANY = 16  # maps; more are closer together
+_MANY = 16  # up to this number of maps the gaps are wide
 _NARROW = 480  # pixels: a narrower page shows fewer maps in a row
 _FEW_CELLS = 24  # cells on a side; up to this number there are gaps between cells
 _Step = dict[str, str]  # a transform
@@ -41,7 +41,7 @@ class SmallMaps(Figure):
     shape: tuple[int, int]
 
     def framed(self, place: int, row: int | None = None) -> Self:
-        """These maps with a frame around one, and around a row in every map, both from 0.
+        """Return these maps with a frame around one map, and around one row of every map, both counted from 0.
 
         Raises ValueError if there is no such map or row.
         """
@@ -53,7 +53,7 @@ class SmallMaps(Figure):
         return replace(self, spec=self.spec | {"datasets": frames})
 
     def clicked(self, event: Mapping[str, Any]) -> int | None:
-        """The map clicked last, from 0, or None; ``event`` is the event that the chart returns."""
+        """Return the map clicked last, from 0, or None; ``event`` is the event that the chart returns."""
         for cell in event.get("selection", {}).get("map") or ():
             place = cell.get("map")
             if isinstance(place, int | float) and 0 <= place < self.shape[0]:
@@ -111,7 +111,7 @@ def _layout(captions: Sequence[tuple[str, str]], wide: int) -> list[dict[str, An
 
 
 def _pixels(field: str) -> dict[str, Any]:
-    """A field whose values are already pixels."""
+    """Encode a field whose values are already in pixels."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
@@ -126,7 +126,7 @@ def _box(width: str, height: str, down: Sequence[_Step] = ()) -> tuple[list[_Ste
 
 
 def _frames(causal: bool) -> list[dict[str, Any]]:
-    """The ground of each map; a cell without a mark on it does not exist."""
+    """Draw the background of each map; a cell without a mark on the background does not exist."""
     transform, encoding = _box("side", "side")
     mark: dict[str, Any] = {"type": "rect", "fill": colour.MASKED if causal else None, "stroke": colour.SOFT_INK}
     mark |= {"strokeOpacity": 0.3, "aria": False, "tooltip": None}
@@ -164,7 +164,7 @@ def _cells(m: int, scale: Scale, limits: Domain, causal: bool) -> dict[str, Any]
 
 
 def _captions() -> list[dict[str, Any]]:
-    """Two lines above each map, cut where the next map begins."""
+    """Draw the two lines above each map, cut where the next map begins."""
     layers = []
     for lines, above, ink, weight in (
         ("first_lines", 26, colour.INK, "bold"),
@@ -179,7 +179,7 @@ def _captions() -> list[dict[str, Any]]:
 
 
 def _chosen(m: int) -> list[dict[str, Any]]:
-    """The frames of the chosen row and of the chosen map: a stroke on a wider stroke in the page's colour."""
+    """Draw frames around the chosen row and the chosen map: each is a stroke on a wider stroke in the page's colour."""
     layers = []
     row = {"calculate": f"datum.top + datum.q * side / {m}", "as": "top"}
     for dataset, height, strokes in (

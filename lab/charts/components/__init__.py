@@ -1,7 +1,7 @@
 """The hand-written interactive figures: the data sent to each (``<name>.py``) and its code in the browser
-(``<name>.js``, ``<name>.css``, and ``shared.js``, which all of them have).
+(``<name>.js``, ``<name>.css``, and ``shared.js``, which all figures use).
 
-Nothing here knows Streamlit; :func:`lab.ui.components.mount` puts one on a page.
+No module of this package imports Streamlit; :func:`lab.ui.components.mount` puts a component on a page.
 """
 
 from functools import cache
@@ -12,7 +12,7 @@ _HERE = Path(__file__).parent
 
 @cache
 def script(name: str) -> str:
-    """The JavaScript module of a component: ``shared.js`` and its own, read once.
+    """Return the JavaScript module of a component: ``shared.js`` and the component's own file, each read once.
 
     Raises FileNotFoundError when there is no such component.
     """
@@ -21,5 +21,8 @@ def script(name: str) -> str:
 
 @cache
 def style(name: str) -> str:
-    """The CSS of a component: ``shared.css`` and its own. Raises FileNotFoundError as :func:`script` does."""
+    """Return the CSS of a component: ``shared.css`` and the component's own file.
+
+    Raises FileNotFoundError as :func:`script` does.
+    """
     return "\n".join((_HERE / file).read_text("utf-8") for file in ("shared.css", f"{name}.css"))

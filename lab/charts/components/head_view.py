@@ -14,7 +14,7 @@ from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
 
 # A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded here,
-# Round once, here, so that the screen shows the four decimals that Python prints.
+# Round only here, so that the screen shows the same four decimals as Python prints.
 STEPS = 10_000
 
 
@@ -53,11 +53,11 @@ class HeadView:
 
     @cached_property
     def weights(self) -> NDArray[np.uint16]:
-        """(H, n, n), as the weights travel."""
+        """(H, n, n) weights, in the form in which they are sent to the browser."""
         return in_steps(self.attention, of="head_view")
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``head_view.js``."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends to ``head_view.js``."""
         header = {
             "model": visible(self.model, None),
             "layer": self.layer,

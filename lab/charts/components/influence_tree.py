@@ -16,7 +16,7 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True)
 class TreeChart:
-    """A tree ready for :func:`lab.ui.components.mount`: its bytes, and the function that makes its table."""
+    """A tree for :func:`lab.ui.components.mount`: the bytes to send, and the function that makes the tree's table."""
 
     payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]
@@ -29,7 +29,8 @@ class TreeChart:
 def tree_chart(
     tree: Tree, tokens: Sequence[str], *, title: str, value_title: str, levels: Sequence[str] = ()
 ) -> TreeChart:
-    """Pack ``tree``; its nodes are places in ``tokens``, n labels of any text. A node takes 20 or 24 bytes plus label.
+    """Pack ``tree``; its nodes are places in ``tokens``, n labels of any text. A node takes 20 or 24 bytes, and the
+    bytes of its label.
 
     ``levels`` names the columns, one for each depth: the root's first.
     """

@@ -18,7 +18,7 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """The values that colour the frame of each head.
+    """The values by which the frame of each head is coloured.
 
     name      the quantity, as the legend names it
     unit      of the values
@@ -56,11 +56,11 @@ class ModelView:
 
     @cached_property
     def maps(self) -> NDArray[np.uint16]:
-        """(L, H, m, m), as the maps travel."""
+        """(L, H, m, m) maps, in the form in which they are sent to the browser."""
         return in_steps(self.thumbnails.maps, of="model_view")
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``model_view.js``: two for each cell."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends to ``model_view.js``: two bytes for each cell."""
         header = {
             "model": visible(self.model, None),
             "steps": STEPS,

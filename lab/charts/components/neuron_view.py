@@ -17,7 +17,7 @@ from lab.charts.components.packing import pack
 
 @dataclass(frozen=True)
 class NeuronChart:
-    """A row ready for :func:`lab.ui.components.mount`: its bytes, and the function that makes its table."""
+    """A row for :func:`lab.ui.components.mount`: the bytes to send, and the function that makes the row's table."""
 
     payload: bytes = field(repr=False)
     table: Callable[[], pd.DataFrame]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# The types that both numpy and a browser's typed arrays have.
+# The number types that exist both in numpy and as a browser's typed arrays.
 TYPES: Mapping[str, str] = {
     "u1": "u8",
     "i1": "i8",
@@ -31,7 +31,7 @@ TYPES: Mapping[str, str] = {
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """``header`` and ``arrays`` as one block.
+    """Pack ``header`` and ``arrays`` into one block.
 
     ``header`` holds values that JSON can hold: strings, plain numbers, lists, dictionaries; labels from a learner's
     text go through :func:`lab.charts.base.labels.visible` first. Arrays have one of the ``TYPES``.

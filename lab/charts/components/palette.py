@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-# The eight categorical colours of .streamlit/config.toml and eight more, each pair at least 0.13 apart in
-# OKLab and each with 3:1 against the page; a test measures both. A head's number is always beside its colour,
-# because no set of sixteen colours can be told apart by every eye.
+# The eight categorical colours of .streamlit/config.toml and eight more. Any two colours differ by at least 0.13 in
+# OKLab, and each colour has a contrast of at least 3:1 with the page; a test measures difference and contrast. A head's
+# number is always beside its colour, because no set of sixteen colours can be told apart by every eye.
 LIGHT = (
     "#0439a1",
     "#cf6401",
@@ -44,7 +44,10 @@ DARK = (
 
 
 def head_colours(count: int) -> dict[str, Sequence[str]]:
-    """A colour for each of ``count`` heads, on a light page and on a dark one; after sixteen the colours repeat."""
+    """Return a colour for each of ``count`` heads, on light and on dark pages.
+
+    After sixteen heads the colours repeat.
+    """
     return {
         "light": [LIGHT[head % len(LIGHT)] for head in range(count)],
         "dark": [DARK[head % len(DARK)] for head in range(count)],

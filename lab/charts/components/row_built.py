@@ -51,7 +51,7 @@ class RowBuilt:
             raise ValueError("row_built: finite numbers, and weights from 0 to 1.")
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``row_built.js``."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends to ``row_built.js``."""
         width = np.shape(self.values)[1]
         header = {
             "query": visible(self.query),

@@ -45,15 +45,15 @@ class SentenceRow:
     first
         The place in the text at which the row begins.
     other
-        The token that the chosen one attends to, None if a page chooses only one.
+        The token to which the chosen token attends; None if a page chooses only one token.
     weights
-        (m, m), shares from 0 to 1: how much each token attends to each other one. None: the row has no arcs.
+        (m, m), shares from 0 to 1: how much each token attends to each token. If it is None, the row has no arcs.
     place
         The layer and head of the weights, in words: "layer 5, head 11".
     covered True while a question is open: then every token has an arc, and all arcs look the same.
     across
-        Whether the arcs of all tokens are drawn at once, or only one token's while the pointer is on it. The largest
-        weight has the widest arc.
+        True if the arcs of all tokens are drawn at once; otherwise only the arcs of the token under the pointer are
+        drawn. The largest weight has the widest arc.
     relations
         Arcs below the row.
     hidden
@@ -61,7 +61,7 @@ class SentenceRow:
     read
         The number of tokens of the text that the model reads; the others are pale. None: all of them.
     hint
-        The effect of a click, in words; "" for the hint on choosing a token, or two.
+        The effect of a click, in words; if it is "", the figure shows its own hint on choosing one token, or two.
     direction
         The direction of the text: "ltr" or "rtl".
 
@@ -105,7 +105,10 @@ class SentenceRow:
         return _ONE if self.other is None else _TWO
 
     def payload(self) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``. Covered weights are not sent."""
+        """The bytes that :func:`lab.ui.components.mount` sends to ``sentence.js``.
+
+        Covered weights are not sent to the browser.
+        """
         header = {
             "labels": [visible(label) for label in self.labels],
             "special": [bool(each) for each in self.special],

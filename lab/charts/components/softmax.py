@@ -25,7 +25,7 @@ class Softmax:
     others
         The number of words of the vocabulary that are not drawn.
     rest
-        ln of the sum of e to the power of their logits; -inf if there are none.
+        ln of the sum of e to the power of their logits; -inf if all words are drawn.
     chosen
         The word whose logit moves, from 0.
     temperature

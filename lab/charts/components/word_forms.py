@@ -15,17 +15,17 @@ from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.components.packing import pack
 
-# A sentence as a list of parts, each with its text and its kind. FROM is a token of the text, WORD a word of the
+# A sentence as a list of parts, each with its text and its kind. FROM marks a token of the text, WORD a word of the
 # vocabulary.
 PLAIN, FROM, WORD = "", "from", "word"
 Spans = Sequence[tuple[str, str]]
-# If no word has at least this probability, no word leads, and the bars are grey.
+# The least probability of a leading word; if no word has it, the bars are grey.
 LEADS = 0.1
 UNHEARD, SILENT = 1, 2
 
 
 def text_of(spans: Spans) -> str:
-    """The text of a sentence, joined from its parts."""
+    """Return the text of a sentence, joined from its parts."""
     return "".join(text for text, _ in spans)
 
 
@@ -76,7 +76,7 @@ class WordForms:
     watched
         The lane of the token at which the word forms.
     rows
-        The q lanes whose links are known; the watched one is among them.
+        The q lanes whose links are known, including the watched lane.
     share
         (L, q, m), each row the shares of the vector that attention brings to that token.
     strength
@@ -101,7 +101,7 @@ class WordForms:
     story
         A sentence for each of the L + 1 states.
     title, hint
-        A name for the figure, and the next thing to try.
+        The name of the figure, and a hint on what to try next.
     is_blank
         Whether the watched token hides a word.
     """
@@ -133,11 +133,11 @@ class WordForms:
 
     @property
     def is_cut(self) -> bool:
-        """True if anything is cut."""
+        """True if a token, a link or a head's link is cut."""
         return any(self.cut_tokens) or bool(np.any(self.cut_links)) or bool(np.any(self.cut_heads))
 
     def payload(self, page: OnPage = ALONE) -> bytes:
-        """The bytes that :func:`lab.ui.components.mount` sends."""
+        """Return the bytes that :func:`lab.ui.components.mount` sends."""
         header: dict[str, Any] = {
             "title": self.title,
             "hint": self.hint,
@@ -166,7 +166,7 @@ class WordForms:
         return pack({**header, **said}, {**numbers, **marks})
 
     def table(self) -> pd.DataFrame:
-        """One line for each layer and drawn token: its share, and the best word after that layer."""
+        """Return a line for each layer and drawn token: the token's share, and the best word after the layer."""
         names, row = unique_names(self.tokens), np.asarray(self.share)[:, list(self.rows).index(self.watched)]
         layers, lanes = row.shape
         best = [found[0] if found else ("", np.nan) for found in self.words[1:]] or [("", np.nan)] * layers

@@ -40,7 +40,7 @@ def bars(
     """Draw `values` (bars,) as horizontal bars from the first label down, the number at each bar's end.
 
     Labels may repeat. Negative bars point left, in the other colour. `highlight` (from 0) keeps one bar, or
-    several, in full colour. The scale's domain, e.g. (0, 1) for probabilities, holds 0. `reference` is a
+    several, in full colour. The scale's domain, e.g. (0, 1) for probabilities, contains 0. `reference` is a
     dashed line to compare the bars with.
 
     Raises
@@ -83,13 +83,13 @@ def _data(array: NDArray[np.float32], highlight: int | Sequence[int] | None) -> 
 
 
 def _ends(array: NDArray[np.float32], scale: Scale) -> Domain:
-    """The ends of the values' axis: 0, and any number below or above it."""
+    """Return the ends of the values' axis, which contains 0 and all values."""
     low, high = scale.domain or (min(0.0, float(array.min())), max(0.0, float(array.max())))
     return low, 1.0 if low == high else high
 
 
 def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: float | None) -> alt.LayerChart:
-    """The chart of `bars`, drawn in this order: bars, numbers, a line at 0 and one at `reference`."""
+    """Return the chart of `bars`, drawn in this order: bars, numbers, a line at 0 and one at `reference`."""
     places = alt.Scale(domain=list(range(len(labels))), paddingInner=0.25, paddingOuter=0.1)
     down = alt.Y("i:O", title=None, scale=places, axis=label_axis(labels, orient="left"))
     layers = [
@@ -103,14 +103,14 @@ def _horizontal(labels: Sequence[str], scale: Scale, ends: Domain, reference: fl
 
 
 def _along(ends: Domain, scale: Scale) -> alt.X:
-    """The values' axis, with room beyond the longest bars for their numbers, in pixels."""
+    """Return the values' axis, with room beyond the longest bars for their numbers, in pixels."""
     left, right = _NUMBER if ends[0] < 0 else 0, _NUMBER if ends[1] > 0 else 0
     drawn = alt.Scale(domain=ends, range=[left, {"expr": f"width - {right}"}], nice=False, clamp=True)
     return alt.X("value:Q", title=scale.title, stack=None, scale=drawn, axis=ruled_axis(4))
 
 
 def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
-    """The chart of `columns`."""
+    """Return the chart of `columns`."""
     places = alt.Scale(domain=list(range(count)), paddingInner=0.15 if count <= 128 else 0, paddingOuter=0)
     axis = quiet_axis(labelExpr="datum.value + 1", values=ticks(count), labelAngle=0)
     up = alt.Y("value:Q", title=scale.title, stack=None, axis=ruled_axis(4))
@@ -124,14 +124,14 @@ def _upright(count: int, scale: Scale, index_title: str) -> alt.LayerChart:
 
 
 def _bar(lines: dict[str, str]) -> alt.Chart:
-    """The bars, with the `lines` of the tooltip, which are also their description for screen readers."""
+    """Draw the bars; the `lines` of the tooltip are also the description of a bar for screen readers."""
     sign = alt.ColorValue(colour.POSITIVE).condition(test="datum.value < 0", value=colour.NEGATIVE)
     fade = alt.OpacityValue(0.45).condition(test="datum.chosen", value=1)
     return alt.Chart().mark_bar(tooltip=tooltip(lines), description=spoken(lines)).encode(sign, fade)
 
 
 def _numbers_at_ends(value_format: str) -> alt.Chart:
-    """The value beyond each bar's end: right of positive bars, left of negative ones."""
+    """Write the value beyond each bar's end: right of positive bars, left of negative bars."""
     align, shift = alt.ExprRef("datum.value < 0 ? 'right' : 'left'"), alt.ExprRef("datum.value < 0 ? -5 : 5")
     text = alt.Chart().mark_text(align=align, dx=shift, color=colour.INK, fontSize=12, aria=False)
     return text.encode(alt.X("value:Q"), alt.TextValue(alt.ExprRef(written(value_format))))

@@ -39,7 +39,7 @@ def curve(
 
 
 def _chart(titles: tuple[str, str, str]) -> alt.LayerChart:
-    """The curve, the points on it, and the ring around one of them."""
+    """Draw the curve, the points on the curve, and the ring around one point."""
     x_title, y_title, point_title = titles
     lines = tooltip({point_title: "datum.index", x_title: number("x"), y_title: number("value")})
     line = of_kind(_CURVE).mark_line(strokeWidth=2, color=colour.SOFT_INK, tooltip=None, aria=False)

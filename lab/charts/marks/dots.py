@@ -1,4 +1,4 @@
-"""Draw many numbers for each of several things, as faint dots on one line per thing, with one of them marked."""
+"""Draw many numbers for each of several things as faint dots, one line per thing, and mark one dot on each line."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def dots(
 ) -> Figure:
     """Draw `values` (things, many): a line for each of the things, on it a dot for each of the many.
 
-    `names` are the names of the things and of the many. The dots of the one at `highlight` are large; `rule` is an
-    upright dashed line to compare with.
+    `names` are the names of the things and of the many. The dot with the number `highlight` (from 0) is large on every
+    line; `rule` is an upright dashed line to compare with.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def dots(
 
 
 def _chart(labels: Sequence[str], scale: Scale, limits: Domain, rule: float | None) -> alt.LayerChart:
-    """The line at `rule`, the faint dots, and over them the marked ones."""
+    """Draw the line at `rule`, the faint dots, and the marked dots over the faint ones."""
     lines = tooltip({"Label": "labels[datum.i]", "What": "names[datum.of]", scale.title: number("value")})
     faint = of_kind(_EACH).mark_point(
         filled=True, size=60, opacity=0.3, color=colour.POSITIVE, tooltip=lines, aria=False
@@ -87,7 +87,7 @@ def _data(array: NDArray[np.float32], highlight: int) -> pd.DataFrame:
 
 
 def _words(array: NDArray[np.float32], labels: Sequence[str], name: str, scale: Scale, highlight: int) -> str:
-    """The marked number of each line beside the range of the others."""
+    """Return the marked number of each line beside the range of the others."""
     others = np.delete(array, highlight, axis=1)
     told = [
         f"{label}: {format(float(row[highlight]), scale.format)}"

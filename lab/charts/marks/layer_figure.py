@@ -56,7 +56,7 @@ class Architecture:
         return (*filter(None, outside[0]), *layer, *filter(None, outside[1]))
 
     def marked(self, place: str) -> tuple[str, ...]:
-        """The blocks behind a tensor's place: some places are different blocks in each family."""
+        """Return the blocks behind a tensor's place: some places are different blocks in each family."""
         left = "add_2" if self.pre_norm else "norm_2"
         entered = next(b for b in ("project", "embedding_norm", "sum") if b in {"sum", *self.blocks})
         final = "final_norm" if self.pre_norm else left
@@ -65,7 +65,7 @@ class Architecture:
 
 
 def layer_figure(architecture: Architecture, place: str, *, title: str) -> Figure:
-    """Draw the blocks of `architecture` from the bottom up, the one behind `place` marked."""
+    """Draw the blocks of `architecture` from the bottom up, and mark the block that contains the tensor `place`."""
     rows, marked = architecture.rows, architecture.marked(place)
     blocks = [block for row in rows for block in row]
     labels = [_label(block, architecture) for block in blocks]
@@ -83,7 +83,7 @@ def _label(block: str, architecture: Architecture) -> str:
 
 
 def _sides(row: Sequence[str]) -> list[tuple[float, float]]:
-    """Left and right end of each block of a row."""
+    """Return the left and the right end of each block of a row."""
     if row[0] in _ATTENTION:
         return [(_LEFT, _THIRDS[1][1])]
     if len(row) == 3:
@@ -127,12 +127,15 @@ def _ways(below: Sequence[str], above: Sequence[str]) -> list[float]:
     """The horizontal positions of the lines from a row to the next: the block middles of the row with more blocks."""
     lower, upper = ([(left + right) / 2 for left, right in _sides(row)] for row in (below, above))
     if above[0] == "scores":
-        return lower[:2]  # the value goes past the scores
+        return lower[:2]  # the line from the value leads past the scores
     return upper if len(upper) > len(lower) else lower
 
 
 def _chart(rows: int) -> alt.LayerChart:
-    """The layer's frame, the lines, the blocks on them and their names; a marked block has its own colours."""
+    """Return the layer's frame, the lines, the blocks on the lines and the names of the blocks.
+
+    A marked block has its own colours.
+    """
     quiet: dict[str, Any] = {"tooltip": None, "aria": False}
     ends = alt.X2("x2"), alt.Y2("y2")
     frame = of_kind("frame").mark_rect(fill=colour.SOFT_INK, fillOpacity=0.08, cornerRadius=8, **quiet)

@@ -22,8 +22,8 @@ from lab.charts.base.tables import unique_names
 def lines(series: Mapping[str, ArrayLike], x: AxisPlaces, y: Scale, *, title: str, log: bool = False) -> Figure:
     """Draw one line for each of `series`, (points,) each.
 
-    At most six lines. They may differ in length, as in a run that has not ended: each line uses the first places. With
-    `log` the vertical axis is logarithmic, and all values must be above 0.
+    At most six lines. The series may differ in length, as in a run that has not ended: each line uses the first places.
+    With `log` the vertical axis is logarithmic, and all values must be above 0.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def line_figure(
     draw: Callable[[], alt.LayerChart],
     **texts: Sequence[str],
 ) -> Figure:
-    """The figure of `series` as `draw` draws them; `draw` finds their names and `texts` in parameters."""
+    """Return the figure of `series` as `draw` draws them; `draw` finds their names and `texts` in parameters."""
     arrays = {name: numbers(line, ("points",), of=f"lines, “{name}”") for name, line in series.items()}
     longest = max(array.size for array in arrays.values())
     places = np.arange(1.0, longest + 1) if x.at is None else np.asarray(x.at, dtype=np.float64)
@@ -53,7 +53,7 @@ def line_figure(
 
 
 def settled(figure: Figure) -> Figure:
-    """A chart of :func:`lines` that will not grow, with the extent of both axes written down.
+    """Return a chart of :func:`lines` that will not grow, with the extent of both axes stated.
 
     Vega asks for the extent before Streamlit has handed over the data, and warns of an infinite one if it is not
     stated.
@@ -68,7 +68,7 @@ def settled(figure: Figure) -> Figure:
 
 
 def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, Any]) -> alt.LayerChart:
-    """The lines, and on them points that answer the pointer."""
+    """Draw the lines, with points on the lines that answer the pointer."""
     lines = alt.Chart().mark_line(strokeWidth=2, tooltip=None)
     points = alt.Chart().mark_point(filled=True, size=30, tooltip=pointed(names, x.title, y_title))
     return alt.LayerChart(layer=[lines, points]).encode(
@@ -77,18 +77,18 @@ def _chart(names: Sequence[str], x: AxisPlaces, y_title: str, up: Mapping[str, A
 
 
 def across(x: AxisPlaces, **scale: Any) -> alt.X:
-    """The axis of the places; if they only count 1, 2, 3 …, it has no ticks between them."""
+    """Return the axis of the places; if the places only count 1, 2, 3 …, there are no ticks between whole numbers."""
     whole = {"tickMinStep": 1} if x.at is None else {}
     return alt.X("x:Q", title=x.title, scale=alt.Scale(**scale), axis=quiet_axis(tickCount=5, **whole))
 
 
 def upward(title: str, **scale: Any) -> alt.Y:
-    """The axis of the values."""
+    """Return the axis of the values."""
     return alt.Y("value:Q", title=title, scale=alt.Scale(**scale), axis=ruled_axis(5))
 
 
 def told_apart(labels: Sequence[str]) -> alt.Color:
-    """Colour by series index; the legend, for two or more, looks the names up."""
+    """Encode colour by the index of a series; with two or more series, a legend looks the names up."""
     count = len(labels)
     scale = alt.Scale(domain=list(range(count)), range=colour.lines()[:count])
     if count == 1:
@@ -98,7 +98,7 @@ def told_apart(labels: Sequence[str]) -> alt.Color:
 
 
 def pointed(names: Sequence[str], x_title: str, y_title: str) -> alt.ExprRef:
-    """The tooltip at a point: the line's name, if there are several, the value and the place."""
+    """Return the tooltip at a point: the line's name, if there are several, the value and the place."""
     line = {"Line": "labels[datum.line]"} if len(names) > 1 else {}
     return tooltip({**line, y_title: number("value"), x_title: "datum.x"})
 

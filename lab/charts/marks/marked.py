@@ -98,7 +98,7 @@ def _marks(x_title: str, y_title: str) -> tuple[alt.Chart, alt.Chart]:
 
 
 def _table(figure: Figure, places: NDArray[np.float32], marks: Sequence[str]) -> pd.DataFrame:
-    """The lines' table, then a row for each mark in a column of its own."""
+    """Return the lines' table, then a row for each mark in a column of its own."""
     whole = figure.table()
     columns = unique_names([*whole.columns, *marks])[len(whole.columns) :]
     extra = [

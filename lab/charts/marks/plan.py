@@ -24,7 +24,7 @@ _MIDDLE = (_LEFT + _RIGHT) / 2
 
 @dataclass(frozen=True)
 class Box:
-    """One step: its name, its number, and the index of the earlier step that is added to it, if any."""
+    """One step: its name, its number, and the index of the earlier step that is added to this step, if there is one."""
 
     name: str
     value: float
@@ -49,7 +49,7 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
 
 
 def _chart(count: int, value_format: str) -> alt.LayerChart:
-    """Connections, their arrow heads, the boxes upon them, and a name and a number to each box."""
+    """Draw the connections with arrow heads, the boxes over the connections, and a name and a number for each box."""
     ends = alt.X2("x2"), alt.Y2("y2")
     ways = of_kind("line").mark_rule(strokeWidth=2, color=colour.SOFT_INK, tooltip=None, aria=False).encode(*ends)
     shape = alt.ExprRef("datum.kind === 'down' ? 'triangle-down' : 'triangle-right'")
@@ -72,7 +72,7 @@ def _chart(count: int, value_format: str) -> alt.LayerChart:
 
 
 def _text(expression: str, align: Literal["center", "left"], x: float) -> alt.Chart:
-    """The text that `expression` gives for each box, at the box's height."""
+    """Return the text that `expression` gives for each box, at the box's height."""
     text = of_kind("box", "sum").mark_text(
         align=align, baseline="middle", fontSize=14, color=colour.INK, aria=False, tooltip=None
     )
@@ -88,8 +88,8 @@ def _data(boxes: Sequence[Box]) -> pd.DataFrame:
             rows += _way(at, (_MIDDLE, at - 0.7), (_MIDDLE, at - 0.3))
             rows.append(("down", at, 0.0, _MIDDLE, at - 0.36, 0.0, 0.0))
         if box.residual is not None:
-            # The connection leaves below the step it comes from, so that it passes the first box after that step as
-            # well.
+            # The connection leaves below the step from which it comes, so that it passes the first box after that step
+            # as well.
             top = box.residual + 0.5
             rows += _way(at, (_MIDDLE, top), (_LANE, top), (_LANE, at), (_LEFT, at))
             rows.append(("right", at, 0.0, _LEFT - 0.012, at, 0.0, 0.0))

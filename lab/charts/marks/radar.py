@@ -41,14 +41,14 @@ def radar(
     chosen: str,
     table: pd.DataFrame,
 ) -> Plotted:
-    """Draw each of `shapes` under its name; the `chosen` one filled and on top.
+    """Draw each of `shapes` under its name, and fill the `chosen` shape and draw it on top.
 
     Parameters
     ----------
     axes
         A name for each axis, clockwise from the top; at least three make a shape.
     axis_title
-        The meaning of the distance from the middle.
+        The quantity that the distance from the middle shows.
     table
         The numbers behind the chart.
 
@@ -80,7 +80,8 @@ def _shape(name: str, values: list[float], axes: Sequence[str], hover: Sequence[
 def _figure(traces: list[dict[str, Any]], title: str, axis_title: str) -> PlotlyFigure:
     import plotly.graph_objects as go
 
-    # A line with numbers would look like one more axis. The heading explains the middle and the rim.
+    # No line shows the numbers of the scale, because it would look like one more axis. The heading explains instead
+    # what the middle and the rim mean.
     radial = {"range": [0, 1], "tickvals": [0.5, 1], "showline": False, "showticklabels": False, "ticks": ""}
     around = {"direction": "clockwise", "rotation": 90}
     polar = {"radialaxis": radial, "angularaxis": around, "bgcolor": "rgba(0,0,0,0)"}

@@ -47,7 +47,7 @@ def ranges(
 
 
 def _chart(labels: Sequence[str], series: Sequence[str], value_title: str, limits: Domain) -> alt.LayerChart:
-    """The intervals of the first series, and the points of all series."""
+    """Return the intervals of the first series, and the points of all series."""
     interval = alt.Chart().transform_filter("datum.line === 0")
     interval = interval.mark_rule(strokeWidth=5, opacity=0.35, color=colour.lines()[0], tooltip=None, aria=False)
     layers = interval.encode(alt.X("low:Q"), alt.X2("high")), _points(series, value_title)
@@ -63,7 +63,7 @@ def _chart(labels: Sequence[str], series: Sequence[str], value_title: str, limit
 
 
 def _points(series: Sequence[str], value_title: str) -> alt.Chart:
-    """A hollow sign for each number, told apart by colour and shape."""
+    """Draw a hollow sign for each number; the series differ in colour and shape."""
     lines = {"Label": "labels[datum.i]", "What": "series[datum.line]", value_title: number("value")}
     interval = "datum.line === 0 ? format(datum.low, '.3f') + ' to ' + format(datum.high, '.3f') : ''"
     points = alt.Chart().mark_point(
@@ -97,7 +97,7 @@ def _data(arrays: Mapping[str, NDArray[np.float32]], ends: Sequence[NDArray[np.f
 
 
 def _words(arrays: Mapping[str, NDArray[np.float32]], labels: Sequence[str], scale: Scale) -> str:
-    """The first series' largest value beside the values of the other series there."""
+    """Return the first series' largest value beside the values of the other series there."""
     first, values = next(iter(arrays.items()))
     at = int(values.argmax())
     there = ", ".join(f"{name} {format(float(array[at]), scale.format)}" for name, array in arrays.items())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BAND, _BAND_HOVER = "rgba(47, 134, 214, 0.34)", "rgba(47, 134, 214, 0.8)"
 _STRONG = "rgba(207, 100, 1, 0.6)"
 _NODE, _CHOSEN = "rgba(128, 132, 149, 0.9)", "#cf6401"
-_ROW, _WORD, _LEAST = 24, 16, 320  # pixels: a token in the fullest column, a word, the least height
+_ROW, _WORD, _LEAST = 24, 16, 320  # heights in pixels: a token in the fullest column, a word, the smallest figure
 _TOP, _BOTTOM = 60, 50  # pixels above and below the drawing
 _LINE = 45  # characters of the title that fit on a telephone; Plotly does not wrap titles
 # Plotly treats a coordinate of 0 as missing.
@@ -32,7 +32,7 @@ _TOLD = "%{customdata}<extra></extra>"
 
 @dataclass(frozen=True)
 class Bands:
-    """m bands. ``level``, ``start`` and ``end`` (m,) from 0: from a token on a level to one on the next.
+    """m bands, each from the token ``start`` on a ``level`` to the token ``end`` on the next; all are (m,), from 0.
 
     ``weight`` (m,) is the width of a band. Bands that end at the token ``target`` are in a strong colour.
     """
@@ -52,9 +52,9 @@ def sankey(
     Parameters
     ----------
     tokens
-        One label each; they may be any text.
+        A label for each token; labels may be any text.
     value_title
-        The meaning of a band's width.
+        The quantity that a band's width shows.
     chosen
         A token (from 0) whose node in the first column has a strong colour.
 
@@ -100,7 +100,7 @@ def _columns(count: int, source: NDArray[np.intp], target: NDArray[np.intp]) -> 
 
 
 def _scale(column: NDArray[np.intp], value: NDArray[Any], widest: NDArray[Any], height: int) -> tuple[float, float]:
-    """The padding to ask for, and the pixels that a weight of 1 then takes.
+    """Return the padding to ask Plotly for, and the number of pixels that a weight of 1 takes with this padding.
 
     Plotly draws all bands on one scale, the largest at which its fullest column fits with the padding. A token has one
     row in all columns, as high as its ``widest`` node and at least as high as a word; the padding is chosen so that the

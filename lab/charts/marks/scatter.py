@@ -46,7 +46,7 @@ def scatter(
 
 
 def _chart(scales: tuple[Scale, Scale], limits: tuple[Domain, Domain], rule: float | None) -> alt.LayerChart:
-    """The line at `rule`, the points, and the ring around one of them."""
+    """Draw the line at `rule`, the points, and the ring around one point."""
     lines = tooltip({"Label": "labels[datum.i]", scales[0].title: number("x"), scales[1].title: number("value")})
     dots = of_kind(_EACH).mark_point(
         filled=True, size=70, opacity=0.6, color=colour.POSITIVE, tooltip=lines, aria=False
@@ -57,7 +57,7 @@ def _chart(scales: tuple[Scale, Scale], limits: tuple[Domain, Domain], rule: flo
     layers = [dots, ring]
     if rule is not None:
         layers.insert(0, dashed_rule(colour.SOFT_INK).encode(alt.XDatum(rule, type="quantitative")))
-    # A little room above the highest point, so that the whole point is drawn.
+    # Leave a little room above the highest point, so that the whole point is drawn.
     across, up = (
         alt.Scale(domain=ends, nice=nice, clamp=True) for ends, nice in zip(limits, (False, True), strict=True)
     )

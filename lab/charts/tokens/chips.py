@@ -1,4 +1,4 @@
-"""The learner's own text with its token boundaries drawn in, as safe HTML for `st.html`."""
+"""Draw the token boundaries into the learner's own text, as safe HTML for `st.html`."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from lab.charts.base.labels import direction, visible
 
 Chip = tuple[str, tuple[int, ...], str | None]
 
-_HUES = (255, 70, 150, 320, 30)  # neighbours in the cycle differ for colour-blind eyes, too
+_HUES = (255, 70, 150, 320, 30)  # neighbours in this cycle of colours differ for colour-blind readers, too
 
 _STYLE = """<style>
 .tokens { line-height: 1.35; margin: 0 0 .5rem; padding: 3px; unicode-bidi: isolate; }
@@ -78,7 +78,7 @@ def _chip(run: str, tokens: tuple[int, ...], label: str | None, kind: str, below
 
 
 def _positions(tokens: tuple[int, ...]) -> str:
-    """Positions from 1: `3`, `3–5` for neighbours, `3, 7` otherwise."""
+    """Write positions, counted from 1: `3`, `3–5` for neighbours, `3, 7` otherwise."""
     first, last = (tokens[0], tokens[-1]) if tokens else (0, -1)
     if len(tokens) > 2 and tokens == tuple(range(first, last + 1)):
         return f"{first + 1}–{last + 1}"
@@ -86,7 +86,7 @@ def _positions(tokens: tuple[int, ...]) -> str:
 
 
 def _gap(run: str) -> str:
-    """The text between tokens: one space as a space, anything else made visible."""
+    """Return the text between tokens: one space stays a space, all other characters become visible signs."""
     return " " if run == " " else _safe(run)
 
 

@@ -12,9 +12,9 @@ from lab.text.tokenizers.steps import TokenizationSteps
 
 
 def encoding_chips(encoding: Encoding) -> list[Chip]:
-    """Both texts, cut by their tokens, with the tokens that cover no character between them.
+    """Cut both texts by their tokens; tokens that cover no character are placed between the others.
 
-    Characters that no token covers are runs without positions, also those cut off at the model's limit.
+    Characters that no token covers are runs without positions, as are characters beyond the model's limit.
     """
     first = [i for i, added in enumerate(encoding.special) if not added and not encoding.in_pair[i]]
     second = [i for i in range(len(encoding)) if encoding.in_pair[i]]

@@ -18,7 +18,7 @@ _MERGES = 40  # a longer run of merges is folded in the middle
 
 
 def lookup_ladder(word: WordSteps, made: int) -> str:
-    """The first ``made`` lookups of a word, each candidate under the characters that it would cover.
+    """Return the first ``made`` lookups of a word, each candidate under the characters that it would cover.
 
     A candidate that was found is ticked, and its id is beside it.
     """
@@ -49,7 +49,7 @@ def merge_ladder(word: BpeWord, made: int) -> str:
 
 
 def lookup_chips(word: WordSteps, made: int) -> list[Chip]:
-    """The word after its first ``made`` lookups: a chip for each piece found, then one for the rest."""
+    """Draw the word after its first ``made`` lookups: a chip for each piece found, then a chip for the rest."""
     found = [lookup for lookup in word.lookups[:made] if lookup.found]
     pieces: list[Chip] = [
         (word.text[match.start : match.end], (place,), match.candidate) for place, match in enumerate(found)
@@ -59,22 +59,22 @@ def lookup_chips(word: WordSteps, made: int) -> list[Chip]:
 
 
 def merge_chips(word: BpeWord, made: int) -> list[Chip]:
-    """The word after its first ``made`` merges: a chip for each symbol."""
+    """Return the word after its first ``made`` merges: a chip for each symbol."""
     return [(symbol, (place,), None) for place, symbol in enumerate(word.symbols_after(made))]
 
 
 def _spaced(symbols: Sequence[str]) -> str:
-    """The symbols with two columns for each byte: each byte is shown as one character."""
+    """Write the symbols with two columns for each byte, because each byte is shown as one character."""
     return "".join(symbol + " " * len(symbol) for symbol in symbols)
 
 
 def _mark(lookup: Lookup) -> int:
-    """The number of characters of the candidate's continuation mark."""
+    """Return the number of characters of the candidate's continuation mark."""
     return len(lookup.candidate) - (lookup.end - lookup.start)
 
 
 def _width(text: str) -> int:
-    """Columns in a fixed-width font."""
+    """Count the columns of a text in a fixed-width font."""
     wide = sum(unicodedata.east_asian_width(character) in {"W", "F"} for character in text)
     none = sum(unicodedata.category(character) in {"Mn", "Me", "Cf"} for character in text)
     return len(text) + wide - none

@@ -1,4 +1,4 @@
-"""The tables of the tokenization lesson: the contents of its drawings, in full, for reading and for CSV."""
+"""The tables of the tokenization lesson: the full contents of the lesson's drawings, for reading and for CSV."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def token_table(encoding: Encoding) -> pd.DataFrame:
 
 
 def _numbered(count: int, name: str) -> pd.Index:
-    """1, 2, 3 … as row names that the CSV keeps; it would leave out a RangeIndex."""
+    """Return 1, 2, 3 … as row names that the CSV keeps; the CSV would leave out a RangeIndex."""
     return pd.Index(list(range(1, count + 1)), name=name)
 
 
@@ -54,7 +54,7 @@ def _ends(spans: tuple[Span, ...], side: int) -> pd.Series:
 
 
 def pre_token_table(steps: TokenizationSteps) -> pd.DataFrame:
-    """The pre-tokens of a text: as read, as typed, and where each starts and ends in the text as typed."""
+    """Return the pre-tokens of a text: as read, as typed, and where each starts and ends in the text as typed."""
     words = steps.words
     return pd.DataFrame(
         {
@@ -114,7 +114,7 @@ def character_bytes_table(text: str) -> pd.DataFrame:
 
 
 def byte_table() -> pd.DataFrame:
-    """The sign for each of the 256 bytes."""
+    """Return the sign for each of the 256 bytes."""
     return pd.DataFrame(
         {
             "hexadecimal": [f"{byte:02X}" for byte in range(256)],
@@ -127,7 +127,7 @@ def byte_table() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Change:
-    """A change that a stage made to a stretch of characters, and how often it made it."""
+    """A change that a stage made to a stretch of characters, and how often the stage made this change."""
 
     before: str
     after: str
@@ -135,7 +135,7 @@ class Change:
 
 
 def changes(before: str, before_spans: tuple[Span, ...], after: str, after_spans: tuple[Span, ...]) -> list[Change]:
-    """The changes between two states of a text, character by character of the text as typed.
+    """Return the changes between two states of a text, character by character of the text as typed.
 
     ``*_spans`` give, for each character of a state, its span in the text as typed. The most frequent change comes
     first.
@@ -153,7 +153,7 @@ def _by_source(text: str, spans: tuple[Span, ...]) -> dict[int, str]:
 
 
 def change_table(found: list[Change]) -> pd.DataFrame:
-    """The changes of a stage; invisible characters are named."""
+    """Return the changes of a stage; invisible characters are named."""
     return pd.DataFrame(
         {
             "before": [_seen(change.before) for change in found],
@@ -170,7 +170,7 @@ def _seen(text: str) -> str:
 
 
 def agreement_table(agreement: TokenAgreement) -> pd.DataFrame:
-    """The explained steps beside the library's tokens, one row for each token."""
+    """Return the explained steps beside the library's tokens, one row for each token."""
     rows = agreement.rows
     columns: dict[str, list[object]] = {"same": [row.same for row in rows]}
     for name, tokens in (("steps", [row.ours for row in rows]), ("library", [row.library for row in rows])):

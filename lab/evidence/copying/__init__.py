@@ -1,1 +1,1 @@
-"""Copying in causal models, with all heads and without single ones (Olsson et al. 2022)."""
+"""Copying in causal models, with all heads and without single heads (Olsson et al. 2022)."""

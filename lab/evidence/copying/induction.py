@@ -1,7 +1,8 @@
-"""Measure how a model copies: it reads random tokens twice, and some heads continue them (Olsson et al. 2022).
+"""Measure how a model copies: the model reads random tokens twice, and some heads continue the sequence (Olsson et al.
+2022).
 
-An induction head looks at the token that followed the current one last time. It needs an earlier head that tells each
-token which token came before (Elhage et al. 2021, "Induction heads").
+An induction head looks at the token that followed the current one last time. An induction head needs an earlier head
+that tells each token which token came before (Elhage et al. 2021, "Induction heads").
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 # The two ablations: an ablated head writes 0, or its mean over the text.
 ZERO, MEAN = "zero", "mean"
 ABLATIONS = (ZERO, MEAN)
-# How many numbers are in memory at once: 20 MB of logits, and another 20 MB while they are summed.
+# Numbers in memory at once: 20 MB of logits, and another 20 MB while the logits are summed.
 _ROOM = 5_000_000
 
 
@@ -55,7 +56,7 @@ class Taken:
 class Copying:
     """Scores of a causal model's heads on random tokens read twice, and its losses without some heads.
 
-    The first half of the texts (A) chooses the heads; :attr:`taken` is of the second half (B).
+    The first half of the texts (A) chooses the heads; :attr:`taken` is measured on the second half (B).
 
     Attributes
     ----------
@@ -142,7 +143,7 @@ def copying(
 def _dependence(
     model: LoadedModel, encodings: Sequence[Encoding], period: int, best: Head, tell: Callable[[], None]
 ) -> Values:
-    """The fall of the best head's score without each earlier head, (layers, heads); NaN for later heads."""
+    """Return how much the best head's score falls without each earlier head, (layers, heads); NaN for later heads."""
     found = np.full((model.config.layers, model.config.heads), np.nan)
     stream = run_batch(model, encodings)
     whole = _score(model, stream, period, best, Interventions())
@@ -160,7 +161,7 @@ def _taken(
     drawn: Mapping[int, Sequence[frozenset[Head]]],
     tell: Callable[[], None],
 ) -> Taken:
-    """The losses without each choice of heads in ``away``, and without the random heads in ``drawn``."""
+    """Return the losses without each choice of heads in ``away``, and without the random heads in ``drawn``."""
     plain = [run_batch(model, [encodings[place] for place in batch]) for batch in _batches(model, encodings)]
 
     def lost(heads: frozenset[Head]) -> Values:
@@ -238,13 +239,13 @@ def losses(
 
 
 def _batches(model: LoadedModel, encodings: Sequence[Encoding]) -> Iterator[list[int]]:
-    """Batches of texts, as their places in ``encodings``, whose logits fit into memory."""
+    """Yield batches of texts, as indices into ``encodings``; the logits of a batch fit into memory."""
     config = model.config
     return by_length(encodings, lambda n: _ROOM // max(n * config.vocabulary, numbers_a_run(config, n)))
 
 
 def without(heads: frozenset[Head], ablation: str) -> Interventions:
-    """Interventions that make ``heads`` write 0, or their mean over the text."""
+    """Return interventions that make ``heads`` write 0, or their mean over the text."""
     return Interventions(zero_heads=heads) if ablation == ZERO else Interventions(mean_heads=heads)
 
 
@@ -258,13 +259,13 @@ def _score(model: LoadedModel, plain: Tensor, period: int, head: Head, changes: 
 
 
 def highest(scores: Values) -> Head:
-    """The head, layer and head from 0, with the highest of ``scores`` (layers, heads)."""
+    """Return the head (layer and head, from 0) with the highest of ``scores`` (layers, heads)."""
     layer, head = np.unravel_index(scores.argmax(), scores.shape)
     return int(layer), int(head)
 
 
 def _drawn(heads: Sequence[Head], count: int, draws: int) -> list[frozenset[Head]]:
-    """``draws`` different choices of ``count`` heads, by a fixed seed; all choices if there are fewer."""
+    """Draw ``draws`` different choices of ``count`` heads by a fixed seed; return all choices if there are fewer."""
     every = list(combinations(heads, count))
     chosen = np.random.default_rng(count).permutation(len(every))[:draws]
     return [frozenset(every[place]) for place in chosen]

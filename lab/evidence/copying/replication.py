@@ -1,8 +1,8 @@
 """How does copying work? The claim of Olsson et al. 2022 about induction heads, with random heads as the control.
 
-The heads are chosen on half A of the texts. The loss without them is measured on half B, by two ablations: the heads
-write 0, or they write their mean over the text. The effect of a choice of heads is the rise of the loss in the second
-copy, minus the mean rise without equally many random heads, by the ablation that supports the claim less.
+The heads are chosen on half A of the texts. The loss without these heads is measured on half B, by two ablations: the
+heads write 0, or they write their mean over the text. The effect of a choice of heads is the rise of the loss in the
+second copy, minus the mean rise without equally many random heads, by the ablation that supports the claim less.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EXPERIMENT = "copying"
 # The paper repeats 25 random tokens. Half of the texts are B, more than the least number for a verdict (verdicts.FEW).
-# lab-gpt2 has 30 other heads, so for it the control covers all heads and is not a sample.
+# lab-gpt2 has 30 other heads, so for this model the control covers all other heads and is not a sample.
 PERIOD, TEXTS, DRAWS = 25, 64, 30
 # Periods (in tokens) at which the best head is tested: does it look for a token, or for a distance?
 PERIODS = (10, 25, 50, 100)
@@ -75,7 +75,7 @@ class CopyingRun:
 
 @dataclass(frozen=True, eq=False)
 class Rise:
-    """The rise of the second copy's loss without some heads, in nats, on B.
+    """The rise of the second copy's loss when some heads are ablated, in nats, on half B.
 
     ``low`` and ``high`` are the 95 % interval, by a bootstrap over the texts.
     """
@@ -95,8 +95,7 @@ class CopyingRow:
     zero, mean
         The rise when the heads write 0, and when they write their mean.
     decides
-        The ablation with the smaller effect, on which the verdict is based.
-    effect, low, high
+        The ablation with the smaller effect, on which the verdict is based. effect, low, high
         The rise by that ablation minus the mean rise without equally many random heads, and its 95 % interval.
     random
         The mean rise without equally many random heads.
@@ -131,7 +130,7 @@ class CopyingRow:
 
     @property
     def rise(self) -> Rise:
-        """The rise by the ablation that decides."""
+        """The rise of the loss by the ablation that decides."""
         return self.zero if self.decides == ZERO else self.mean
 
 
@@ -142,7 +141,7 @@ class Runs:
     runs: tuple[CopyingRun, ...]
 
     def run(self, kind: str, ablation: str = ZERO) -> CopyingRun | None:
-        """The first run of a kind; None if there is no such run, as when the best head is in the first layer."""
+        """Return the first run of a kind; None if there is no such run, as when the best head is in the first layer."""
         return next((run for run in self.runs if (run.kind, run.ablation) == (kind, ablation)), None)
 
     @property
@@ -150,15 +149,15 @@ class Runs:
         return self.runs[0]
 
     def random(self, count: int, ablation: str = ZERO) -> list[CopyingRun]:
-        """The control runs that lack ``count`` random heads."""
+        """Return the control runs in which ``count`` random heads are ablated."""
         return [run for run in self.runs if (run.kind, run.ablation, len(run.heads)) == (RANDOM, ablation, count)]
 
     def rises(self, run: CopyingRun) -> Values:
-        """The rise of each text's loss without the heads of a run, (texts,)."""
+        """Return how much each text's loss rises when the heads of a run are ablated, (texts,)."""
         return run.second - self.plain.second
 
     def beyond(self, run: CopyingRun) -> Values:
-        """The rise of each text's loss beyond the mean rise without equally many random heads, (texts,)."""
+        """Return each text's rise of the loss minus its mean rise without equally many random heads, (texts,)."""
         others = self.random(len(run.heads), run.ablation)
         return run.second - np.mean([each.second for each in others], axis=0)
 
@@ -224,7 +223,7 @@ class CopyingTest(Runs):
         return self.alike - float(self.plain.second.mean())
 
     def rise(self, run: CopyingRun) -> Rise:
-        """The mean rise of the loss without a run's heads, with its interval."""
+        """Return the mean rise of the loss without a run's heads, with its interval."""
         rises = self.rises(run)
         low, high = mean_interval(rises).tolist()
         return Rise(run, float(rises.mean()), low, high)
@@ -252,17 +251,17 @@ class CopyingTest(Runs):
         return CopyingRow(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
 
     def controls(self, count: int, ablation: str = ZERO) -> list[Rise]:
-        """The rise of the loss without ``count`` random heads, draw by draw."""
+        """Return the rise of the loss without ``count`` random heads, one number per draw."""
         return [self.rise(run) for run in self.random(count, ablation)]
 
     def row(self, kind: str) -> CopyingRow | None:
-        """The row of one of the claim's kinds; None if there is no such row."""
+        """Return the row for one kind of ablated heads; None if there is no such row."""
         return next((row for row in self.rows if row.kind == kind), None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Taken:
-    """One choice of heads by both ablations, text by text: the deciding run, its effect, and the twin's effect."""
+    """One choice of heads, text by text: the run of the ablation that decides, its effect, and the twin's effect."""
 
     zero: CopyingRun
     mean: CopyingRun
@@ -283,7 +282,7 @@ class _Taken:
 
 
 def untestable(model: LoadedModel) -> str:
-    """The reason why copying cannot be tested on ``model``, in a sentence; "" if it can be tested."""
+    """Return a sentence that says why copying cannot be tested on ``model``; "" if copying can be tested."""
     if not model.config.causal:
         return (
             f"{model.id} fills blanks and sees the whole text at once. Its second copy can look at any place of the "
@@ -297,7 +296,7 @@ def untestable(model: LoadedModel) -> str:
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
     """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
-    A model that cannot hold the texts reads shorter ones. Raises ValueError if :func:`untestable` has a reason.
+    A model that cannot hold the texts reads shorter texts. Raises ValueError if :func:`untestable` has a reason.
     """
     if reason := untestable(model):
         raise ValueError(reason)
@@ -320,7 +319,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest
 
 
 def _runs(found: Copying) -> tuple[CopyingRun, ...]:
-    """Every run of a model, the plain run first."""
+    """Return every run of a model, beginning with the plain run."""
     best, source = (found.best,), (found.source,) if found.source else ()
     away = {PLAIN: (), BEST: best, SOURCE: source, BOTH: (*source, *best)}
 
@@ -343,7 +342,7 @@ def data_hash() -> str:
 
 
 def as_tables(found: CopyingTest) -> dict[str, pa.Table]:
-    """The tables for :mod:`lab.evidence.shipped`: the scores of the heads, all runs, the distances."""
+    """Return the tables for :mod:`lab.evidence.shipped`: the scores of the heads, all runs, the distances."""
     layers, heads = np.indices(found.induction.shape).reshape(2, -1)
     numbers = {name: getattr(found, name).reshape(-1) for name in _NUMBERS}
     both = [("own", found.runs), ("twin", found.twin.runs)]

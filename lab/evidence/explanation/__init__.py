@@ -1,1 +1,1 @@
-"""Methods that say how important each token is to a prediction, their agreement, and the experiment about them."""
+"""Methods that say how important each token is to a prediction, the methods' agreement, and the experiment on it."""

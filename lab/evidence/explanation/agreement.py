@@ -17,7 +17,7 @@ WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
 
 
 def upper(layers: int) -> slice:
-    """The upper half of ``layers`` layers; the larger half if the number is odd."""
+    """Return the upper half of ``layers`` layers; the larger half if the number is odd."""
     return slice(layers // 2, layers)
 
 
@@ -59,7 +59,7 @@ class OrderAgreement:
 
 
 def reading(each: Sequence[Importance]) -> OrderAgreement:
-    """The agreement of every order with leave-one-out."""
+    """Return the agreement of every order with leave-one-out."""
     names = tuple(each[0].scores) if each else ()
     rho = {name: np.array([_rho(one, name) for one in each]) for name in names}
     terms = {name: np.array([term(one) for one in each]) for name, term in _TERMS.items()}
@@ -72,7 +72,7 @@ def _rho(one: Importance, name: str) -> Values:
 
 
 def beyond(one: Importance, name: str) -> float:
-    """Spearman's ρ of a method's last layer with leave-one-out, controlling for nearness and rarity."""
+    """Spearman's ρ of a method's last layer with leave-one-out, with the influence of nearness and rarity removed."""
     controls = [one.scores[NEAR][0], one.scores[RARE][0]]
     return _known(partial_rank_correlation(one.sizes(name)[-1], np.abs(one.left_out), controls))
 
@@ -83,7 +83,7 @@ def between(one: Importance) -> Values:
 
 
 def _known(correlation: float) -> float:
-    """The correlation, or 0 if it is nan: an order in which all tokens are equal says nothing."""
+    """Return the correlation, or 0 if it is nan, because an order in which all tokens are equal says nothing."""
     return float(np.nan_to_num(correlation))
 
 

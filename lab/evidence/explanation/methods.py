@@ -47,7 +47,7 @@ NEAR, RARE = "near", "rare"
 METHODS = (ATTENTION, AVERAGE, NORMS, ROLLOUT, GRADIENT, INTEGRATED)
 # Number of steps along the path of integrated gradients, at the nodes of Gauss–Legendre quadrature.
 STEPS = 48
-# How many numbers are in memory at once: 20 MB, and 60 MB while gradients are computed.
+# Numbers in memory at once: 20 MB, and 60 MB while gradients are computed.
 _ROOM = 5_000_000
 # The name of a blank in a vocabulary that has no token for it.
 MEAN = "⟨mean⟩"
@@ -61,7 +61,7 @@ class AskedWord:
     Attributes
     ----------
     text
-        The text as it can be typed: with a mask in it, or cut off.
+        The text as it can be typed: with a mask in it, or cut off before the word to predict.
     encoding
         The text as the model reads it.
     place
@@ -113,13 +113,13 @@ class Importance:
     gap: float
 
     def sizes(self, method: str) -> Values:
-        """The absolute scores of a method, (k, m); the scores of a control keep their sign."""
+        """Return the absolute scores of a method, (k, m); the scores of a control keep their sign."""
         found = self.scores[method]
         return np.abs(found) if method in METHODS else found
 
 
 def ask(model: LoadedModel, words: Sequence[str], hidden: int) -> AskedWord | None:
-    """The sentence with the word at ``hidden`` (from 0) to predict; None if that word is not a single piece.
+    """Return the sentence with the word at ``hidden`` (from 0) to predict; None if that word is not a single piece.
 
     A model that fills blanks reads a mask in place of the word; a causal model reads only the words before. Raises
     ValueError for a model that is not causal and has no mask.
@@ -203,9 +203,10 @@ def integrated_gradients(model: LoadedModel, asked: AskedWord, read: _Read, step
 
 
 def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
-    """A model that can read a blank, and the blank: the mask, or for a causal model one more word vector.
+    """Return a model that can read a blank, and the blank's id: the mask, or for a causal model one more word vector.
 
-    The extra word vector is the mean of all word vectors. Positions are added to it as to any other word vector.
+    The extra word vector is the mean of all word vectors. Positions are added to the extra vector as to any other word
+    vector.
     """
     mask = mask_of(model.tokenizer)
     if mask is not None and not model.config.causal:
@@ -218,7 +219,7 @@ def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
 
 @once
 def counts(model: LoadedModel) -> Mapping[int, int]:
-    """The number of times that each token of the vocabulary occurs in the treebank."""
+    """Count how often each token of the vocabulary occurs in the treebank."""
     read = (encode_words(model, sentence.words) for sentence in ewt())
     return Counter(token for found in read if found is not None for token in found[0].token_ids)
 
@@ -230,7 +231,7 @@ def _log_p(model: LoadedModel, word: int, there: Tensor) -> Tensor:
 
 
 def _vectors(model: LoadedModel, encoding: Encoding) -> Tensor:
-    """The tokens' rows of the look-up table, (n, e)."""
+    """Return the tokens' rows of the look-up table, (n, e)."""
     return model.weights.embeddings.token[list(encoding.token_ids)]
 
 

@@ -1,4 +1,4 @@
-"""Correlations between two orders of the same things, also with the influence of other orders removed."""
+"""Correlations between two orders of the same things, with or without the influence of other orders."""
 
 from __future__ import annotations
 

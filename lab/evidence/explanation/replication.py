@@ -47,7 +47,7 @@ class ExplainedText:
 
 @dataclass(frozen=True)
 class TestedOrderClaim:
-    """One claim, as it was tested.
+    """One claim, its test and its effect.
 
     Attributes
     ----------
@@ -86,7 +86,10 @@ class TestedOrderClaim:
 
 @dataclass(frozen=True, eq=False)
 class ExplanationTest:
-    """The experiment's result. ``twin`` is the untrained twin on the same texts; ``made`` as in other results."""
+    """The experiment's result.
+
+    ``twin`` is the untrained twin on the same texts; ``made`` is the provenance of a shipped result.
+    """
 
     texts: tuple[ExplainedText, ...]
     twin: OrderAgreement
@@ -129,7 +132,7 @@ class ExplanationTest:
 
 
 def untestable(model: LoadedModel) -> str:
-    """The reason why ``model`` cannot be tested, in a sentence; "" if it can be tested."""
+    """Return a sentence that says why ``model`` cannot be tested; "" if the model can be tested."""
     try:
         can_be_asked(model)
     except ValueError as reason:
@@ -142,8 +145,8 @@ def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
     """:data:`TEXTS` random sentences of the treebank, each with one word to predict: (sentence, hidden, asked).
 
     The word consists of letters only, is one piece of the vocabulary, and leaves at least :data:`LEAST` tokens to put
-    in order. All models that cut words into the same pieces get the same texts. A vocabulary with too few such words
-    gives fewer texts.
+    in order. All models that cut words into the same pieces get the same texts. If the vocabulary has too few such
+    words, there are fewer texts.
     """
     rng, found = np.random.default_rng(0), []
     for number in rng.permutation(len(ewt())).tolist():
@@ -188,7 +191,7 @@ _NUMBERS = ("predicted", "log_p", "change", "gap")
 
 
 def as_tables(found: ExplanationTest) -> dict[str, pa.Table]:
-    """The tables for :mod:`lab.evidence.shipped`: every number of the texts' tokens, and the twin's agreement."""
+    """Return the tables for :mod:`lab.evidence.shipped`: all numbers of the texts' tokens, the twin's agreement."""
     each = [text.importance for text in found.texts]
     columns: dict[str, object] = {
         "sentence": [text.sentence for text in found.texts],

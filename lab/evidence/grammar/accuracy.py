@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 Pieces = Literal["mean", "first"]
-# Most attention weights, over all layers, in one batch: 32 MB.
+# At most this many attention weights, over all layers, are in one batch: 32 MB.
 _ROOM = 8_000_000
 # Batches are built within chunks of this many sentences. In a batch of another size, sums are rounded differently, and
 # a head may name the other of two words with almost equal weights. So a part of a treebank that begins at a multiple of
@@ -61,7 +61,10 @@ class HeadAccuracies:
     offset_accuracy: Values
 
     def of(self, relation: str) -> int:
-        """The place of ``relation`` in the arrays. Raises ValueError if the sentences have no case of it."""
+        """Return the place of ``relation`` in the arrays.
+
+        Raises ValueError if the sentences have no case of the relation.
+        """
         return self.relations.index(relation)
 
 
@@ -72,7 +75,7 @@ class Cases:
     Attributes
     ----------
     causal
-        True if the heads look back only.
+        True if the heads can only look back.
     relations
         The names of the N dependencies' relations.
     sentence
@@ -80,8 +83,8 @@ class Cases:
     dependent, head
         (N,) the two words, from 0.
     named
-        (N, layers, heads, 2) the word that an attention head names, from 0; -1 for none. [..., 0] is named from the
-        dependent and should be the head; [..., 1] is named from the head and should be the dependent.
+        (N, layers, heads, 2) the word that an attention head names, from 0; -1 if the head names no word. [..., 0] is
+        named from the dependent and should be the head; [..., 1] is named from the head and should be the dependent.
     """
 
     causal: bool
@@ -107,11 +110,11 @@ class Cases:
         return self.head - self.dependent
 
     def of(self, relation: str) -> Cases:
-        """The cases of one relation."""
+        """Return the cases of one relation."""
         return self.where(np.array([each == relation for each in self.relations], dtype=bool))
 
     def where(self, here: Mask) -> Cases:
-        """The cases for which ``here``, (N,), is true."""
+        """Return the cases for which ``here``, (N,), is true."""
         return replace(
             self,
             relations=tuple(each for each, kept in zip(self.relations, here, strict=True) if kept),
@@ -128,7 +131,7 @@ def head_accuracies(
     pieces: Pieces = "mean",
     punctuation: bool = False,
 ) -> HeadAccuracies:
-    """Let every head of ``model`` name the other word of every dependency, and count the right ones.
+    """Let every head of ``model`` name the other word of every dependency, and count the right words.
 
     The naming is done by :func:`find_cases`.
 
@@ -208,7 +211,7 @@ def find_cases(
 def _named_by_length(
     model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The place of each sentence that the model reads whole, and the words named in it, as by :func:`named_words`."""
+    """Yield the number of each sentence that the model reads whole, and its words named as by :func:`named_words`."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]
     maps = model.config.layers * model.config.heads
     done, tokens = 0, sum(len(encoding) for _, (encoding, _) in read)
@@ -226,7 +229,7 @@ def _named_by_length(
 
 
 def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean") -> NDArray[np.int64] | None:
-    """The word, from 0, that each head names for each word, (layers, heads, words); -1 if it can name no word.
+    """Return the word, from 0, that each head names for each word, (layers, heads, words); -1 if there is none to name.
 
     None for a sentence that the model cannot read whole.
     """
@@ -234,7 +237,7 @@ def named_words(model: LoadedModel, words: Sequence[str], pieces: Pieces = "mean
 
 
 def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
-    """The word to which each word attends most, (layers · heads, words, words) -> (layers, heads, words); or -1."""
+    """Return the word that each word attends to most, or -1, (layers · heads, n, n) -> (layers, heads, n words)."""
     words = attention.shape[-1]
     attention[..., np.eye(words, dtype=bool)] = 0
     named = np.where(attention.max(-1) > 0, attention.argmax(-1), -1)
@@ -242,7 +245,7 @@ def _named(attention: Weights, model: LoadedModel) -> NDArray[np.int64]:
 
 
 def encode_words(model: LoadedModel, words: Sequence[str]) -> tuple[Encoding, NDArray[np.int64]] | None:
-    """The encoding of the words, joined by spaces, and the word (from 0) of each token; -1 for special tokens.
+    """Return the encoding of the words, joined by spaces, and the word (from 0) of each token; -1 for special tokens.
 
     None if there are too many words, or if the encoding has no tokens.
     """
@@ -271,7 +274,7 @@ def between_words(attention: Weights, owner: NDArray[np.int64], words: int, piec
 
 
 def best_offset(distances: Sequence[int]) -> tuple[int, float]:
-    """The commonest distance up to :data:`FARTHEST` words, and its share of all distances; ties go to the nearest."""
+    """Return the commonest distance up to :data:`FARTHEST` words (the shortest in a tie) and its share of all."""
     counts = Counter(distance for distance in distances if 0 < abs(distance) <= FARTHEST)
     if not counts:
         return 0, 0.0

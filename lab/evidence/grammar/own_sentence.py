@@ -37,7 +37,7 @@ class Case:
 
 
 def cases(trace: Trace, tagged: TaggedText, job: HeadJob, doing: Doing) -> tuple[Case, ...]:
-    """The relations of a grammatical ``job`` in a text and the word that the head names for each, in reading order.
+    """Return each relation of a grammatical ``job`` in a text with the word that the head names, in reading order.
 
     As in :mod:`lab.evidence.grammar.accuracy`, attention from a word is the mean over its pieces, and attention to a
     word is the sum over its pieces. The head cannot name special tokens, the word itself, or later words in a causal
@@ -71,7 +71,7 @@ def cases(trace: Trace, tagged: TaggedText, job: HeadJob, doing: Doing) -> tuple
 def _relations(tagged: TaggedText) -> Iterator[tuple[str, int, int]]:
     """(relation, dependent, head) of each word, in Universal Dependencies."""
     for place, each in enumerate(tagged.tokens):
-        if each.relation == "pobj":  # there the noun depends on its preposition
+        if each.relation == "pobj":  # in spaCy's annotation the noun depends on its preposition
             yield "case", each.head, place
         elif each.head != place:
             yield _IN_UD.get(each.relation, each.relation), place, each.head

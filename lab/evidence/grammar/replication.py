@@ -1,7 +1,9 @@
-"""Do heads know grammar? Table 1 of Clark et al. 2019 again, with heads chosen and measured on different sentences.
+"""Do heads know grammar? Table 1 of Clark et al. 2019, replicated with heads that are chosen and measured on different
+sentences.
 
-The best of many heads is best by luck, too. So head, direction, fixed offset and the twin's head are chosen on half A
-of EWT. They are measured on half B, other documents, and once more on GUM, on which nothing was ever chosen.
+The best of many heads is the best partly by luck. So the head, its direction, the fixed offset and the twin's head are
+chosen on half A of EWT. All are measured on half B, which has other documents, and once more on GUM, on which nothing
+was ever chosen.
 """
 
 from __future__ import annotations
@@ -154,7 +156,7 @@ def _untestable(row: RelationRow, published: Published) -> str:
 
 @dataclass(frozen=True, eq=False)
 class GrammarTest:
-    """The experiment's result, its rows in the order of the published table.
+    """The experiment's result, with rows in the order of the published table.
 
     Attributes
     ----------
@@ -177,7 +179,7 @@ class GrammarTest:
 
 @cache
 def fixed_offsets() -> Mapping[str, tuple[int, float]]:
-    """For each relation the best fixed offset on half A, and its share of right cases on half B; needs no model."""
+    """Return, for each relation, the best fixed offset on half A and its share of right cases on half B."""
     a, b = ([arc for sentence in half.sentences for arc in _arcs(sentence)] for half in halves())
     found = {}
     for relation in (published.relation for published in CLARK):
@@ -214,7 +216,7 @@ def _share(progress: Progress, done: int, of: int) -> Progress:
 
 
 def as_tables(found: GrammarTest) -> dict[str, pa.Table]:
-    """The tables for :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
+    """Return the tables for :mod:`lab.evidence.shipped`: the rows, and every case of half B."""
     cases = {
         # A treebank may have more sentences than 16 bits can count.
         name: pa.array(np.concatenate([each[:, at] for each in found.cases.values()]).astype(kind))
@@ -258,7 +260,7 @@ class Named:
     twin: CasesOf
 
     def of(self, relation: str) -> tuple[Cases, Cases]:
-        """The cases of one relation."""
+        """Return the cases of one relation."""
         return self.own.of(relation), self.twin.of(relation)
 
 
@@ -279,8 +281,8 @@ def compared(
 ) -> GrammarTest:
     """Build the result from the words named in ``first`` sentences of half A and in the sentences of half B.
 
-    ``documents`` gives the document of each sentence of B. ``elsewhere`` has the same for another treebank. A relation
-    without a case in one of the halves is left out.
+    ``documents`` gives the document of each sentence of B. ``elsewhere`` holds the named words and the documents of
+    another treebank. A relation without a case in one of the halves is left out.
     """
     rows, there, cases = [], [], {}
     for published in CLARK:
@@ -298,7 +300,7 @@ def compared(
 
 
 def _corrected(rows: Sequence[RelationRow]) -> tuple[RelationRow, ...]:
-    """The rows with p-values corrected for the number of rows."""
+    """Return the rows with p-values corrected for the number of rows."""
     p, p_twin = (holm([getattr(row, name) for row in rows]).tolist() for name in ("p", "p_twin"))
     return tuple(replace(row, p=one, p_twin=other) for row, one, other in zip(rows, p, p_twin, strict=True))
 
@@ -315,7 +317,7 @@ def _choose(relation: str, own: Cases, twin: Cases) -> _Choice:
 
 
 def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) -> RelationRow:
-    """A relation's row, with p-values that are not corrected yet."""
+    """Return a relation's row; its p-values are not corrected yet."""
     own, twin = found
     # For each case, true if the head, the offset and the twin's head name the right word.
     right = [own.right[:, *choice.place], own.distance == choice.offset, twin.right[:, *choice.twin]]
@@ -346,7 +348,7 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
 
 
 def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documents: int) -> NDArray[np.float64]:
-    """The shares (draws, k) of right cases (cases, k), by a bootstrap over ``documents`` documents.
+    """Return the shares (draws, k) of right cases (cases, k), by a bootstrap over ``documents`` documents.
 
     Documents without a case are drawn, too. A draw without any case is nan.
     """
@@ -357,9 +359,9 @@ def _drawn_shares(right: NDArray[np.bool_], document: NDArray[np.int64], documen
 
 
 def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[int]) -> NDArray[np.float64]:
-    """The head's accuracy minus the offset's in each drawn set of documents, (draws,).
+    """Return the head's accuracy minus the offset's in each drawn set of documents, (draws,).
 
-    ``cases`` are as in :attr:`GrammarTest.cases`. Draws are equal for all relations, so relations can be compared.
+    ``cases`` are as in :attr:`GrammarTest.cases`. All relations have the same draws, so that relations can be compared.
     """
     sentence, dependent, head, named = cases.T
     right = np.stack([named == (head if row.end == 0 else dependent), head - dependent == row.offset], axis=-1)
@@ -368,21 +370,21 @@ def drawn_gains(cases: NDArray[np.int64], row: RelationRow, documents: Sequence[
 
 
 def _ends(drawn: NDArray[np.float64]) -> tuple[float, float]:
-    """The 95 % interval of the draws; nan if no draw has a value."""
+    """Return the 95 % interval of the draws; nan if no draw has a value."""
     finite = drawn[np.isfinite(drawn)]
     low, high = spread(finite).tolist() if len(finite) else (float("nan"),) * 2
     return low, high
 
 
 def _best(cases: Cases) -> tuple[Place, float]:
-    """The head and direction with the most right cases (the first of a tie), and their share of right cases."""
+    """Return the head and direction with the most right cases (the first in a tie), and their share of right cases."""
     accuracy = cases.right.mean(0)
     layer, head, end = (int(at) for at in np.unravel_index(int(accuracy.argmax()), accuracy.shape))
     return (layer, head, end), float(accuracy[layer, head, end])
 
 
 def _reach(cases: Cases) -> float:
-    """The share of cases that a head can name from the better end: 1, unless heads look back only."""
+    """Return the share of cases that a head can name from the better end: 1, unless heads can only look back."""
     if not cases.causal:
         return 1.0
     return float(max((cases.distance < 0).mean(), (cases.distance > 0).mean()))
@@ -390,7 +392,7 @@ def _reach(cases: Cases) -> float:
 
 @cache
 def data_hash() -> str:
-    """The hash of both treebanks."""
+    """Return the hash of both treebanks."""
     return file_hash(EWT, GUM)
 
 

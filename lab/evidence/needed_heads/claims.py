@@ -34,7 +34,7 @@ CLAIMS = {
     FIFTH: "A fifth of the heads can go together for free",
     PRUNED: "Four fifths of the heads can go",
 }
-# The papers' results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
+# The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
 PUBLISHED = {
     EACH: "translation: no significant change of BLEU for 88 of 96 heads",
     NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
@@ -47,8 +47,8 @@ _RETRAINED = (
     "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another one."
 )
 # The smallest effect that would count, for claims without a published number on this scale. For a share of heads or
-# layers: 0.1 above one half. For accuracy lost: the margin. For accuracy gained: one pair in a hundred (the paper's
-# gain is 0.7 % of the score).
+# layers, the bound is 0.1 above one half. For lost accuracy, the bound is the margin. For gained accuracy, the bound is
+# one pair in a hundred (the paper's gain is 0.7 % of the score).
 BOUNDS = {EACH: 0.1, NEEDED: MARGIN, HURTS: 0.01, ONE: 0.1, FIFTH: MARGIN}
 # Bootstrap draws per head, enough that the number of draws does not limit how small the p of a family can be.
 _DRAWS_A_HEAD = 200
@@ -158,7 +158,7 @@ def draws_for(heads: int) -> int:
 
 
 def name_of(head: Head) -> str:
-    """A head as papers write it, from 1: "3-1" is head 1 of layer 3."""
+    """Return a head as papers write it, from 1: "3-1" is head 1 of layer 3."""
     return f"{head[0] + 1}-{head[1] + 1}"
 
 
@@ -211,12 +211,15 @@ def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
 
 
 def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
-    """Test the claims about single heads on some pairs, such as one template; a mean over all may hide its effects."""
+    """Test the claims about single heads on some pairs, such as one template.
+
+    A mean over all pairs may hide a template's effects.
+    """
     return _tested(sample, [each(sample), needed(sample)])
 
 
 def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
-    """The rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
+    """Return the rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
     reason = sample.cannot
     p = holm([row.p for row in rows]).tolist()
     compared = [row.id for row in rows if row.p_twin is not None]
@@ -227,7 +230,7 @@ def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, .
 
 
 def each(sample: Sample) -> TestedClaim:
-    """Test whether most heads can go for free. Nothing is chosen for this claim, so both halves are used."""
+    """Test whether most heads can be ablated for free. Nothing is chosen for this claim, so both halves are used."""
     found = [
         _for_free(sample.without(ablation).reshape(-1, len(sample.plain)).T, sample.shared) for ablation in ABLATED
     ]
@@ -247,7 +250,7 @@ def _one(found: Judgeable) -> TestedClaim:
 
 
 def _for_free(each: Values, shared: Sequence[NDArray[np.int64]]) -> MeasuredWay:
-    """The share of removals (units, k) that cost less than the margin, its bounds, and the p of "most".
+    """Return the share of removals (units, k) that cost less than the margin, its bounds, and the p of "most".
 
     After Holm, all removals with p-values below α are cheap at once (with 95 % confidence). So the median p-value is
     the p of the claim that more than half of the removals cost clearly less. The effect is the share minus one half.
@@ -272,7 +275,7 @@ def needed(sample: Sample) -> TestedClaim:
 def _hurts(sample: Sample) -> TestedClaim:
     """Find the head whose absence raises the accuracy most on A, and measure the accuracy gained on B.
 
-    If heads tie, the one whose absence raises the logit difference most is taken.
+    In a tie, choose the head whose absence raises the logit difference most.
     """
     head, untrained = (
         _most_helpful(gained[..., ~sample.b].mean(-1), (changed[ZERO] - plain)[..., ~sample.b].mean(-1))
@@ -289,7 +292,7 @@ def _most_helpful(gained: Values, delta: Values) -> Head:
 
 
 def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], sign: int) -> TestedClaim:
-    """A claim about one head, compared with the untrained twin's head that was chosen in the same way."""
+    """Return a claim about one head, compared with the untrained twin's head that was chosen in the same way."""
     (head, untrained), b = heads, sample.b
     own, twin, found = {}, {}, []
     for ablation in ABLATED:
@@ -339,7 +342,7 @@ def _row(
     twin: float = float("nan"),
     p_twin: float | None = None,
 ) -> TestedClaim:
-    """A row without chosen heads, control and results on A."""
+    """Return a row without chosen heads, without a control and without results on A."""
     nothing = float("nan")
     zero, mean = both
     return TestedClaim(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), p_twin)

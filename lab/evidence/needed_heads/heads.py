@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 Ablation = Literal["zero", "sentence", "corpus", "resample", "uniform"]
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
-# How many numbers the runs of a batch hold at once: 20 MB.
+# Numbers that the runs of a batch hold in memory at once: 20 MB.
 _ROOM = 5_000_000
 
 
@@ -54,7 +54,7 @@ class HeadEffects:
     Attributes
     ----------
     ablation
-        The replacement for the head.
+        The kind of output that replaces the head's output.
     plain
         (pairs,) logit of the good form minus logit of the bad form with all heads on.
     changed
@@ -67,7 +67,7 @@ class HeadEffects:
 
     @property
     def delta(self) -> Values:
-        """(layers, heads, pairs) the change of the difference; below 0 if the head helps the good form."""
+        """(layers, heads, pairs) change of the logit difference; below 0 if the head helps the good form."""
         return self.changed - self.plain
 
     @property
@@ -154,7 +154,7 @@ def each_head(
     away: frozenset[Head] = frozenset(),
     progress: Progress = unwatched,
 ) -> HeadEffects:
-    """The effects of each head, replaced by the steps of ``replacement``, one head of one layer at a time.
+    """Return the effect of each head, replaced by the steps of ``replacement``, one head of one layer at a time.
 
     The heads of ``away`` write 0 in all runs, also in the plain run.
     """
@@ -170,7 +170,7 @@ def each_head(
         others = [off.steps(layer, config, stream.shape[2]) for layer in range(config.layers)]
         there = change_heads_at(model, stream, replacement(batch), still, at, others)
         before = compete(model, of_token(stream[-1], at)[:, 0], own)
-        after = np.tile(before, (config.layers, config.heads, 1))  # a head that is off already cannot change anything
+        after = np.tile(before, (config.layers, config.heads, 1))  # ablating a head twice changes nothing
         after[still.numpy()] = compete(model, there, own)
         return before, after
 
@@ -180,7 +180,7 @@ def each_head(
 
 
 def _held_by_each_head(config: ModelConfig, n: int) -> int:
-    """Five times the numbers that the runs of a pair of n tokens keep between two layers.
+    """Return five times the count of numbers that the runs of a pair of n tokens keep between two layers.
 
     The factor of five makes batches small and short, so that a core is soon free for other work.
     """
@@ -224,7 +224,7 @@ def corpus_means(model: LoadedModel, pairs: Sequence[AskedPair]) -> Tensor:
 
 
 def partners(pairs: Sequence[AskedPair], seed: int = 0) -> list[int]:
-    """For each pair the place of another pair of equal length: the next pair in a random ring.
+    """For each pair, return the index of another pair of equal length: the next pair in a random ring.
 
     Raises ValueError if a pair is the only one of its length.
     """
@@ -255,7 +255,7 @@ def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Va
 
 
 def places(pairs: Sequence[AskedPair]) -> Tensor:
-    """The tokens at which the forms of the pairs compete, (b,) from 0."""
+    """Return the tokens at which the forms of the pairs compete, (b,) from 0."""
     return torch.tensor([pair.place for pair in pairs])
 
 

@@ -54,8 +54,8 @@ def importance(model: LoadedModel, pairs: Sequence[AskedPair], progress: Progres
     """|Att_hᵀ ∂L/∂Att_h| of each head and pair, (layers, heads, pairs); I_h is its mean over the pairs.
 
     L is the training loss: minus the log probability of the good form among all words. Att_h is the head's input to
-    W_O. Michel et al. 2019 (§4.1, equation 2) take the product after W_O; it is equal, because the derivative with
-    respect to a factor before the head is the same in both places.
+    W_O. Michel et al. 2019 (§4.1, equation 2) take the product after W_O; both products are equal, because the
+    derivative with respect to a factor before the head is the same in both places.
     """
     found = np.empty((model.config.layers, model.config.heads, len(pairs)))
 
@@ -95,14 +95,15 @@ def by_importance(each: Values) -> tuple[Head, ...]:
 
 
 def at_random(layers: int, heads: int, seed: int) -> tuple[Head, ...]:
-    """All heads in a random order."""
+    """Return all heads in a random order."""
     return ranked(np.random.default_rng(seed).random((layers, heads)))
 
 
 def greedily(
     model: LoadedModel, pairs: Sequence[AskedPair], at_once: int = 2, progress: Progress = unwatched
 ) -> tuple[Head, ...]:
-    """Ablate the ``at_once`` heads whose absence costs least, measure the remaining heads again, and so on to the last.
+    """Ablate the ``at_once`` heads whose absence costs least, measure the remaining heads again, and so on until no
+    head is left.
 
     The cost is measured by the mean logit difference without the head on ``pairs``, so report the curve on other pairs.
     """
@@ -118,7 +119,7 @@ def greedily(
 
 
 def _also_without(model: LoadedModel, pairs: Sequence[AskedPair], away: frozenset[Head]) -> HeadEffects:
-    """The effects of ablating each head in addition to the heads of ``away``."""
+    """Return the effect of ablating each head in addition to the heads of ``away``."""
     mask = torch.zeros(model.config.layers, model.config.heads, dtype=torch.bool)
     for layer, head in away:
         mask[layer, head] = True

@@ -1,7 +1,7 @@
 """Which heads does a model need? The claims of Michel et al. 2019 about single heads, tested on minimal pairs.
 
 Each head is ablated for every pair. Heads and orders of heads are chosen on half A of the pairs and measured on half B;
-the halves share no noun except attractors.
+the halves do not share nouns, except attractors.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _SECONDS, _WORK = 45, 125_829_120
 
 @dataclass(frozen=True)
 class _Parts:
-    """The progress of a run whose parts have known relative costs."""
+    """Reports the progress of a run whose parts have known relative costs."""
 
     tell: Progress
     costs: dict[str, float]
 
     def part(self, name: str, start: float = 0.0, end: float = 1.0) -> Progress:
-        """The progress function for a part, or for its stretch from ``start`` to ``end``."""
+        """Return the progress function for a part, or for its stretch from ``start`` to ``end``."""
         names, whole = list(self.costs), sum(self.costs.values())
         before = sum(self.costs[each] for each in names[: names.index(name)])
         return lambda done: self.tell((before + self.costs[name] * (start + (end - start) * done)) / whole)
 
 
-# The rough relative costs of the parts.
+# Rough costs of the parts, relative to each other.
 _COSTS = {
     "zero": 10.0,
     "sentence": 10.0,
@@ -95,7 +95,7 @@ def minutes(config: ModelConfig) -> float:
 
 
 def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
-    """The drawn pairs, and those among them whose half has another pair of equal length to resample from."""
+    """Return the drawn pairs, and the pairs whose half has another pair of equal length to resample from."""
     count = sum(not (model.config.causal and template.decided_after) for template in TEMPLATES)
     drawn = minimal_pairs(model, 2 * -(-PAIRS // (2 * count)))
     lengths = Counter((pair.pair.half, len(pair.encoding)) for pair in drawn.pairs)

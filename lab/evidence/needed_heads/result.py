@@ -31,8 +31,8 @@ _ALONE = ("alone", "alone_to_mean")
 class Drawn:
     """The sentences drawn for a template.
 
-    ``drawn`` counts all of them, ``dropped`` those with a word that is not a single piece of the vocabulary.
-    ``refused`` is the reason why the model cannot be tested on the template at all, or "".
+    ``drawn`` counts all sentences; ``dropped`` counts the sentences with a word that is not one piece of the
+    vocabulary. ``refused`` is the reason why the model cannot be tested on the template at all, or "".
     """
 
     id: str
@@ -158,7 +158,7 @@ class NeededTest:
 
     @property
     def fifth(self) -> int:
-        """The place in ``away`` of a fifth of the heads."""
+        """The index in ``away`` at which a fifth of the heads are ablated."""
         return int(np.flatnonzero(self.away == a_fifth(self.shape))[0])
 
     @property
@@ -177,7 +177,7 @@ class NeededTest:
         return mean_effects(ZERO, self.delta, *self.sample.shared)
 
     def effect_in(self, template: str) -> MeanEffects:
-        """The mean effect of every head over the pairs of one template, or over all pairs if it is ""."""
+        """Return the mean effect of every head over the pairs of one template, or over all pairs if it is ""."""
         return _effect_in(self, template) if template else self.effect
 
     @cached_property
@@ -187,17 +187,17 @@ class NeededTest:
 
     @cached_property
     def rows_in(self) -> Mapping[str, tuple[TestedClaim, ...]]:
-        """By template, the claims about single heads and their verdicts."""
+        """For each template, the claims about single heads and their verdicts."""
         templates = dict.fromkeys(pair.template for pair in self.pairs)
         return {template: claims_in(self._sample(self.of(template))) for template in templates}
 
     def costly_in(self, template: str) -> tuple[Head, ...]:
-        """The heads that, set to 0, cost a template at least :data:`MARGIN` of its accuracy."""
+        """Return the heads that, set to 0, cost a template at least :data:`MARGIN` of its accuracy."""
         lost = -gains(self.changed, self.plain)[..., self.of(template)].mean(axis=-1)
         return tuple((int(layer), int(head)) for layer, head in zip(*np.nonzero(lost >= MARGIN), strict=True))
 
     def row(self, claim: str) -> TestedClaim:
-        """The row of one claim."""
+        """Return the row of one claim."""
         return next(row for row in self.rows if row.id == claim)
 
 
@@ -208,12 +208,12 @@ def _effect_in(found: NeededTest, template: str) -> MeanEffects:
 
 
 def a_fifth(shape: tuple[int, int]) -> int:
-    """A fifth of the heads, to the nearest whole number, at least one."""
+    """Return the number of heads in a fifth of all heads, rounded, and at least one."""
     return max(1, round(shape[0] * shape[1] / 5))
 
 
 def as_tables(found: NeededTest) -> dict[str, pa.Table]:
-    """The tables for :mod:`lab.evidence.shipped`."""
+    """Return the tables for :mod:`lab.evidence.shipped`."""
     single = pa.list_(pa.float32())
     layers, heads = (each.reshape(-1) for each in np.indices(found.shape))
     ranks = {
@@ -298,5 +298,5 @@ def from_tables(tables: Mapping[str, pa.Table]) -> NeededTest:
 
 
 def _column(table: pa.Table, name: str) -> Values:
-    """A column of numbers, or of lists of one length, as an array."""
+    """Return a column of numbers, or of lists of one length, as an array."""
     return np.array(table[name].to_pylist(), dtype=np.float64)

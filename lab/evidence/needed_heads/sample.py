@@ -60,11 +60,11 @@ class Sample:
         return shared_words(self.pairs)
 
     def shared_in(self, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
-        """The nouns and the verbs of some of the pairs."""
+        """Return the nouns and the verbs of some of the pairs."""
         return tuple(words[here] for words in self.shared)
 
     def different(self, here: NDArray[np.bool_] | None = None) -> int:
-        """The number of different sentences that the model reads in these pairs."""
+        """Return the number of different sentences that the model reads in these pairs."""
         return len(np.unique(self.groups if here is None else self.groups[here]))
 
     def without(self, ablation: Ablation) -> Values:
@@ -82,7 +82,7 @@ class Sample:
 
     @property
     def cannot(self) -> str:
-        """The reason why no claim can be tested: a model that only guesses has nothing to lose. "" if it is better."""
+        """The reason why a model that only guesses cannot be tested; "" if the model does better."""
         if p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA:
             return ""
         right = self.right.mean()

@@ -57,14 +57,14 @@ class Sublayers:
 
 @dataclass(frozen=True)
 class Chosen:
-    """For one direction, the layers whose sublayers carry most on half A, at the asked token and at the subject."""
+    """For one direction, the layers with the most information on half A: at the asked token and at the subject."""
 
     asked: Sublayers
     subject: Sublayers
 
 
 EARLY, LATE, BROUGHT, WORKED, RANKED, FAILED = "early", "late", "brought", "worked out", "ranked", "failed"
-# The smallest differences that would count: 0.1 of a share, a rank correlation or a relative error; half a layer.
+# The smallest differences that would count: 0.1 for shares, rank correlations and relative errors; half a layer.
 _TENTH, _HALF_A_LAYER = 0.1, 0.5
 _LOCATED = (
     (EARLY, "Early, the subject has it", "subject", "asked token", _TENTH),
@@ -89,18 +89,18 @@ def carried(found: Patching) -> dict[str, Maps]:
 
 
 def flipped(maps: Maps) -> Maps:
-    """1 minus each number of ``maps``."""
+    """Return 1 minus each number of ``maps``."""
     return Maps(1 - maps.residual, 1 - maps.attention, 1 - maps.ffn, 1 - maps.heads)
 
 
 def mean(each: Sequence[Maps]) -> Maps:
-    """The mean of the maps over pairs."""
+    """Return the mean of the maps over pairs."""
     every = stacked(each)
     return Maps(every.residual.mean(0), every.attention.mean(0), every.ffn.mean(0), every.heads.mean(0))
 
 
 def early(layers: int) -> slice:
-    """The first half of the states of the residual stream between the embeddings and the last layer.
+    """Return the first half of the residual stream's states between the embeddings and the last layer.
 
     In the first and the last state, one token has all the information simply because of a transformer's architecture.
     Raises ValueError below three layers.
@@ -111,16 +111,17 @@ def early(layers: int) -> slice:
 
 
 def crossing(residual: Values, subject: int, asked: int) -> int:
-    """The first layer, from 1, after which the asked token carries at least as much as the subject.
+    """Return the first layer, from 1, after which the asked token carries at least as much as the subject.
 
-    ``residual`` is (layers + 1, n). There is always such a layer, because after the last one the asked token has all.
+    ``residual`` is (layers + 1, n). There is always such a layer, because after the last layer the asked token has all
+    the information.
     """
     more = residual[1:, asked] >= residual[1:, subject]
     return 1 + int(more.argmax()) if more.any() else len(residual) - 1
 
 
 def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
-    """Choose the layers, up to the crossing, whose sublayers carry most in ``on_a``, the mean over half A.
+    """Choose the layers, up to the crossing, whose sublayers carry most information in ``on_a``, the mean over half A.
 
     Above the crossing, a network only works on information that the asked token already has, so it does not compete
     with the attention that brought the information.
@@ -134,7 +135,7 @@ def choose(on_a: Maps, subject: int, asked: int) -> Chosen:
 
 
 def compared(found: Patching, chosen: Mapping[str, Chosen], subject: int, asked: int) -> Values:
-    """The two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
+    """Return the two numbers of each of :data:`CLAIMS` for one pair, (claims, 2)."""
     numbers: dict[str, tuple[float, float]] = {}
     for direction, maps in carried(found).items():
         layers, own = len(maps.ffn), chosen[direction]
@@ -164,5 +165,5 @@ def agreement(exact: Values, estimated: Values) -> float:
 
 
 def error(exact: Values, estimated: Values) -> float:
-    """The relative error of the estimates: Σ|estimate − exact| / Σ|exact|."""
+    """Return the relative error of the estimates: Σ|estimate − exact| / Σ|exact|."""
     return float(np.abs(estimated - exact).sum() / max(float(np.abs(exact).sum()), _NOTHING))

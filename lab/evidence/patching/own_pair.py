@@ -1,4 +1,4 @@
-"""Patch two sentences and two words that the learner typed; impossible ones are refused with a reason."""
+"""Patch two sentences and two words that the learner typed; pairs that cannot be patched are refused with a reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The most tokens of a sentence; the time of a pair grows with the square of its tokens.
 MOST = 32
-_KEPT = 64  # results, of some 40 kB each
+_KEPT = 64  # the most results that are kept, of some 40 kB each
 _FOUND: OrderedDict[tuple[object, ...], Patching] = OrderedDict()
 _LOCK = Lock()
 
@@ -35,7 +35,7 @@ class OwnPair:
 
 
 def own_contrast(model: LoadedModel, own: OwnPair) -> Contrast:
-    """The pair as a contrast of two runs of ``model``.
+    """Return the pair as a contrast of two runs of ``model``.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _word(word: str, which: str) -> str:
 
 
 def _read(model: LoadedModel, sentence: str, word: str, which: str) -> tuple[Encoding, int]:
-    """A sentence with a word in its blank, and the place (from 0) of that word's token."""
+    """Return a sentence with a word in its blank, and the place (from 0) of that word's token."""
     blanks = sentence.count(BLANK)
     if blanks != 1:
         has = f"it has {blanks}" if blanks else "it has none"
@@ -116,13 +116,13 @@ def _alike(model: LoadedModel, two: tuple[Encoding, Encoding], in_place: bool) -
 
 
 def differing(two: Contrast) -> tuple[int, ...]:
-    """The tokens (from 0) in which the two sentences differ."""
+    """Return the tokens (from 0) in which the two sentences differ."""
     both = zip(two.clean.token_ids, two.corrupt.token_ids, strict=True)
     return tuple(at for at, (one, other) in enumerate(both) if one != other)
 
 
 def own_known(model: LoadedModel, two: Contrast) -> Patching | None:
-    """The result for these two sentences, if this process has it; the last 64 results are kept."""
+    """Return the result for these two sentences, if this process has it; the last 64 results are kept."""
     return _FOUND.get(_key(model, two))
 
 

@@ -2,7 +2,8 @@
 
 Meng et al. 2022, §2; Heimersheim & Nanda 2024. Two sentences of equal length differ in the word that decides between
 two forms. One part at one token of the first run (*clean*) is put into the second (*corrupt*), or the other way round,
-and the two forms compete again. Clean into corrupt shows which parts suffice; corrupt into clean, which are needed.
+and the two forms compete again. Clean into corrupt shows which parts suffice; corrupt into clean shows which parts are
+needed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Site = Literal["residual", "attention", "ffn", "heads"]
 SITES: tuple[Site, ...] = get_args(Site)
 # The smallest logit difference between clean and corrupt to divide by; with 0.5, an error of 0.05 logits reads as 0.1.
 SMALL = 0.5
-# How many numbers the layers of a chunk of runs hold at once: 20 MB.
+# Numbers that the layers of a chunk of runs hold in memory at once: 20 MB.
 _ROOM = 5_000_000
 
 
@@ -84,8 +85,8 @@ class Patching:
     clean, corrupt
         Logit of the good word minus logit of the bad word in the two plain runs.
     clean_into_corrupt, corrupt_into_clean
-        In both, 1 is as in the clean run and 0 as in the corrupt run. So near 1 in the first means that the part
-        suffices; near 0 in the second, that the part is needed.
+        In both, 1 is as in the clean run and 0 as in the corrupt run. A value near 1 in the first means that the part
+        suffices; a value near 0 in the second means that the part is needed.
     estimated_into_corrupt, estimated_into_clean
         Estimates by attribution patching (Nanda 2023; Syed et al. 2023): the gradient in the patched run, times the
         difference of the two runs, instead of a separate run for each number.
@@ -100,7 +101,7 @@ class Patching:
 
 
 def contrast(asked: AskedPair) -> Contrast:
-    """The contrast of a minimal pair's sentence with its other sentence."""
+    """Return the contrast of a minimal pair's sentence with its other sentence."""
     return Contrast(asked.encoding, asked.other, asked.place, asked.good, asked.bad)
 
 
@@ -135,7 +136,7 @@ def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, 
 def plain_parts(
     model: LoadedModel, two: Contrast, least: float = SMALL
 ) -> tuple[GradientParts, GradientParts, tuple[float, float]]:
-    """The parts of both plain runs (b = 1), and the logit differences. Raises :class:`NotPatchable`."""
+    """Return the parts of both plain runs (b = 1), and the logit differences. Raises :class:`NotPatchable`."""
     lengths = len(two.clean), len(two.corrupt)
     if lengths[0] != lengths[1]:
         raise NotPatchable(
@@ -175,7 +176,7 @@ class Patches:
 
 @torch.inference_mode()
 def patched(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches, place: int) -> Tensor:
-    """The last hidden states (k, d) at token ``place`` of k runs of ``base`` with patched parts from ``other``.
+    """Return the last hidden states (k, d) at token ``place`` of k runs of ``base`` with patched parts from ``other``.
 
     ``base`` and ``other`` have one text each.
     """
@@ -192,7 +193,7 @@ def patched(model: LoadedModel, base: GradientParts, other: GradientParts, patch
 
 
 def _tokens(model: LoadedModel, base: GradientParts, other: GradientParts, patches: Patches) -> Tensor:
-    """The patched tokens after their layer, (m, d)."""
+    """Return the patched tokens after their layer, (m, d)."""
     layer, site, (run, token) = patches.layer, patches.site, patches.tokens
     if site == "residual":
         return other.residual[layer][0, token]
@@ -215,12 +216,12 @@ def read_difference(model: LoadedModel, two: Contrast, there: Tensor) -> Tensor:
 
 
 def _text(both: GradientParts, number: int) -> GradientParts:
-    """One text of a batch, as a batch of one."""
+    """Return one text of a batch, as a batch of one."""
     return GradientParts(*(getattr(both, f.name)[:, number : number + 1] for f in fields(GradientParts)))
 
 
 def _exact(model: LoadedModel, two: Contrast, base: GradientParts, other: GradientParts, progress: Progress) -> Maps:
-    """The logit difference with every part of ``base`` at every token replaced in turn."""
+    """Measure the logit difference with every part of ``base`` at every token replaced in turn."""
     n, heads, count = base.residual.shape[2], model.config.heads, model.config.layers
     tokens, each_head = torch.eye(n, dtype=torch.bool), torch.eye(heads * n, dtype=torch.bool).unflatten(1, (heads, n))
     chunk = max(1, _ROOM // numbers_a_run(model.config, n))
@@ -244,7 +245,7 @@ def _exact(model: LoadedModel, two: Contrast, base: GradientParts, other: Gradie
 
 
 def _estimate(plain: float, slope: GradientParts, base: GradientParts, other: GradientParts) -> Maps:
-    """The logit differences after each patch, as estimated from the gradient ``slope`` of ``base``."""
+    """Return the logit differences after each patch, as estimated from the gradient ``slope`` of ``base``."""
     found = (
         plain + (getattr(slope, f.name) * (getattr(other, f.name) - getattr(base, f.name))).sum(-1)[:, 0]
         for f in fields(GradientParts)

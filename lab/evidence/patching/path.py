@@ -52,22 +52,22 @@ class Relay:
 
     @property
     def most(self) -> int:
-        """The layer, from 0, of the network without which the attention output carries least."""
+        """The layer, from 0, of the network that, when held, leaves the least share to the attention output."""
         return self.layer + int(self.mean[1:-1].argmin())
 
     def held(self, layer: int) -> float:
-        """The share that the attention output carries while the network of ``layer``, from 0, is held."""
+        """Return the share that the attention output carries while the network of ``layer``, from 0, is held."""
         return float(self.mean[1 + layer - self.layer])
 
 
 def held_sets(layers: int, layer: int) -> list[range]:
-    """The networks held for each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
+    """Return the networks held for each number of a :class:`Relay`: none, one at a time from ``layer`` on, all."""
     above = range(layer, layers)
     return [range(0), *(range(each, each + 1) for each in above), above]
 
 
 def relayed(model: LoadedModel, two: Contrast, layer: int, needed: bool, least: float) -> Values:
-    """The numbers of a :class:`Relay` for one pair: by how far the attention output suffices, or is ``needed``.
+    """Return the numbers of a :class:`Relay` for one pair: by how far the attention output suffices, or is ``needed``.
 
     ``least`` is as in :func:`lab.evidence.patching.patches.patching`, and NotPatchable is raised as in that function.
     """
@@ -105,7 +105,7 @@ def patched_path(
 def _at(
     place: int, vector: Tensor | None, step: Callable[[Tensor, LayerWeights], Tensor]
 ) -> Callable[[Tensor, LayerWeights], Tensor]:
-    """A step whose output at one token is replaced by ``vector``; the step itself if ``vector`` is None."""
+    """Return a step whose output at one token is replaced by ``vector``; the unchanged step if ``vector`` is None."""
     if vector is None:
         return step
 

@@ -53,12 +53,12 @@ TEMPLATE = next(each for each in TEMPLATES if each.id == "prepositional")
 PAIRS = 160
 # The names of the tokens in the template's slots.
 _SLOTS = {"noun": "subject", "preposition": "preposition", "attractor": "other noun", "tail": "last word"}
-_TINY = 1e-6  # logits that are nothing but rounding
+_TINY = 1e-6  # the size, in logits, below which a difference is only rounding
 
 
 @once
 def untestable(model: LoadedModel) -> str:
-    """The reason why a model cannot be tested, in a sentence; "" if it can be tested."""
+    """Return a sentence that says why a model cannot be tested; "" if the model can be tested."""
     try:
         can_be_asked(model)
         early(model.config.layers)
@@ -109,7 +109,7 @@ def measured(
 
 
 def _rows(own: TemplatePatching, chosen: Mapping[str, Chosen]) -> tuple[PairRow, ...]:
-    """The pairs with the numbers of their claims."""
+    """Return the pairs with the numbers of their claims."""
     at = own.pairs[0].deciding, own.pairs[0].place
     return tuple(
         PairRow(each.pair, found.clean, found.corrupt, compared(found, chosen, *at))
@@ -129,14 +129,14 @@ def _carried(shares: Sequence[Maps], halves: Values, words: Sequence[NDArray[np.
 def _relay(
     model: LoadedModel, pairs: Sequence[AskedPair], layer: int, direction: str, words: Sequence[NDArray[np.int64]]
 ) -> Relay:
-    """The relay of the attention of ``layer`` at the asked token, with networks held, over all pairs."""
+    """Measure the relay of the attention of ``layer`` at the asked token, with networks held, over all pairs."""
     each = np.stack([relayed(model, contrast(pair), layer, direction == NEEDED, SMALL) for pair in pairs])
     low, high = spread(drawn_means(each, *words))
     return Relay(layer, each.mean(axis=0), low, high)
 
 
 def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) -> tuple[PairRow, ...]:
-    """The pairs of half B in the untrained twin, with layers chosen on half A; none if either half has no pairs.
+    """Patch the pairs of half B in the untrained twin, with layers chosen on half A; no pairs if one half has none.
 
     The twin's two runs differ little, so only the half of all pairs with the largest differences is patched.
     """
@@ -154,7 +154,10 @@ def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) ->
 
 
 def names_of(asked: AskedPair) -> tuple[str, ...]:
-    """The name of each token for all pairs: its slot of the template, or its word. Each word is one token."""
+    """Return a name for each token that fits all pairs: its slot in the template, or its word.
+
+    Each word is one token.
+    """
     words = iter(re.findall(r"\w+|\.", TEMPLATE.frame))
     both = zip(asked.encoding.tokens, asked.encoding.special, strict=True)
     names = ((token, None if special else next(words)) for token, special in both)

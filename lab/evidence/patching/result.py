@@ -122,21 +122,21 @@ class PatchingTest:
         return len(self.estimated.ffn)
 
     def half(self, half: int) -> list[PairRow]:
-        """The pairs of A (0) or B (1)."""
+        """Return the pairs of half A (0) or B (1)."""
         return [row for row in self.pairs if row.pair.half == half]
 
     def chosen(self, direction: str) -> Chosen:
-        """The layers chosen on half A."""
+        """Return the layers chosen on half A."""
         return choose(self.carried[direction].on_a, self.subject, self.asked)
 
     def crosses(self, direction: str, half: int = 1) -> int:
-        """The layer, from 1, in which the means of a half's two lines cross."""
+        """Return the layer, from 1, in which the means of a half's two lines cross."""
         means = self.carried[direction]
         return crossing((means.on_b if half else means.on_a).residual, self.subject, self.asked)
 
     @cached_property
     def rows(self) -> tuple[PatchingRow, ...]:
-        """The claims in order, with verdicts; none is judged on fewer than :data:`FEW` pairs of B."""
+        """The claims in order, with verdicts; no claim is judged on fewer than :data:`FEW` pairs of B."""
         a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
         effects, on_a = _differences(b), _differences(a).mean(axis=0)
         untrained = _differences(np.stack([row.numbers for row in self.twin])) if self.twin else None
@@ -165,7 +165,7 @@ class PatchingTest:
         return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
 
     def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
-        """The mean effects in each draw, and the same minus the twin's mean effects, (draws, claims)."""
+        """Return the mean effects in each draw, and the mean effects minus those of the twin, each (draws, claims)."""
         pairs = [row.pair for row in (*self.half(1), *self.twin)]
         weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
         own, other = np.split(weights, [len(effects)], axis=1)
@@ -186,5 +186,5 @@ class PatchingTest:
 
 
 def _differences(numbers: Values) -> Values:
-    """The effects, (pairs, claims): the difference of each claim's two numbers."""
+    """Return the effects, (pairs, claims): the difference of each claim's two numbers."""
     return np.asarray(numbers[..., 0] - numbers[..., 1])

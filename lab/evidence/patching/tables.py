@@ -25,7 +25,7 @@ _NUMBERS = pa.list_(pa.float64())
 
 
 def as_tables(found: PatchingTest) -> dict[str, pa.Table]:
-    """Tables of cells (one line for each part and token), pairs, refused pairs, twin's pairs, relays, token names."""
+    """Return tables of cells (one per part and token), pairs, refused pairs, twin's pairs, relays and token names."""
     cells = {"estimated": _flat(found.estimated)}
     for direction, each in found.carried.items():
         cells |= {f"{direction} {name}": _flat(getattr(each, name)) for name in _MEANS}

@@ -56,5 +56,5 @@ def patch_template(
 
 
 def stacked(maps: Sequence[Maps]) -> Maps:
-    """The maps of several pairs, with the pairs as the first dimension."""
+    """Stack the maps of several pairs, with the pairs as the first dimension."""
     return Maps(*(np.stack([getattr(each, f.name) for each in maps]) for f in fields(Maps)))

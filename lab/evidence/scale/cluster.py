@@ -18,7 +18,7 @@ ANSWERS, WITHOUT_WORKERS = 10, 60
 
 
 def cluster(address: str) -> Workers:
-    """The workers of the scheduler at ``address``. If a worker dies, another worker computes its parts."""
+    """Return the workers of the scheduler at ``address``. If a worker dies, another worker computes its parts."""
     return lambda parts: _on_cluster(address, parts)
 
 

@@ -33,7 +33,7 @@ OWN, TWIN = "own", "twin"
 
 
 class OtherWeights(RuntimeError):
-    """A machine has different weights under the same model name."""
+    """Raised if a machine has different weights under the same model name."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class TreebankPart:
 
     @cached_property
     def made_of(self) -> dict[bytes, bytes]:
-        """The hashes of model, data and code for the part's file."""
+        """The hashes of model, data and code that the part's file records."""
         seed = untrained_seed(Path(self.model).name)[1] if self.reader == TWIN else None
         found = {
             "model": self.weights,
@@ -92,7 +92,7 @@ class TreebankPart:
 
 
 def plan(model: LoadedModel, name: str, sentences: Sequence[Sentence]) -> list[TreebankPart]:
-    """The parts of a treebank, first for the model loaded by ``name``, then for its twin."""
+    """Return the parts of a treebank, first for the model loaded by ``name``, then for its twin."""
     weights = model_hash(model)
     return [
         TreebankPart(reader, start, tuple(sentences[start : start + accuracy.CHUNK]), name, weights)
@@ -129,7 +129,7 @@ class TreebankParts:
     parts: tuple[TreebankPart, ...]
 
     def of(self, relation: str) -> Cases:
-        """The cases of one relation, in reading order."""
+        """Return the cases of one relation, in reading order."""
         found = [(part.start, _from_parquet(self.folder / part.file, relation)) for part in self.parts]
         return Cases(
             causal=found[0][1].causal,
@@ -189,7 +189,7 @@ def _from_parquet(path: Path, relation: str) -> Cases:
 
 @cache
 def _code() -> tuple[str, ...]:
-    """The versions of libraries, and the hash of the engine's and the counting's code, which decide the numbers."""
+    """Return the versions of libraries, and the hash of the engine's and the counting code; both decide the numbers."""
     return torch.__version__, np.__version__, tokenizers.__version__, code_hash(accuracy.__name__)
 
 

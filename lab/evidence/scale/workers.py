@@ -14,11 +14,11 @@ Workers = Callable[[Iterable[TreebankPart]], Iterator[tuple[TreebankPart, bytes]
 
 
 class WorkersLost(RuntimeError):
-    """No worker is left to compute the parts; the message says what to do."""
+    """Raised if no worker is left to compute the parts; the message says what to do."""
 
 
 def processes(count: int) -> Workers:
-    """Workers in ``count`` processes of this machine; if ``count`` is 1, in this process itself."""
+    """Return workers in ``count`` processes of this machine; if ``count`` is 1, work runs in this process."""
     return _here if count == 1 else lambda parts: _in_processes(count, parts)
 
 

@@ -181,7 +181,10 @@ def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
 
 
 def _sentence_for(view: OneHead, each: Notable) -> str | None:
-    """The first of a few sentences in which the best head of a job is right; None if it is right in none."""
+    """Return the first of a few sentences in which the best head for a job is right.
+
+    Returns None if the head is wrong in all.
+    """
     for text in (*_SHORT, EXAMPLE):
         traced = runs.run(view.trace.model.id, text, "", Interventions())
         if any(case.right for case in cases(traced, parsed(traced), each.job, each.heads[0])):

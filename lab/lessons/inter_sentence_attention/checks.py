@@ -245,7 +245,7 @@ def without_positions(before: InterSentence, after: InterSentence) -> Question |
 def _moved(id: str, prompt: str, change: float, told: str, thought: Mapping[str, str]) -> Question | None:
     """Ask whether a share rises or falls; None if it is hard to tell whether the share changes.
 
-    ``thought`` has, for each answer, the expectation of a learner who gives it.
+    ``thought`` maps each answer to the expectation of a learner who chooses this answer.
     """
     if 0.01 <= abs(change) < 0.02:
         return None

@@ -1,1 +1,2 @@
-"""The architectures that the lab reads, one file each: their names for numbers and tensors, and their differences."""
+"""The architectures that the lab reads, with a file for each: its names for numbers and tensors, and its
+differences."""

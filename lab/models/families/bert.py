@@ -70,7 +70,7 @@ BERT_LAYER = LayerNames(
 
 
 class PostNormEncoder(Family):
-    """The encoder of BERT. Subclasses give their names for its tensors, and their differences."""
+    """The encoder of BERT. Each subclass gives its own names for BERT's tensors, and the differences from BERT."""
 
     layer_path = "encoder.layer.{}"
     layer_names: ClassVar[LayerNames] = BERT_LAYER
@@ -88,7 +88,7 @@ class PostNormEncoder(Family):
         return whole_number(raw, "type_vocab_size", 2)
 
     def embedding_width(self, config: ModelConfig, raw: Mapping[str, Any]) -> int:
-        """The width of the look-up tables."""
+        """Return the width of the look-up tables."""
         return config.width
 
     def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:
@@ -118,7 +118,7 @@ class PostNormEncoder(Family):
         )
 
     def head_activation(self, config: ModelConfig) -> str:
-        """The non-linearity of the masked-language head."""
+        """Return the non-linearity of the masked-language head."""
         return config.activation
 
     def read_vocabulary_head(

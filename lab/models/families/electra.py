@@ -1,4 +1,4 @@
-"""ELECTRA's discriminator (Clark et al. 2020): BERT's encoder that tells replaced tokens from real ones."""
+"""ELECTRA's discriminator (Clark et al. 2020): BERT's encoder, trained to tell replaced tokens from real tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.models.weights import ReplacedHead, Weights
 
 
 class Electra(PostNormEncoder):
-    """ELECTRA. Its embeddings may be narrower than its layers; it predicts no words."""
+    """ELECTRA. ELECTRA's embeddings may be narrower than the layers; ELECTRA does not predict words."""
 
     name = "electra"
     title = "ELECTRA"

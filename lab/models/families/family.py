@@ -14,8 +14,8 @@ from lab.models.families.reader import Reader, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
 Side = Literal["in", "out", "weights"]
-# A submodule of Hugging Face's model, and the tensor meant: the submodule's input, its output, or the attention weights
-# that it returns with the output.
+# A submodule of Hugging Face's model and one of its tensors: the input, the output, or the attention weights that the
+# submodule returns with the output.
 Place = tuple[str, Side]
 
 
@@ -35,7 +35,7 @@ class Settings:
     default_eps: float = 1e-12
 
 
-# Settings that would change the formulas of forward.py, each with the only value that forward.py computes.
+# Settings on which the formulas of forward.py depend, each with the only value for which they are right.
 _SUPPORTED: Mapping[str, Any] = {
     "position_embedding_type": "absolute",
     "is_decoder": False,
@@ -72,7 +72,7 @@ class Family(ABC):
     # --- config.json
 
     def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
-        """The model's numbers. Raises :class:`CheckpointError` for settings that the lab does not compute."""
+        """Return the model's numbers. Raises :class:`CheckpointError` for settings that the lab does not compute."""
         for setting, expected in _SUPPORTED.items():
             if raw.get(setting, expected) not in (expected, None):
                 raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
@@ -102,21 +102,21 @@ class Family(ABC):
         )
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
-        """The inner width d_ff of the feed-forward network."""
+        """Return the inner width d_ff of the feed-forward network."""
         return whole_number(raw, self.settings.ffn_width)
 
     def segments(self, raw: Mapping[str, Any]) -> int:
-        """The number of segments that the model distinguishes; 0 without segment embeddings."""
+        """Return the number of segments that the model distinguishes; 0 without segment embeddings."""
         return 0
 
     def position_offset(self, raw: Mapping[str, Any]) -> int:
-        """The row of the position table for the first token."""
+        """Return the row of the position table for the first token."""
         return 0
 
     # --- model.safetensors
 
     def read_weights(self, raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
-        """The model's matrices. Raises :class:`CheckpointError` for a missing or misshapen tensor."""
+        """Return the model's matrices. Raises :class:`CheckpointError` for a missing or misshapen tensor."""
         config, reader = self.read_config(raw), Reader(tensors, self.prefix)
         embeddings = self.read_embeddings(reader, config, raw)
         return Weights(
@@ -139,7 +139,10 @@ class Family(ABC):
     def read_vocabulary_head(
         self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
     ) -> VocabularyHead | None:
-        """The head for words, or None for a checkpoint without it. ``token`` is the matrix of a tied decoder."""
+        """Return the vocabulary head, or None for a checkpoint without this head.
+
+        ``token`` is the matrix of a tied decoder.
+        """
 
     def read_final_norm(self, reader: Reader, config: ModelConfig) -> Norm | None:
         return None
@@ -151,7 +154,7 @@ class Family(ABC):
         return None
 
     def read_decoder(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor) -> Tensor:
-        """The matrix of the vocabulary head, (vocabulary, width): a separate tensor, or the token embeddings."""
+        """Return the matrix of the vocabulary head, (vocabulary, width): a separate tensor, or the token embeddings."""
         assert self.decoder is not None
         if not raw.get("tie_word_embeddings", True) and not reader.has(self.decoder):
             raise CheckpointError(f"config.json says the decoder is not tied, yet {self.decoder!r} is missing.")
@@ -159,25 +162,25 @@ class Family(ABC):
             return token
         return reader.take(self.decoder, config.vocabulary, config.width)
 
-    # --- before training, see lab/models/twin.py
+    # --- initial weights, used by lab/models/twin.py
 
     def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
-        """The standard deviation from which Hugging Face draws the tensor ``name``."""
+        """Return the standard deviation from which Hugging Face draws the tensor ``name``."""
         return float(raw.get("initializer_range") or 0.02)
 
     def initial_cut(self, raw: Mapping[str, Any]) -> float | None:
-        """The number of standard deviations at which the draw of a tensor is cut off, or None."""
+        """Return the number of standard deviations at which the draw of a tensor is cut off, or None."""
         return None
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
-        """The row of the table ``name`` that Hugging Face leaves 0, or None."""
+        """Return the row of the table ``name`` that Hugging Face sets to 0, or None if there is no such row."""
         return None
 
-    # --- the proof, see lab/models/proof.py
+    # --- Hugging Face's module, used by lab/models/proof.py
 
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:
-        """The name of Hugging Face's class with exactly the heads of the checkpoint."""
+        """Return the name of Hugging Face's class with exactly the heads of the checkpoint."""
 
     def turned(self, base: nn.Module, layer: int, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
         """Hugging Face's queries and keys (H, n, d_k) of a layer as they enter the scores: rotated in ModernBERT."""

@@ -58,7 +58,7 @@ class Gpt2(Family):
     }
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
-        # If n_inner is null, d_ff is four times the width.
+        # If n_inner is null in config.json, d_ff is four times the width.
         return 4 * width if raw.get("n_inner") is None else super().ffn_width(raw, width)
 
     def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:

@@ -81,7 +81,7 @@ class ModernBert(Family):
         return LayerWeights(
             *(w_q, b_q, w_k, b_k, w_v, b_v),
             *reader.linear(f"{at}attn.Wo", d, d, bias=False),
-            # Layer 0 has no LayerNorm here, because the embeddings end with one.
+            # Layer 0 has no LayerNorm here, because the embeddings end with a LayerNorm.
             reader.norm(f"{at}attn_norm", d, bias=False) if number else None,
             *(w_1, b_1),
             *reader.linear(f"{at}mlp.Wo", d_ff, d, bias=False),
@@ -134,7 +134,7 @@ class ModernBert(Family):
 
 
 def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
-    """The kind of each layer, local or global: all but every third are local, unless config.json lists the kinds."""
+    """Return the kind of each layer: every third is global, the others local, unless config.json lists the kinds."""
     every = whole_number(raw, "global_attn_every_n_layers", 3)
     named = raw.get("layer_types") or [_LOCAL if layer % every else _GLOBAL for layer in range(layers)]
     if len(named) != layers or not {*named} <= {_LOCAL, _GLOBAL}:
@@ -143,7 +143,7 @@ def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
 
 
 def _base(raw: Mapping[str, Any], kind: str) -> float:
-    """The base of the wavelengths of one kind of layer."""
+    """Return the base of the wavelengths of one kind of layer."""
     called, default = _BASES[kind]
     given = (raw.get("rope_parameters") or {}).get(kind) or {}
     if given.get("rope_type", "default") != "default":

@@ -50,11 +50,11 @@ class Reader:
         return Norm(self.take(f"{name}.weight", width), self._bias(name, width, bias))
 
     def linear(self, name: str, inputs: int, outputs: int, bias: bool = True) -> tuple[Tensor, Tensor]:
-        """A torch ``Linear``, stored as (out, in), transposed to (in, out) without a copy."""
+        """Return a torch ``Linear``, stored as (out, in), transposed to (in, out) without a copy."""
         return self.take(f"{name}.weight", outputs, inputs).T, self._bias(name, outputs, bias)
 
     def _bias(self, name: str, width: int, there: bool) -> Tensor:
-        """The bias, or zeros for an architecture without biases."""
+        """Read a bias, or return zeros for an architecture without biases."""
         return self.take(f"{name}.bias", width) if there else torch.zeros(width)
 
     def conv1d(self, name: str, inputs: int, outputs: int) -> tuple[Tensor, Tensor]:

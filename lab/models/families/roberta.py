@@ -12,7 +12,7 @@ from lab.models.weights import Weights
 
 
 class Roberta(PostNormEncoder):
-    """RoBERTa. Its positions begin after its padding id, and the position vector of padding is all 0."""
+    """RoBERTa. RoBERTa's positions begin after the id of padding, and the position vector of padding is all 0."""
 
     name = "roberta"
     title = "RoBERTa"
@@ -24,7 +24,7 @@ class Roberta(PostNormEncoder):
         return whole_number(raw, "pad_token_id", 1, least=0) + 1
 
     def head_activation(self, config: ModelConfig) -> str:
-        return "gelu"  # exact GELU, whatever the layers use
+        return "gelu"  # the vocabulary head uses exact GELU, even if the layers use another activation
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
         if not name.endswith(("word_embeddings.weight", "position_embeddings.weight")):

@@ -31,7 +31,7 @@ class Language(PunktLanguageVars):
 
 
 class Tokenizer(PunktSentenceTokenizer):
-    """NLTK's tokenizer, corrected in one place.
+    """NLTK's tokenizer with one correction.
 
     To decide if "Dr." ends a sentence in “Dr. Smith?”, NLTK looks at "Dr. Smith?”", the two words around
     the space, and takes any mark that is not the last token as a sentence end, here the question mark.
@@ -62,7 +62,7 @@ def load_parameters(folder: Path = EMBEDDED) -> PunktParameters:
 
 @cache
 def embedded_tokenizer() -> Tokenizer:
-    """The tokenizer of the lab, whose parameters are read once.
+    """Return the tokenizer of the lab, whose parameters are read only once.
 
     Raises
     ------

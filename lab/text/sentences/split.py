@@ -23,12 +23,12 @@ _MARKS: Final = re.compile(r"[.?!؟…\s]+")
 
 
 def _blocks(text: str) -> Iterator[Span]:
-    """Adjacent stretches of the text that contain only whole sentences."""
+    """Yield adjacent stretches of the text, each of which contains only whole sentences."""
     return pairwise((0, *(match.end() for match in _CERTAIN_END.finditer(text)), len(text)))
 
 
 def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
-    """The spans as in :func:`sentence_spans`, with any Punkt tokenizer."""
+    """Find the spans of :func:`sentence_spans` with any Punkt tokenizer."""
     spans: list[Span] = []
     for first, last in _blocks(text):
         block = text[first:last]

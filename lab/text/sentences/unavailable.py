@@ -2,4 +2,4 @@
 
 
 class SentencesUnavailable(RuntimeError):
-    """Texts cannot be cut into sentences; the message gives the reason and a remedy."""
+    """Raised if texts cannot be cut into sentences; the message gives the reason and a remedy."""

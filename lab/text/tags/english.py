@@ -20,8 +20,9 @@ def looks_english(text: str) -> bool:
     """Tell a text that is clearly not English from one that may be.
 
     A text does not look English if most of its letters belong to another script, or if more than a quarter of its words
-    are small words of one other language. They must be at least two, because one may be part of a name (Juan de Silva),
-    and more than the English small words. Any other text looks English: a name, a formula, an empty text.
+    are small words of one other language. There must be at least two of these words, because one may be part of a name
+    (Juan de Silva), and more of them than English small words. Any other text looks English: a name, a formula, an
+    empty text.
     """
     letters = [each for each in text if each.isalpha()]
     if len(letters) > 2 and sum(map(_latin, letters)) < len(letters) / 2:

@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class PipelineUnavailable(RuntimeError):
-    """The spaCy pipeline cannot be loaded; the message names the pipeline and a remedy."""
+    """Raised if the spaCy pipeline cannot be loaded; the message names the pipeline and a remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class TaggedText:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A loaded pipeline. ``description`` says in one sentence which pipeline it is and why it was chosen."""
+    """A loaded pipeline. ``description`` names the pipeline and says in one sentence why it was chosen."""
 
     name: str
     description: str
@@ -98,7 +98,7 @@ class Pipeline:
 
         Returns
         -------
-        Tokens and entities. Their offsets count characters of ``text`` as given, and a token's text is the slice at its
+        Tokens and entities. The offsets count characters of ``text`` as given, and a token's text is the slice at its
         offsets. An empty text has no tokens and no entities.
 
         Raises
@@ -148,11 +148,11 @@ def _once() -> Pipeline | PipelineUnavailable:
     try:
         return load_pipeline()
     except PipelineUnavailable as error:
-        return error  # cached, so that not every caller tries again
+        return error  # the error is cached, so that not every caller tries to load the pipeline again
 
 
 def pipeline() -> Pipeline:
-    """The result of :func:`load_pipeline`, loaded once for all callers. Raises PipelineUnavailable."""
+    """Return the result of :func:`load_pipeline`, loaded once for all callers. Raises PipelineUnavailable."""
     with _LOADING:
         found = _once()
     if isinstance(found, PipelineUnavailable):
@@ -161,7 +161,7 @@ def pipeline() -> Pipeline:
 
 
 def spelled_out(tag: str) -> str:
-    """A part of speech in words: "proper noun" for PROPN. Raises KeyError if ``tag`` is not a universal tag."""
+    """Return a part of speech in words: "proper noun" for PROPN. Raises KeyError if ``tag`` is not a universal tag."""
     from spacy.glossary import GLOSSARY
 
     words: str = GLOSSARY[tag]

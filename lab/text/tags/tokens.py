@@ -33,7 +33,7 @@ class TaggedSpan(NamedTuple, Generic[TagT]):
 
 
 def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]) -> tuple[TagT | None, ...]:
-    """The tag of each token, taken from the span with which the token shares most characters.
+    """Return the tag of each token, taken from the span with which the token shares most characters.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]
         The characters ``(start, end)`` of each of n tokens. A token with an empty span, such as a
         special token's (0, 0), has no tag.
     tagged_spans
-        Spans of the same text, ascending and without overlap, as from a tagger. Characters may be without a span.
+        Spans of the same text, ascending and without overlap, as from a tagger. Some characters may be outside all
+        spans.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def token_tags(offsets: Sequence[Span], tagged_spans: Sequence[TaggedSpan[TagT]]
 
 
 def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
-    """The tag of the span with the largest overlap; no span in ``spans`` ends before the token begins."""
+    """Return the tag of the span with the largest overlap; no span in ``spans`` ends before the token begins."""
     best, most = None, 0
     for span in takewhile(lambda span: span.start < token[1], spans):
         shared = min(token[1], span.end) - max(token[0], span.start)
@@ -75,14 +76,14 @@ def _tag(token: Span, spans: Sequence[TaggedSpan[TagT]]) -> TagT | None:
 def encoding_tags(
     encoding: Encoding, text: Sequence[TaggedSpan[TagT]], pair: Sequence[TaggedSpan[TagT]] = ()
 ) -> tuple[TagT | None, ...]:
-    """The tag of each token of an encoding, from ``text`` or from ``pair``; None for special tokens."""
+    """Return the tag of each token of an encoding, from ``text`` or from ``pair``; None for special tokens."""
     of_text, of_pair = token_tags(encoding.offsets, text), token_tags(encoding.offsets, pair)
     sides = zip(of_text, of_pair, encoding.in_pair, encoding.special, strict=True)
     return tuple(None if special else second if in_pair else first for first, second, in_pair, special in sides)
 
 
 def speech_and_entities(encoding: Encoding, text: TaggedText, pair: TaggedText) -> Tags:
-    """The part of speech and the entity of each token of an encoding; ``pair`` is empty for a single text."""
+    """Return the part of speech and the entity of each token of an encoding; ``pair`` is empty for a single text."""
     found = (text, pair)
     speech = [[TaggedSpan(token.start, token.end, token.pos) for token in each.tokens] for each in found]
     entities = [[TaggedSpan(entity.start, entity.end, entity.label) for entity in each.entities] for each in found]
@@ -103,5 +104,5 @@ def parsed(trace: Trace) -> TaggedText:
 
 @once
 def trace_tags(trace: Trace) -> Tags:
-    """The tags of a trace's tokens. Raises PipelineUnavailable."""
+    """Return the tags of a trace's tokens. Raises PipelineUnavailable."""
     return speech_and_entities(trace.encoding, parsed(trace), pipeline().tag(trace.pair or ""))

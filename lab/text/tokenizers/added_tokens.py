@@ -1,7 +1,7 @@
 """Added tokens: ``"[MASK]"`` or ``"<|endoftext|>"`` typed in a text is split off and stays whole.
 
 A tokenizer looks for added tokens twice: for tokens marked ``normalized=False`` (usually the special
-tokens) in the text as typed, and for the other ones in the text after normalization.
+tokens) in the text as typed, and for all other added tokens in the text after normalization.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Segment:
     token_id: int | None
 
     def added(self) -> Piece | None:
-        """The segment as a whole added token; None if it is a stretch of text."""
+        """Return the segment as a whole added token; None if it is a stretch of text."""
         text = self.aligned.text
         return None if self.token_id is None else Piece(text, self.token_id, self.aligned.span(0, len(text)))
 
@@ -55,7 +55,7 @@ def split_added_tokens(
 
     Returns
     -------
-    The segments in order, without empty ones.
+    The segments in order, without empty segments.
 
     Raises
     ------
@@ -82,7 +82,7 @@ _Match = tuple[int, int, int]  # start, end, token id
 
 
 def _candidates(tokenizer: Tokenizer, normalize: Stage | None) -> dict[str, tuple[int, AddedToken]]:
-    """The added tokens to search for, by their spelling in the searched text."""
+    """Return the added tokens to search for, by their spelling in the searched text."""
     found: dict[str, tuple[int, AddedToken]] = {}
     for token_id, token in tokenizer.get_added_tokens_decoder().items():
         if token.normalized == (normalize is None):

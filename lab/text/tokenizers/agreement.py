@@ -13,7 +13,7 @@ from lab.text.tokenizers.steps import TokenizationSteps
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token, from the steps or from the library.
+    """One token of a result: of the steps or of the library.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class ComparedToken:
-    """The tokens at one position in both results; None for a result that has ended."""
+    """The tokens at one position of both results; None for a result that has no token at this position."""
 
     ours: Token | None
     library: Token | None
@@ -48,7 +48,7 @@ class ComparedToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenAgreement:
-    """The comparison of a whole text, with one row for each token."""
+    """The comparison of the results for a whole text, with one row for each token."""
 
     rows: tuple[ComparedToken, ...]
 

@@ -75,7 +75,7 @@ class BpeWord(PreToken):
     taken_whole: bool = False
 
     def symbols_after(self, merges: int) -> tuple[str, ...]:
-        """The symbols after the first ``merges`` merges; 0 gives :attr:`symbols`.
+        """Return the symbols after the first ``merges`` merges; 0 gives :attr:`symbols`.
 
         The symbols are derived, not stored, because a word of n bytes would have up to n²/2 of them.
         """
@@ -132,7 +132,7 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
 
 @lru_cache(maxsize=1)
 def byte_symbols() -> tuple[str, ...]:
-    """The visible character for each byte (Radford et al. 2019, ``bytes_to_unicode``).
+    """Return the visible character for each byte (Radford et al. 2019, ``bytes_to_unicode``).
 
     The 188 bytes that are printable in Latin-1 keep their characters. The other bytes, white space and
     controls, get the characters from U+0100 on in order, so a space (byte 32) becomes ``"Ġ"``.
@@ -156,7 +156,7 @@ def split_pre_tokens(text: str) -> Iterator[Span]:
 
     Yields
     ------
-    (start, end) of each pre-token in ``text``; together they cover all of it.
+    (start, end) of each pre-token in ``text``; together the pre-tokens cover the whole text.
     """
     plain = text if text.isascii() else "".join(map(_stand_in, text))
     for match in _PRE_TOKEN.finditer(plain):
@@ -177,7 +177,7 @@ def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[Me
     ------
     At most n - 1 merges, found in O(n log n) steps with a queue of candidates.
     """
-    ends = {start: start + 1 for start in range(len(word))}  # the end of each current symbol, by its start
+    ends = {start: start + 1 for start in range(len(word))}  # symbol's start -> symbol's end, for all current symbols
     starts = {start + 1: start for start in range(len(word))}
     queue: list[tuple[int, int, int, int]] = []
 
@@ -247,7 +247,7 @@ def _encode_word(rules: BpeRules, word: AlignedText, prefixed: bool) -> BpeWord:
 
 
 def _ranges(symbols: int, merges: Sequence[MergeStep]) -> list[Span]:
-    """The start and the end of each symbol, in bytes, after the merges have erased boundaries."""
+    """Return the start and the end of each symbol, in bytes, after the merges have erased boundaries."""
     erased = {step.boundary for step in merges}
     return list(pairwise(cut for cut in range(symbols + 1) if cut not in erased))
 

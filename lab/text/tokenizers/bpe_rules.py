@@ -46,7 +46,7 @@ class BpeRules:
 def read_rules(tokenizer: Tokenizer) -> BpeRules:
     """Read the rules of a tokenizer built like GPT-2's, RoBERTa's or ModernBERT's.
 
-    The merges are read only once for each tokenizer object, everything else at each call. To change the
+    The merges are read only once for each tokenizer object, all other rules at each call. To change the
     merges, make a new tokenizer.
 
     Raises
@@ -90,7 +90,7 @@ def read_rules(tokenizer: Tokenizer) -> BpeRules:
 # Keep the merges of two tokenizers, because two models are loaded at a time; GPT-2's 50 000 merges take 10 MB.
 @lru_cache(maxsize=2)
 def _merge_ranks(tokenizer: Tokenizer, vocabulary_size: int) -> Mapping[tuple[str, str], int]:
-    """The merges; ``vocabulary_size`` is part of the cache's key so that a retrained tokenizer is read again."""
+    """Read the merges; ``vocabulary_size`` is part of the cache's key, so that a retrained tokenizer is read again."""
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     return {(left, right): rank for rank, (left, right) in enumerate(merges)}
 
@@ -109,5 +109,5 @@ def _parts(sequence: processors.Sequence) -> Iterator[processors.PostProcessor]:
     for index in count():
         try:
             yield sequence[index]
-        except IndexError:  # the sequence has no length, so its end is found by this error
+        except IndexError:  # the sequence has no length, so this error marks its end
             return

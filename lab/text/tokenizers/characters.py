@@ -93,19 +93,19 @@ def is_word_character(character: str) -> bool:
 
 @lru_cache(_REMEMBERED)
 def lowercase(character: str) -> str:
-    """The character in lower case, one or more characters, regardless of its neighbours."""
+    """Return the character in lower case, one or more characters; neighbours of the character do not matter."""
     return _LOWERCASE.normalize_str(character)
 
 
 @lru_cache(_REMEMBERED)
 def decompose(character: str) -> str:
-    """The canonical decomposition (NFD) of the character alone, one or more characters."""
+    """Return the canonical decomposition (NFD) of a single character, which is one or more characters."""
     return _NFD.normalize_str(character)
 
 
 @lru_cache(_REMEMBERED)
 def combining_class(character: str) -> int:
-    """The canonical combining class, which orders the marks of one letter; 0 for a starter.
+    """Return the canonical combining class, which orders the marks of one letter; 0 for a starter.
 
     Unicode never changes a combining class, so Python's value is right for every mark that the library
     knows. The library knows a mark if it sorts the mark before U+0345.

@@ -37,7 +37,7 @@ class AlignedText:
 
     @classmethod
     def original(cls, text: str) -> AlignedText:
-        """A text before any change: character i comes from (i, i + 1)."""
+        """Return a text before any change: character i comes from (i, i + 1)."""
         return cls(text, tuple((i, i + 1) for i in range(len(text))))
 
     def cut(self, start: int, end: int) -> AlignedText:
@@ -45,7 +45,7 @@ class AlignedText:
         return AlignedText(self.text[start:end], self.spans[start:end])
 
     def span(self, start: int, end: int) -> Span:
-        """The range in the original text of characters ``start`` to ``end`` (exclusive).
+        """Return the range in the original text of characters ``start`` to ``end`` (exclusive).
 
         As in the library, it goes from the start of the first character to the end of the last.
         """
@@ -56,7 +56,7 @@ Stage = Callable[[AlignedText], AlignedText]
 
 
 def bert_stages(normalizer: normalizers.BertNormalizer) -> tuple[tuple[StageName, Stage], ...]:
-    """The stages that a BERT normalizer's flags switch on, in the order of application.
+    """Return the stages that a BERT normalizer's flags switch on, in the order of application.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def strip_accent_marks(aligned: AlignedText) -> AlignedText:
 
 
 def compose(aligned: AlignedText) -> AlignedText:
-    """NFC (Unicode Standard Annex 15): join letters and their marks if there is a joint character.
+    """Apply NFC (Unicode Standard Annex 15): join a letter and its marks if there is one character for them.
 
     Like the library, count for each character the characters that it was made of, and assign the original spans by
     these counts, in reading order.
@@ -124,7 +124,7 @@ def compose(aligned: AlignedText) -> AlignedText:
     if aligned.text.isascii():
         return aligned
     kept: list[tuple[str, int]] = []  # a character, and the change of the text's length by it
-    start, blocked = -1, 0  # the last character that a mark can join; the class of the last mark that did not join
+    start, blocked = -1, 0  # the last character that a mark can join; the class of the last mark that did not
     for combining, part, first in _decomposed(aligned.text):
         more = 0 if first else 1
         joint = unicodedata.normalize("NFC", kept[start][0] + part) if start >= 0 else ""
@@ -145,7 +145,7 @@ def compose(aligned: AlignedText) -> AlignedText:
 
 
 def _decompose(aligned: AlignedText) -> AlignedText:
-    """NFD: decompose each character, then sort runs of marks by combining class.
+    """Apply NFD: decompose each character, then sort runs of marks by combining class.
 
     Sorting may move a mark beyond the edge of its original character. The library then
     assigns the original spans in reading order: the first part of each decomposition gets
@@ -161,7 +161,7 @@ def _decompose(aligned: AlignedText) -> AlignedText:
 
 
 def _decomposed(text: str) -> list[tuple[int, str, bool]]:
-    """The parts of all characters in order: combining class, part, and true if it is the first part of a character."""
+    """Yield the parts of all characters in order: combining class, part, and true for the first part of a character."""
     ordered: list[tuple[int, str, bool]] = []
     run_start = 0
     for character in text:

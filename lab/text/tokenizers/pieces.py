@@ -1,4 +1,4 @@
-"""The result of every tokenizer of the lab: pre-tokens and their pieces.
+"""The form of result that all tokenizers of the lab share: pre-tokens and their pieces.
 
 WordPiece (:mod:`lab.text.tokenizers.wordpiece`) and byte-level BPE (:mod:`lab.text.tokenizers.bpe`) differ in how
 they cut a word, but not in the form of their result, so a page may treat both the same way::

@@ -55,7 +55,7 @@ class Lookup:
     start, end
         The candidate's first character in the (normalized) word, and one past its last character.
     token_id
-        The id found, or None.
+        The id of the candidate, or None if the vocabulary lacks the candidate.
     """
 
     candidate: str
@@ -192,7 +192,7 @@ def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
 
     Yields
     ------
-    The lookups that found a piece. If the word is unknown, they stop before its end.
+    The lookups that found a piece. If the word is unknown, the lookups stop before the end of the word.
     """
     start = 0
     while start < len(word):

@@ -24,7 +24,7 @@ def is_predicted(name: str) -> bool:
 def predicted(name: str, asks: Sequence[Question]) -> bool:
     """Ask for the prediction, once for each ``name`` (experiment and model). Returns whether the result may be seen.
 
-    A class answers aloud, and a button reveals.
+    A class answers aloud, and a button reveals the result.
     """
     if is_predicted(name):
         return True
@@ -75,7 +75,10 @@ def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]
 
 
 def _scored(found: GuessScore) -> str:
-    """Say how many predictions were right, and how many guesses would be; if none was, say that surprise is welcome."""
+    """Say how many predictions were right, and how many blind guesses would be right.
+
+    If none was, say that surprise is welcome.
+    """
     said = (
         f"You predicted **{found.right} of {found.count}** right; guessing gets {found.expected:.1f} right on average."
     )
@@ -89,7 +92,7 @@ def _choose(name: str, ask: Question) -> int | None:
 
 
 def _line(ask: Question, choice: int | None, answer: Right | None) -> str:
-    """The line with a question's answer (and the question, if nobody chose), or that the result does not decide it."""
+    """Return a line with a question's answer (and the question, if nobody chose), or that the result leaves it open."""
     yours = "" if choice is None else f" You said: {ask.options[choice].text}."
     if answer is None:
         return f"- {ask.prompt} **Not decided**: the result fits more than one answer, so it does not count.{yours}"
@@ -107,7 +110,7 @@ def _key(name: str) -> str:
 
 
 def _step(name: str) -> str:
-    """The name under which the learner's progress keeps the prediction of an experiment."""
+    """Return the name under which the learner's progress keeps the prediction of an experiment."""
     return f"experiment/{name}"[:LONGEST_NAME]
 
 

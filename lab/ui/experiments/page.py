@@ -1,4 +1,4 @@
-"""The frame of an experiment's page: claim and test above; method, limits and the way back folded below."""
+"""The frame of an experiment's page: claim and test at the top; method, limits and the way back folded at the end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ExperimentPage(OpenPage):
     experiment: Experiment
 
     def model(self) -> LoadedModel:
-        """Load the model of the sidebar; stops the page while the model has to be fetched first."""
+        """Load the model chosen in the sidebar; stop the page while this model still has to be downloaded."""
         return runs.model(available(self.selection[parameters.MODEL]))
 
     def predicted(self, name: str, asks: Sequence[Question]) -> bool:
@@ -58,7 +58,7 @@ class ExperimentPage(OpenPage):
 def play(
     id: str, show: Callable[[ExperimentPage], Trace | None], method: Callable[[LoadedModel], str] = lambda _: ""
 ) -> None:
-    """Run the page of the experiment with this id.
+    """Run the page of the experiment that has this id.
 
     ``show`` draws the page, and returns the run that the badge proves. ``method`` says how the claim is tested on a
     model.
@@ -105,7 +105,7 @@ def look_there(id: str, text: str, changes: Mapping[Parameter[Any], Any], key: s
 
 
 def asking_step(model: LoadedModel) -> str:
-    """The id of the step of lesson 9 that asks a model for a word."""
+    """Return the id of the step of lesson 9 that asks a model for a word."""
     return "next-token" if model.config.causal else "hide-words"
 
 

@@ -16,8 +16,8 @@ def two_kinds(
 ) -> list[Case]:
     """Draw :data:`AT_ONCE` cases of each kind under the kind's title, in their order; returns the cases drawn.
 
-    ``draw`` gets a case, and a prefix that makes the keys of the case's widgets unique. A button, labelled
-    ``others``, turns to the next cases if a kind has more; ``none`` is shown under the title of a kind without cases.
+    ``draw`` gets a case, and a prefix that makes the keys of the case's widgets unique. A button, labelled ``others``,
+    turns to the next cases if a kind has more cases; ``none`` is shown under the title of a kind without cases.
     """
     name, shown = f"_experiment_turns.{others}", []
     first = st.session_state.get(name, 0) * AT_ONCE

@@ -16,7 +16,8 @@ from lab.ui import parameters, progress_view
 
 @dataclass(frozen=True)
 class Header:
-    """The places at the top of a page that wait for its run; ``about`` are the ids of the lessons it belongs to.
+    """The places at the top of a page that are filled after the page's run; ``about`` has the ids of the page's
+    lessons.
 
     ``lesson`` is the id of the page's lesson, "" if the page is not a lesson.
     """
@@ -79,7 +80,10 @@ def show_terms(terms: Sequence[Term]) -> None:
 
 
 def defined(terms: Sequence[Term]) -> str | None:
-    """The meanings of these words, as Markdown for a tooltip; None if there is no term, so that no tooltip is drawn."""
+    """Return the meanings of these words, as Markdown for a tooltip.
+
+    Returns None if there are no words, so that no tooltip is drawn.
+    """
     return "\n\n".join(map(_meaning, terms)) or None
 
 

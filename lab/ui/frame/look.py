@@ -22,5 +22,5 @@ def style() -> str:
 
 
 def _themed(option: str) -> str:
-    """A colour of the theme in CSS, for a light page and for a dark page."""
+    """Return a colour of the theme in CSS, for a light page and for a dark page."""
     return f"light-dark({st.get_option(f'theme.light.{option}')}, {st.get_option(f'theme.dark.{option}')})"

@@ -1,4 +1,4 @@
-"""The badge of a page: whether its run matches Hugging Face's, and the table behind it.
+"""The badge of a page, which says whether the page's run matches Hugging Face's run, and the table behind the badge.
 
 The comparison runs when somebody opens the table. Hugging Face's library takes three seconds to load, and a quarter
 of a small server's memory; most readers of a page never open the table.
@@ -19,13 +19,14 @@ _ASK = "Not compared yet. Open this to run the text with Hugging Face's library,
 
 
 def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool = False) -> None:
-    """Draw the badge: a check if every step matches, or red with the first step that differs. It opens the table.
+    """Draw the badge: a check mark if every step matches, otherwise the first step that differs, in red. It opens the
+    table.
 
-    Until the comparison has run, the badge is an empty ring; opening it starts the comparison. ``name`` says which run
-    the badge is for if there are several. A run changed ``on_purpose`` is not called broken.
+    Until the comparison has run, the badge is an empty ring; opening the badge starts the comparison. ``name`` says
+    which run the badge is for if there are several. A run changed ``on_purpose`` is not called broken.
     """
     if st.session_state.pop(asked := f"{key}.asked", False):
-        st.session_state[key] = True  # if the words on the badge change, Streamlit takes it for another and closes it
+        st.session_state[key] = True  # open the badge again: Streamlit closes a badge whose words change
     proof = runs.proof(trace) if runs.is_proven(trace) else None
     label, icon = _face(proof, on_purpose)
     if name is not None:
@@ -33,7 +34,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
     # A single badge is only a mark, unless something differs: its words appear in a tooltip and to screen readers.
     equal = proof is None or proof.first_failure is None
     told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each step." * equal
-    # The table is made when it is opened: the badge is part of every rerun of every page.
+    # The table is made only when the reader opens it, because the badge is part of every rerun of every page.
     with (
         st.container(key=f"{key}.mark" if equal and name is None else None, width="content"),
         st.popover(label, icon=icon, help=told or None, on_change="rerun", key=key) as badge,
@@ -49,7 +50,7 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
 
 
 def _face(proof: Proof | None, on_purpose: bool) -> tuple[str, str]:
-    """The badge's words and its icon."""
+    """Return the words and the icon of the badge."""
     if proof is None:
         return "Compare with Hugging Face", ":material/radio_button_unchecked:"
     broken = proof.first_failure
@@ -91,7 +92,7 @@ def _where(row: ProofRow) -> str:
 
 
 def _proof_table(proof: Proof) -> pa.Table:
-    """The rows of the proof as they are sent to the browser."""
+    """Return the rows of the proof, in the form in which they are sent to the browser."""
     return pa.table(
         {
             "step": [row.step for row in proof.rows],

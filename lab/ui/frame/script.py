@@ -12,7 +12,7 @@ from lab.course.pages import Bench, Experiment, script
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import STEP
 
-# The style sheet of the shell sets the meaning off by a line and space, not by a box.
+# The shell's style sheet separates the meaning from the figure by a line and space, not by a box.
 _MEANING = "meaning"
 _TRIED = "_tried"
 
@@ -20,8 +20,8 @@ _TRIED = "_tried"
 def meaning(text: str) -> None:
     """Say in one or two sentences what the figure above shows: ``text`` is computed from the learner's numbers.
 
-    Each step has only one meaning. The claims in ``text`` come from a function that draws nothing, so that a test can
-    compute them again.
+    A step calls this function only once. The claims in ``text`` come from a function that draws nothing, so that a test
+    can compute them again.
     """
     with st.container(key=_MEANING):
         st.markdown(f"**What this means.** {text}")
@@ -30,7 +30,7 @@ def meaning(text: str) -> None:
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:
     """Offer one change that is worth seeing: ``why`` says what to look for; the button ``label`` makes the ``changes``.
 
-    Each step has only one such offer. If all parameters have the button's values already, nothing is drawn. The change
+    A step makes only one such offer. If all parameters have the button's values already, nothing is drawn. The change
     can be taken back, by :func:`offer_back` and by the browser's Back.
     """
     if all(parameter.chosen() == value for parameter, value in changes.items()):

@@ -40,7 +40,7 @@ def leave() -> None:
 
 
 def shapes(trace: Trace) -> dict[str, str]:
-    """The sizes at each stop, by the stop's name: how many ids, vectors (and their width), maps, neurons, words."""
+    """Return the sizes at each stop, by name: the numbers of ids, vectors (and their width), maps, neurons, words."""
     config, n = trace.model.config, len(trace)
     words = trace.model.weights.vocabulary_head is not None
     return {
@@ -71,7 +71,7 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
 
 
 def _link(lesson: Lesson, now: Selection, *, here: bool) -> dict[str, Any]:
-    """A lesson as the browser needs it, with an address for readers who open the lesson in a new tab."""
+    """Return the data of a lesson for the browser, with an address for readers who open the lesson in a new tab."""
     query = urlencode(selection.link(lesson, now))
     address = f"{lesson.slug}?{query}" if query else lesson.slug
     return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

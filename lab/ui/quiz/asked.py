@@ -1,4 +1,4 @@
-"""The checks on screen: kept with their sentence, so that they stay while the learner looks around."""
+"""The checks on screen, which are kept with their sentence, so that they stay while the learner looks around."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Figures = Mapping[str, Callable[[], Figure]]
 
 
 def hashed(*texts: object) -> str:
-    """A short name for these texts, used in a widget's key."""
+    """Return a short name for these texts, for use in a widget's key."""
     return hashlib.sha256("\n".join(map(str, texts)).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def fingerprint(question: Question) -> str:
-    """A hash of prompt, options, answer and explanations: two questions that agree in these have the same numbers."""
+    """Return a hash of prompt, options, answer and explanations; questions with equal hashes have equal numbers."""
     return hashed(question.prompt, *question.options)
 
 
@@ -30,9 +30,9 @@ def fingerprint(question: Question) -> str:
 class Asked:
     """The checks of a lesson as they were asked, and the selection that they were asked about.
 
-    ``number`` counts how often the learner wanted new checks; ``seen`` are the wordings on screen so far. ``run`` is
-    :func:`lab.ui.selection.what_runs` at the time of asking, ``link`` the whole selection, ``of`` the layer and head.
-    ``done``: the learner wants new checks.
+    ``number`` counts how often the learner wanted new checks; ``seen`` are the wordings that were on screen so far.
+    ``run`` is :func:`lab.ui.selection.what_runs` at the time of asking, ``link`` the whole selection, ``of`` the layer
+    and head. ``done``: the learner wants new checks.
     """
 
     questions: tuple[Question, ...]

@@ -64,13 +64,16 @@ def list_of(lesson: str) -> str:
 
 
 def stored(name: str) -> Asked | None:
-    """The questions that this session asked under ``name``; None if there are none, or others are to be shown now."""
+    """Return the questions that this session asked under ``name``.
+
+    Returns None if there are none, or if new questions are due.
+    """
     kept, shown = st.session_state.get(f"_asked.{name}"), progress().shown.get(name)
     return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
 
 
 def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = "") -> Asked | None:
-    """Return the questions on screen before a reload; ``again`` asks them again if it can, otherwise None.
+    """Return the questions on screen before a reload; ``again`` returns them if it can ask them again, otherwise None.
 
     ``text`` is the same as in :func:`draw_checks`.
     """
@@ -95,14 +98,14 @@ def ask_about(lesson: str, link: Mapping[str, str]) -> None:
 
 
 def _ask_new(lesson: str) -> None:
-    """Ask other questions next time, also from earlier lessons."""
+    """Ask other questions next time, including other questions from earlier lessons."""
     for name in (list_of(lesson), f"{lesson}.earlier"):
         if (kept := stored(name)) is not None:
             st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
 def _offer_new(lesson: str, kept: Asked, fresh: bool) -> None:
-    """Say what the questions are about; if there are others, draw the button for new questions."""
+    """Say what the questions are about; if there are more questions, draw the button for new questions."""
     if not kept.questions:
         return
     changed = (
@@ -116,7 +119,7 @@ def _offer_new(lesson: str, kept: Asked, fresh: bool) -> None:
 
 
 def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
-    """The frame of one check; its figure, if any, is below the check, because twelve maps need the whole width."""
+    """Draw the frame of one check; a figure is drawn below the check, because twelve maps need the whole width."""
     frame = st.container(border=True)
     if question.id not in kept.figures:
         return frame
@@ -152,14 +155,14 @@ def _uncover(name: str, shown: bool) -> None:
 def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str, keys: str = "_check") -> None:
     """Draw a check of the list ``name``: its options, the feedback to the answers, and its hint or explanation.
 
-    The keys of its widgets begin with ``keys``.
+    The keys of the check's widgets begin with ``keys``.
     """
     st.markdown(f"**{number}.** {question.prompt}")
     key = f"{keys}.{name}.{kept.number}.{question.id}.{fingerprint(question)}"
     remember(progress().asked(lesson, counted_as(question)))
     tries = _tries(name, question)
     if tries and st.session_state.get(key) is None:
-        st.session_state[key] = tries[-1]  # restored from the browser's storage
+        st.session_state[key] = tries[-1]  # the answer was restored from the browser's storage
     answer = partial(_answer, key, name, lesson, question, kept.link)
     choice = choose(question, key=key, persist_state="session", on_change=answer)
     if choice is None:
@@ -182,12 +185,12 @@ def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str
 
 
 def counted_as(question: Question) -> str:
-    """The name of a check in the learner's progress."""
+    """Return the name of a check in the learner's progress."""
     return f"{TOY}{question.id}" if parameters.MODE.chosen() == parameters.TOY else question.id
 
 
 def _tries(name: str, question: Question) -> tuple[int, ...]:
-    """The options of a question that were tried, each once, in their order."""
+    """Return the options of a question that were tried, each once, in their order."""
     shown = progress().shown.get(name)
     tried = () if shown is None else shown.tries.get(fingerprint(question), ())
     return tuple(each for each in tried if each < len(question.options))

@@ -1,4 +1,4 @@
-"""Two questions before a lesson and two of the same kinds after it, which measure what a learner gained.
+"""Two questions before a lesson and two similar questions after the lesson, which measure what a learner gained.
 
 Learners may skip both tests, and nothing on the page waits for an answer. The first test does not say what is right, so
 that the second test measures what was learned in between.
@@ -50,7 +50,7 @@ def offer_after(lesson: Lesson, ask: Returning) -> None:
     taken = progress().tests.get(lesson.id)
     both = None if taken is None else _tests(lesson, ask)
     if taken is None or both is None or {question.id for question in both[1].questions} != set(taken.before):
-        return  # not asked before the lesson, or asked by a version of the lab with other questions
+        return  # the test was not asked before the lesson, or a version of the lab with other questions asked it
     with st.container(border=True):
         st.markdown("**Before and after.**")
         if taken.after is None:
@@ -87,7 +87,8 @@ def _tests(lesson: Lesson, _ask: Returning) -> tuple[LessonTest, LessonTest] | N
 
 
 def both_tests(lesson: Lesson, ask: Returning) -> tuple[LessonTest, LessonTest] | None:
-    """Both tests of a lesson, the same for everybody, as they are about the model that each visit begins with.
+    """Return both tests of a lesson, which are the same for everybody, because they are about the model with which
+    visits begin.
 
     If possible, no question is one of those that the lesson's checks ask about its own text.
     """
@@ -130,7 +131,7 @@ def _take(lesson: Lesson, test: LessonTest, when: str) -> None:
 
 
 def _about(lesson: Lesson, test: LessonTest) -> str:
-    """The sentence and the place in the model that a test is about."""
+    """Return the sentence and the place in the model that a test is about."""
     trace = test.spot.trace
     texts = " and ".join(quoted(text) for text in (trace.text, trace.pair) if text)
     head = f", {place(test.spot.layer, test.spot.head)} of {trace.model.id}" * ("head" in lesson.parameters)

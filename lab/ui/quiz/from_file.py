@@ -1,4 +1,4 @@
-"""A progress file from another computer: the browser reads it, so that the server need take no uploads."""
+"""A progress file from another computer, which the browser reads, so that the server does not have to take uploads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def chosen_file() -> object:
 
 
 def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
-    """Add a file of ``size`` bytes to this session's progress; return messages. Large files come without their text."""
+    """Add a file of ``size`` bytes to this session's progress; return messages.
+
+    The browser reports large files without their text.
+    """
     try:
         check_size(size)
         loaded, notes = read(data)

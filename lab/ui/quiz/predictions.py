@@ -21,7 +21,7 @@ _PLACE = "_question_place"
 
 @dataclass
 class _Revealed:
-    """The answers that a class was shown: by run (sentence and model), the wordings of the revealed questions.
+    """The wordings of the questions whose answers a class was shown, by run (sentence and model).
 
     Within a run, a question's wording changes with the head or the token on screen.
     """
@@ -110,7 +110,7 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
 
 
 def _step(lesson: str) -> str:
-    """The step on screen, as the progress names it; the step of a toy has another name."""
+    """Return the name of the step on screen in the learner's progress; the step of a toy has a name of its own."""
     return f"{_toy()}{lesson}/{parameters.STEP.chosen()}"
 
 
@@ -146,7 +146,7 @@ def _commit(name: str, step: str, asked: str, choice: int | None) -> None:
 
 
 def _set_asking(name: str, asked: str) -> None:
-    """Note that the question with this wording is asked beside its figure; "" notes that none is."""
+    """Note that the question with this wording is asked beside its figure; "" notes that no question is."""
     st.session_state[f"{name}.asking"] = asked
 
 

@@ -1,4 +1,4 @@
-"""A question on the screen, and the progress of this session."""
+"""The parts of a question on the screen, and the progress of this session."""
 
 from __future__ import annotations
 

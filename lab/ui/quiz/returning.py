@@ -51,6 +51,6 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
 
 
 def _seen(name: str) -> tuple[str, ...]:
-    """The wordings of the questions in a list that were on screen so far."""
+    """Return the wordings of the questions in a list that were on screen so far."""
     shown = progress().shown.get(name)
     return () if shown is None else shown.seen

@@ -1,4 +1,4 @@
-"""A lesson's question, put to the class."""
+"""Put a lesson's question to the class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.
 
 
 def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE) -> Posed:
-    """A lesson's question as a room keeps it; ``of`` says what the question is about, ``link`` shows its answer.
+    """Return a lesson's question in the form that a room keeps; ``of`` says what the question is about, ``link`` leads
+    to the view that shows the answer.
 
     ``kind`` is one of :func:`kinds`.
     """
@@ -32,7 +33,7 @@ def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kin
 
 
 def kinds(question: Question) -> tuple[Kind, ...]:
-    """The kinds of answer that a class can give: always an option, also a number or a place if the question has one."""
+    """Return the kinds of answer that a class can give: an option, and a number or a place if the question has one."""
     more = {Kind.NUMBER: question.number, Kind.PLACE: question.place}
     return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 

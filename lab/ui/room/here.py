@@ -17,12 +17,12 @@ AWAY = "The room does not respond. The page tries again by itself."
 
 
 def code_here() -> str:
-    """The code of the room that this visit is in; empty if the visit is in no room, or the link has no code."""
+    """Return the code of the room that this visit is in; empty if the visit is in no room, or the link has no code."""
     return read_code(parameters.ROOM.chosen()) or ""
 
 
 def state_here() -> State | None:
-    """The state of this visit's room; None if the visit is in no room, or the database cannot be reached."""
+    """Return the state of this visit's room; None if the visit is in no room, or the database cannot be reached."""
     code = code_here()
     if not code:
         return None
@@ -37,5 +37,5 @@ def state_here() -> State | None:
 
 
 def pause(state: State | None) -> float:
-    """Seconds between two looks at a room; few if there are people in the room."""
+    """Return the seconds between two looks at a room; the time is short if there are people in the room."""
     return 2.0 if state is None or state.people else 10.0

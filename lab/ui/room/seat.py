@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 KEY = "seat"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
-_LONGEST, _MOST_ROOMS = 100, 100  # characters of a browser's report, and rooms that it may report
+_LONGEST, _MOST_ROOMS = 100, 100  # the most characters of a browser's report, and the most rooms in it
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ def told(code: str) -> ToldSeat | None:
 
 
 def sit(code: str) -> str:
-    """Let this visit into the room ``code``, once; returns its seat, whatever the browser reports later.
+    """Let this visit into the room ``code`` once, and return its seat, which later reports of the browser do not
+    change.
 
     Raises RoomError, Unreachable.
     """
@@ -47,12 +48,12 @@ def sit(code: str) -> str:
 
 
 def stand_up(code: str) -> None:
-    """Take this visit out of the room ``code``; it can come in again, as somebody new."""
+    """Take this visit out of the room ``code``; it can enter the room again, as a new participant."""
     st.session_state.get(_SEATS, {}).pop(code, None)
 
 
 def visit() -> str:
-    """The server's secret name for this visit; each connection to the server is a separate visit."""
+    """Return the server's secret name for this visit; each connection to the server is a separate visit."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
 
@@ -63,7 +64,7 @@ def keep_key(code: str, key: str) -> None:
 
 
 def key_of(code: str) -> str:
-    """The teacher's key of the room ``code``; empty for a visit without a key."""
+    """Return the teacher's key of the room ``code``; empty for a visit without a key."""
     found = st.session_state.get(_KEYS, {}).get(code, "")
     return found if isinstance(found, str) else ""
 

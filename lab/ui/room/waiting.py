@@ -1,4 +1,4 @@
-"""The rest of the lab while a room asks a question: no page gives the answer away to participants."""
+"""The notice that replaces all other pages while a room asks a question, so that no page gives the answer away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def waits() -> bool:
     """Return whether a notice takes the place of the page, because this visit is in a room that asks a question.
 
     The notice checks the room by itself, and the page returns when the answer is revealed. The teacher sees every page.
-    The notice stays until the browser has reported whether it belongs to the teacher.
+    The notice stays until the browser has reported whether the visit is the teacher's.
     """
     code = code_here()
     if not code or key_of(code):

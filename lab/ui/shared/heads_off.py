@@ -1,4 +1,5 @@
-"""Heads switched off: the question to the model, and whether memory and time suffice to try all heads."""
+"""Heads switched off: the question to the model, and whether memory and time suffice to switch off all heads in
+turn."""
 
 from __future__ import annotations
 
@@ -17,17 +18,18 @@ from lab.ui.parameters import MEAN, MODE, OFF, TOY
 from lab.ui.shared.one_head import OneHead, show_sentence
 from lab.ui.shared.prediction import PredictionView, cannot_predict, look
 
-_OFFERED = 5  # words that the learner can choose to follow
+_OFFERED = 5  # the number of words among which the learner can choose the word to follow
 _A_CHANCE = 20  # up to this rank, the text's own word is followed without being chosen
 # Upper limit for the numbers in the vectors of all runs together; 160 MB.
 _NUMBERS = 40_000_000
-# Multiplications that run without a button, and how many a core of a small server does per second.
+# The most multiplications that run without a button, and the multiplications per second of a core of a small server.
 _UNASKED, _A_SECOND = 3e10, 5e9
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The run with heads off: a trace, the head chosen (from 0), the place asked about and the word followed there.
+    """The choices of a step with heads off: a trace, the chosen head (from 0), the place asked about and the word
+    followed there.
 
     Place and word are None for a model that predicts no words. ``drawing`` is the place of the figure, above the
     controls.
@@ -103,7 +105,7 @@ def _asking(trace: Trace, *, first: bool) -> str:
 
 
 def _followed(asked: PredictionView) -> Candidate:
-    """The word whose probability is tracked: the text's if the model gives it a chance, otherwise the model's best."""
+    """Let the learner choose the word to track: at first the text's own word if its rank is high, else the best."""
     offered = {each.token_id: each for each in asked.best(_OFFERED)}
     truth = asked.truth
     start = 0
@@ -133,7 +135,7 @@ def may_run(now: Scene) -> bool:
 def asked_for(work: float, unasked: float, told: str, name: str) -> bool:
     """Return whether ``work``, in multiplications, may run: it is short, or somebody has asked for it.
 
-    If not, draw ``told`` with the time that the work takes, and a button that asks for it. ``name`` identifies the
+    If not, draw ``told`` with the time that the work takes, and a button that starts the work. ``name`` identifies the
     work.
     """
     key = f"_each.{name}"

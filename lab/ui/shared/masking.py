@@ -1,4 +1,4 @@
-"""The hidden words and the place asked about: their controls, and their values in the URL.
+"""The controls for the hidden words and for the place asked about, and the values of both in the URL.
 
 In the URL, they are ``masked=3.7`` ("none" if nothing is hidden) and ``place=7``, with tokens counted from 1. The
 meaning of these values depends on the text, so the module reads, mends and writes them back on every run.
@@ -31,12 +31,13 @@ _READ = "Click a word to ask what comes after it."
 
 
 def label(trace: Trace, place: int) -> str:
-    """A token with its number from 1, which tells equal tokens apart. Plain text, not Markdown."""
+    """Return a token with its number from 1, which tells equal tokens apart. Plain text, not Markdown."""
     return f"{place + 1} · \u2068{visible(word_of(trace.model.tokenizer, trace.token_ids[place]))}\u2069"
 
 
 def chosen_places(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
-    """The places (from 0) that the learner hides, moved to this text; the lab's own choice if the learner made none.
+    """The places (from 0) that the learner hides, moved to this text; the lab's own choice if the learner has not
+    chosen.
 
     A word stays hidden wherever it is in the new text, so an edited sentence keeps its hidden words; a sentence without
     these words starts afresh.
@@ -77,13 +78,14 @@ def _found(before: Sequence[str] | None, tokens: Sequence[str], place: int) -> i
 
 
 def written(places: Sequence[int]) -> str:
-    """Places (from 0) as the URL writes them."""
+    """Write places (from 0) in the form that they have in the URL."""
     return ".".join(str(place + 1) for place in places) or NONE
 
 
 @dataclass(frozen=True)
 class Blanks:
-    """The blanks of a text: the places that the learner chose, the hidden, the maskable, and the one asked about.
+    """The blanks of a text: the places that the learner chose, that are hidden, that can be hidden, and the place asked
+    about.
 
     Places count from 0.
     """
@@ -115,13 +117,13 @@ def _click(blanks: Blanks, place: int) -> None:
 
 
 def show_read(trace: Trace, place: int) -> None:
-    """Draw the sentence up to ``place``: this is all that a model reads when it predicts the token that follows."""
+    """Draw the sentence up to ``place``: a model reads only this part when it predicts the next token."""
     row = replace(sentence(trace, place), read=place + 1, hint=_READ)
     show_row(row, lambda place, _: PLACE.set(place + 1))
 
 
 def asked_place(places: Sequence[int], default: int) -> int:
-    """The place (from 0) that is asked about, which is one of ``places``."""
+    """Return the place (from 0) that is asked about, which is one of ``places``."""
     asked = PLACE.chosen() - 1
     if asked in places:
         return asked
@@ -139,6 +141,6 @@ def reading(trace: Trace, asked: int, until: int | None = None) -> str:
         word = word_of(trace.model.tokenizer, trace.token_ids[place])
         shown = f"\u2068{escaped(visible(word.removeprefix('␣') or word))}\u2069"
         parts.append(f":blue-background[**{shown}**]" if place == asked else shown)
-        # Byte-level tokens carry their own spaces.
+        # Byte-level tokens contain the spaces between words.
         parts[-1] = f" {parts[-1]}" if word.startswith("␣") or not spaced else parts[-1]
     return "".join(parts) + (" …" if stop < last else "")

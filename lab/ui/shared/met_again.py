@@ -11,7 +11,7 @@ from lab.models.interventions import Head
 from lab.models.loading import LoadedModel
 from lab.ui import parameters, selection
 
-_JOB = "nsubj:dependent"  # the head finds, from a verb, the verb's subject
+_JOB = "nsubj:dependent"  # the job: from a verb, the head finds the verb's subject
 _LESSON, _STEP = "head-specialization", "grammar"
 
 
@@ -36,7 +36,7 @@ def met_again(model: LoadedModel, head: Head) -> None:
 
 
 def _take(head: Head) -> None:
-    """Choose the head on every page."""
+    """Choose this head for every page."""
     parameters.LAYER.set(head[0] + 1)
     parameters.HEAD.set(head[1] + 1)
     parameters.STEP.set(lesson_of(_LESSON).step(_STEP).name)

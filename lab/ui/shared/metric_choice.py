@@ -14,22 +14,22 @@ LESSON = "attention-metrics"
 
 
 def found(trace: Trace) -> Metrics:
-    """The metrics of every head at the chosen τ."""
+    """Return the metrics of every head at the chosen τ."""
     return trace_metrics(trace, threshold())
 
 
 def uniform(trace: Trace) -> Metrics:
-    """The metrics of a head without preference on the same number of tokens."""
+    """Return the metrics of a head without preference on the same number of tokens."""
     return metrics_by_chance(trace, threshold())
 
 
 def threshold() -> float:
-    """The threshold τ, from the control below the metric that uses τ, or from the link."""
+    """Return the threshold τ, from the control below the metric that uses τ, or from the link."""
     return float(TAU.chosen())
 
 
 def rows_of(corrected: bool) -> dict[str, tuple[Metric, bool]]:
-    """The metrics of a table, by name, each with whether it is corrected.
+    """Return the metrics of a table by name, each with a flag for corrected.
 
     The raw metrics include corrected spread, too, because the lesson speaks of shares of the largest entropy.
     """
@@ -61,7 +61,7 @@ def choose_metric() -> Metric:
 
 
 def no_choice(values: Values) -> bool:
-    """Return whether there are no values to show; if so, say why."""
+    """Return whether there are no values to show; if there are none, say why."""
     if np.isfinite(values).all():
         return False
     st.info(

@@ -51,7 +51,7 @@ class OneHead(OneLayer):
         return attention.place(self.layer.index, self.head)
 
     def figure(self, of: Callable[[Trace, int, int, int, int], F]) -> partial[F]:
-        """The call that makes a figure: ``of`` with this run, layer, head, query and key."""
+        """Return the call that makes a figure: ``of`` with this run, layer, head, query and key."""
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
@@ -83,7 +83,7 @@ def draw_map(view: OneHead, traced: Trace, title: str, key: str, *, clickable: b
 
 
 def show_map(view: OneHead) -> None:
-    """Draw the whole head: who attends to whom. A click chooses another pair."""
+    """Draw the whole head: which token attends to which token. A click chooses another pair."""
     clicked = draw_map(view, view.trace, f"Attention weights, {view.place}", "attention-map", clickable=True)
     if clicked is not None and clicked != st.session_state.get("_clicked"):
         st.session_state["_clicked"] = clicked

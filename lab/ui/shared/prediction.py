@@ -1,4 +1,4 @@
-"""A text with hidden words, or its beginning, and the place at which the model predicts."""
+"""A text with hidden words, or the beginning of a text, and the place at which the model predicts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PredictionView:
 
 
 def cannot_predict(model: LoadedModel) -> str | None:
-    """The reason why a model predicts no words, in a sentence, or None if it predicts them."""
+    """Return the reason why a model predicts no words, in a sentence, or None if the model predicts words."""
     name = quoted(model.id)
     if FAMILIES[model.config.family].decoder is None:
         return (
@@ -81,7 +81,10 @@ def cannot_predict(model: LoadedModel) -> str | None:
 
 
 def look(page: OpenPage, plain: Trace) -> PredictionView | None:
-    """Draw the sentence, in which clicks hide words or choose a place; return the view; None if nothing is hidden."""
+    """Draw the sentence, in which clicks hide words or choose a place.
+
+    Return the view, or None if no word is hidden.
+    """
     if plain.model.config.causal:
         return _look_ahead(page, plain)
     mask_id = (mask_of(plain.model.tokenizer) or ("", -1))[1]

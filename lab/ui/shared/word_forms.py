@@ -54,7 +54,7 @@ def show_word_forms(
         WATCH.set(0)
     at = chosen if 0 <= chosen < len(trace) else watched
     cuts = _cuts(trace, at)
-    for message in selection.take_notes():  # a click redraws only this part of the page, and its notes with it
+    for message in selection.take_notes():  # a click redraws only this part of the page, so the notes are here, too
         st.warning(message, icon=":material/info:")
     lenses = _lenses(trace, at)
     lens = READ_WITH.chosen() if READ_WITH.chosen() in lenses else (lenses[-1] if lenses else "")
@@ -62,7 +62,7 @@ def show_word_forms(
     chart = kept(trace, (word_forms, at, str(cuts), lens), call)
     doors = {part: _told(lesson) for part, lesson in _LESSONS.items() if lesson != here}
     hint = page.hint if at == watched and not cuts else ""
-    said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page's own control names the lens
+    said = lens if choose_lens or lens != READ_WITH.chosen() else ""  # the page has its own control for the lens
     offered = lenses if choose_lens else ()
     sent = chart.payload(replace(page, doors=doors, hint=hint, lenses=offered, lens=said))
     mount("word_forms", sent, key, states=["act"], on_change=partial(_act, key, trace, at))
@@ -75,7 +75,7 @@ def show_word_forms(
 
 
 def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
-    """The lenses that can read a token, the plain lens last; none if the model predicts no words.
+    """Return the lenses that can read a token, the plain lens last; none if the model predicts no words.
 
     A BERT's fitted lens was fitted at hidden words; at a visible word, the plain lens reads more.
     """
@@ -126,10 +126,10 @@ def _act(key: str, trace: Trace, watched: int) -> None:
 
 
 def cuts_after(reported: object, cuts: Cuts) -> Cuts:
-    """The cuts after a click.
+    """Return the cuts after a click.
 
-    Anybody may have written the report in ``reported``; a report without meaning changes nothing. The token numbers are
-    checked when the cuts are read.
+    Anybody may have written the report in ``reported``; a report without meaning does not change the cuts. The token
+    numbers are checked when the cuts are read.
     """
     match reported:
         case [str(), "token", int(token)]:

@@ -46,7 +46,10 @@ def heads(weights: str) -> None:
 
 
 def cut(chosen: int) -> int:
-    """The number of heads into which the random toy is cut; says so if ``chosen`` does not divide its width."""
+    """Return the number of heads into which the random toy is cut.
+
+    Say so if ``chosen`` does not divide the toy's width.
+    """
     width = TOY_HEADS.most  # at most one head for each dimension
     cuts = divisors(width)
     nearest = max(each for each in cuts if each <= chosen)

@@ -1,4 +1,5 @@
-"""Toys that learn while somebody watches: one per core at a time, each trained only once for all sessions."""
+"""Toys that learn while somebody watches: one toy per core at a time, and each is trained only once for all
+sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ _lock = threading.Lock()
 
 
 def finished_run(plan: Plan) -> TrainingRun | None:
-    """The whole training of this plan, if the server has done it for any visit and still keeps it; otherwise None."""
+    """Return the whole training of this plan, if the server has done it for any visit and still keeps it.
+
+    Returns None otherwise.
+    """
     with _lock:
         return _finished.get(plan)
 
@@ -73,7 +77,7 @@ def _stages(plan: Plan) -> Generator[TrainingRun]:
 
 
 def _keep(where: OrderedDict[Plan, Kept], plan: Plan, what: Kept, most: int) -> None:
-    """Keep ``what`` for this plan; if there are more than ``most``, drop the oldest."""
+    """Keep ``what`` for this plan; if more than ``most`` are kept, drop the oldest."""
     with _lock:
         where[plan] = what
         while len(where) > most:

@@ -54,7 +54,10 @@ def toy_trace(page: OpenPage) -> Trace:
 
 
 def say_trained(purpose: str, plan: Plan, *, trains: bool = True) -> None:
-    """Say which toy it is: before training, stopped, or trained. ``trains``: the page has the training step."""
+    """Say which toy is on screen: before training, stopped during training, or trained.
+
+    ``trains``: the page has the training step.
+    """
     run, task = toy_runs.run_of(plan), plan.what
     kind = "rule" if task.hides else "task"
     if run is None or run.latest.step == 0:

@@ -1,4 +1,4 @@
-"""The toy a learner trains: the training that the sidebar asks for, and the trainings of this session so far."""
+"""The toy that a learner trains: the training that the sidebar describes, and the trainings of this session so far."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _ASKED = "_train_asked"
 
 
 def sentences(chosen: Selection) -> ToyData:
-    """The sentences of letters that the sidebar's settings make."""
+    """Return the sentences of letters that the sidebar's settings make."""
     return runs.toy_data(chosen[TOY_VOCABULARY], chosen[TOY_LENGTH], chosen[TOY_COUNT], chosen[TOY_SEED])
 
 
 def texts(chosen: Selection) -> tuple[str, ...]:
-    """The sentences of letters, as the model reads them."""
+    """Return the sentences of letters, as the model reads them."""
     return tuple(as_text(each) for each in sentences(chosen).sentences)
 
 
 def sentence(chosen: Selection) -> tuple[int, ...]:
-    """The sentence to look at: the learner's own letters or, without letters, the chosen synthetic sentence."""
+    """Return the sentence to look at: the learner's own letters or, without letters, the chosen synthetic sentence."""
     if chosen[TOY_OWN].strip():
         try:
             return typed(chosen[TOY_OWN], chosen[TOY_VOCABULARY], chosen[TOY_LENGTH])
@@ -62,7 +62,7 @@ def sentence(chosen: Selection) -> tuple[int, ...]:
 
 
 def plan(chosen: Selection) -> Plan:
-    """The training that the sidebar asks for."""
+    """Return the training that the sidebar describes."""
     from lab.toy.training import Plan
 
     task = task_named(chosen[TOY_TASK])
@@ -71,18 +71,18 @@ def plan(chosen: Selection) -> Plan:
 
 
 def ruled(chosen: Selection) -> ToyData:
-    """The sentences of the rule that the sidebar names."""
+    """Return the sentences of the rule that the sidebar names."""
     return runs.ruled_data(chosen[TOY_RULE], chosen[TOY_SEED])
 
 
 def ruled_sentence(chosen: Selection) -> tuple[int, ...]:
-    """The chosen sentence out of :func:`ruled`."""
+    """Return the chosen sentence of :func:`ruled`."""
     every = ruled(chosen).sentences
     return every[min(chosen[TOY_SENTENCE], len(every)) - 1]
 
 
 def blank_plan(chosen: Selection) -> Plan:
-    """The training of the toy that learns to fill the blank."""
+    """Return the training of the toy that learns to fill the blank."""
     from lab.toy.training import Plan
 
     rule, heads = rule_named(chosen[TOY_RULE]), chosen[TOY_TRAINED_HEADS]
@@ -90,7 +90,7 @@ def blank_plan(chosen: Selection) -> Plan:
 
 
 def run_of(wanted: Plan) -> TrainingRun | None:
-    """The training that this session ran by the plan ``wanted``, finished or stopped; None if there is none."""
+    """Return the training that this session ran by the plan ``wanted``, finished or stopped; None if there is none."""
     trained: dict[Plan, TrainingRun] = st.session_state.get(_RUNS, {})
     return trained.get(wanted)
 
@@ -105,7 +105,7 @@ def remember(run: TrainingRun) -> None:
 
 
 def toy(wanted: Plan) -> LoadedModel:
-    """The toy as this session has trained it, or as it is before training."""
+    """Return the toy as this session has trained it, or as it is before training."""
     run = run_of(wanted)
     return runs.untrained_toy(wanted) if run is None else run.latest.model
 

@@ -37,7 +37,10 @@ class LiveTraining:
     asked: bool = field(default_factory=toy_runs.training_asked)
 
     def train_if_asked(self) -> TrainingRun | None:
-        """If asked, train and rerun the page, even if the step begins with a question; otherwise return the run."""
+        """If the learner asked for it, train and rerun the page, even if the step begins with a question.
+
+        Otherwise return the run.
+        """
         run = toy_runs.run_of(self.plan)
         if self.asked and (run is None or not run.latest.finished):
             with self.place:
@@ -79,7 +82,7 @@ class LiveTraining:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    """A figure for a drawing that is replaced before anybody could ask for its table."""
+    """Return a figure for a drawing that is replaced before anybody could ask for its table."""
     return {"data": figure.data, "spec": larger_chart(dict(figure.spec)), "width": figure.width, "alt": figure.alt}
 
 
@@ -94,7 +97,7 @@ def show_curves(run: TrainingRun) -> None:
 
 
 def _accuracy(run: TrainingRun) -> Figure:
-    """The chart of right answers by step, with the score of always giving the commonest answer for comparison."""
+    """Draw the share of right answers by step, and for comparison the score of always giving the commonest answer."""
     steps, _, accuracies = zip(*run.curve, strict=True)
     commonest = chance(run.plan)
     series = {"This toy": accuracies, "Commonest answer": [commonest] * len(steps)}

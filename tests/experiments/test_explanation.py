@@ -58,12 +58,12 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     assert [verdict.split("**")[1] for verdict in verdicts] == [row.judged.verdict.value for row in found.rows]
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
     assert f"{line['low']:.2f} to {line['high']:.2f}" in full
-    assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"attention reaches {twin}" in full
+    assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"the ρ of attention is {twin}" in full
     yardstick = meanings.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
     assert f"agree most ({off.max():.2f})" in yardstick and f"agree least ({off.min():.2f})" in yardstick
     for row in found.rows:
-        told = f"leads {CLAIMS[row.claim].second} by {row.effect:.2f}; in the twin it is {row.twin:.2f}".replace(
+        told = f"leads {CLAIMS[row.claim].second} by {row.effect:.2f}; in the twin, the lead is {row.twin:.2f}".replace(
             "-", "−"
         )
         assert (told in full.replace("-", "−")) == (row.judged.verdict is Verdict.ALSO_UNTRAINED)

@@ -37,7 +37,7 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     for verdict, count in table["verdict"].value_counts().items():
         assert f"**{verdict}** in {count}" in told
     also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
-    assert f"the same heads are better again in {len(also)} of {len(clear)}." in said
+    assert f"the same heads are again better in {len(also)} of {len(clear)}." in said
     assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
     full = meanings.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])

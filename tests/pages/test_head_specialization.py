@@ -92,7 +92,7 @@ def test_toys_have_patterns_but_no_parts_of_speech(weights: str) -> None:
     go(at, "seven-metrics")
     assert "is **" in words(unfold(go(at, "named-patterns"), "_own_scores"))
     read(go(at, "many-sentences"))
-    assert "heads have another name here" in words(at)
+    assert "heads have a different name here" in words(at)
     radios = [radio for radio in go(at, "check").radio if str(radio.key).startswith("_check.")]
     assert len(radios) >= 2
 

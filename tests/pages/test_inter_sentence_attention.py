@@ -115,7 +115,7 @@ def test_an_old_link_to_the_step_direction_leads_to_the_matrix() -> None:
 def test_a_pair_is_compared_with_one_segment() -> None:
     at = visit(PAGE, text="The children went to the park.", pair="They played until it was dark.")
     go(at, "pair-or-not")
-    assert "1 special token more between the texts, and another segment vector" in words(at)
+    assert "1 more special token between the texts, and another segment vector" in words(at)
 
 
 def test_the_map_is_of_shares_and_other_measures_are_behind_a_click() -> None:

@@ -163,7 +163,7 @@ def test_the_lens_reads_what_their_head_reads(name: str, read_with: str) -> None
     places = range(7, 11)
     best = [word_of(model.tokenizer, int(row[place].argmax())) for row in rows for place in places]
     assert cells(at) == [word if word else "(empty)" for word in best]
-    assert "best probabilities of the two are the same." in words(at)
+    assert "best probabilities of this row and of the output are the same." in words(at)
     at.segmented_control(key="lens").set_value("Rank of the true one").run()
     truths = [ids[place + 1] if model.config.causal and place + 1 < len(ids) else ids[place] for place in places]
     known = [not model.config.causal or place + 1 < len(ids) for place in places]

@@ -70,7 +70,9 @@ def test_the_first_layer_has_one_layer_norm(offer: Offer) -> None:
     first.session_state["_normalized"] = True
     first.run()
     assert list(first.segmented_control(key="norm").options) == ["before the feed-forward network"]
-    assert "This first layer has none before attention" in words(reveal(visit(page, step="order", layer="1", **asked)))
+    assert "This first layer has no LayerNorm before attention" in words(
+        reveal(visit(page, step="order", layer="1", **asked))
+    )
     assert "This first layer" not in words(reveal(visit(page, step="order", layer="2", **asked)))
 
 

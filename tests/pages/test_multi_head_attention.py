@@ -179,7 +179,7 @@ def test_the_heads_shown_add_up() -> None:
     at = visit(PAGE, step="add-up", text=TEXT, layer="3")
     added = head_sum(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(2))
     assert added.difference < 1e-5
-    assert f"{added.difference:.1e}, in numbers of up to {np.abs(added.output).max():.3g}" in words(at)
+    assert f"as large as {np.abs(added.output).max():.3g} and differ by at most {added.difference:.1e}" in words(at)
     at.session_state["_joined"] = True
     at.run()
     table = next(frame.value for frame in at.dataframe if "part" in frame.value)

@@ -23,7 +23,7 @@ ASKS = (
     open_question(
         "random",
         "Remove the head that looks for the token that came next last time. Then remove other heads instead, up to "
-        f"{DRAWS}, one at a time. How many of these other heads does the model need at least as much?",
+        f"{DRAWS}, one at a time. How many of these other heads turn out to be at least as important?",
         ("none", "up to half", "more than half"),
     ),
     open_question(
@@ -47,7 +47,7 @@ def answers(found: CopyingTest) -> dict[str, Right]:
     if (place := position(found)) is not None:
         repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
         option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
-        why = f"the head gives {fresh:.2f} of its attention to that place, against {repeated:.2f} in repeated text."
+        why = f"the head gives {fresh:.2f} of its attention to that place, and {repeated:.2f} in repeated text."
         given["position"] = (2 - option, why)
     return given
 
@@ -72,7 +72,7 @@ def meaning_of(found: CopyingTest, model_id: str) -> str:
     if both is None or found.source is None:
         return said
     rise = float((both.second - found.plain.second).mean())
-    return f"{said} Without its helper as well, {head_name(found.source)}, the loss rises by {signed(rise)}."
+    return f"{said} If its helper, {head_name(found.source)}, is taken away as well, the loss rises by {signed(rise)}."
 
 
 def _random_rise(found: CopyingTest, ablation: str) -> float:
@@ -101,9 +101,9 @@ def _bounded(found: CopyingTest) -> str:
         return said
     names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
     return (
-        f"{said} A head that writes 0 costs more than that here: {names}. Part of this cost has nothing to do with "
-        "copying: the layers above get a vector that they never got in training. The mean disturbs them less, and the "
-        "verdict uses the smaller effect."
+        f"{said} Here, a head that writes 0 costs even more: {names}. Part of this cost has nothing to do with "
+        "copying: the layers above get a vector unlike those in training. The mean disturbs them less, and the verdict "
+        "uses the smaller effect."
     )
 
 
@@ -115,7 +115,7 @@ def _by_position(found: CopyingTest) -> str:
     repeated, fresh = place.repeated.mean(), place.fresh.mean()
     said = (
         f"In random text without a repetition, head {_name(found.best)} gives {fresh:.2f} of its attention to the "
-        f"token at that distance, against {repeated:.2f} in repeated text"
+        f"token at that distance, and {repeated:.2f} in repeated text"
     )
     return f"{said}: it looks for the token, not for the distance." if repeated > 2 * fresh else f"{said}."
 
@@ -157,11 +157,11 @@ def _together(found: CopyingTest) -> list[str]:
     low, high = mean_interval(more).tolist()
     side = between((low, high), (-_STAYS, _STAYS))
     if side == 1:
-        return [f"{away} changes next to nothing: {_name(source)} helps through {one.name}."]
+        return [f"{away} hardly changes the loss: {_name(source)} helps by way of {one.name}."]
     if max(one.second.mean(), both.second.mean()) >= found.alike:
         return [
-            f"{away} says nothing about copying: the model then copies no better than one that gives every token the "
-            "same probability."
+            f"{away} tells us nothing about copying: the model then copies no better than a model that gives every "
+            "token the same probability."
         ]
     if side == 2:
         return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does more than help {one.name}."]
@@ -176,8 +176,8 @@ def _copies(found: CopyingTest, model_id: str) -> str:
         return f"**{name} does not copy:** its loss is {second:.1f} in the second copy and {first:.1f} in the first."
     if second >= alike:
         return (
-            f"**{name} copies next to nothing:** its loss in the second copy is {second:.1f}, no lower than the loss "
-            f"of a model that gives every token the same probability, {alike:.1f}."
+            f"**{name} copies almost nothing:** its loss in the second copy is {second:.1f}, no lower than the loss of "
+            f"a model that gives every token the same probability, {alike:.1f}."
         )
     share = (alike - second) / alike
     how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
@@ -237,4 +237,4 @@ def bias_of(found: CopyingTest) -> str:
     said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
     if on_a > on_b:
         return f"{said}. The difference is selection bias: the best of many heads is partly lucky."
-    return f"{said}: choosing the best head shows no visible bias."
+    return f"{said}: there is no visible bias from choosing the best head."

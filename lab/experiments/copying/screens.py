@@ -73,7 +73,7 @@ def show(page: ExperimentPage) -> Trace | None:
         return None
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and some "
+            f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and a few "
             "minutes for GPT-2."
         )
         _run(model, "Run the experiment")
@@ -93,15 +93,15 @@ def method(model: LoadedModel) -> str:
         "that it gives to the token that came after the current one last time; its **previous-token score** is the "
         "mean weight that it gives to the token before. On half **A** of the texts two heads are chosen: the **best "
         "induction head**, with the highest induction score, and the earlier head whose removal lowers that score "
-        "most. On half **B** each of the two is taken away, then both: a head that is taken away writes 0, or its mean "
-        "over the text. The controls are the other heads, each taken away alone, and other pairs of heads; if there "
-        f"are more than {DRAWS}, {DRAWS} are drawn at random.\n\n"
+        "most. On half **B** each of the two heads is taken away, then both: a head that is taken away writes 0, or "
+        "its mean over the text. The controls are the other heads, each taken away alone, and other pairs of heads; if "
+        f"there are more than {DRAWS}, {DRAWS} are drawn at random.\n\n"
         f"{meanings.what_a_loss_is(model.config.vocabulary)}"
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "The model rereads the texts without each earlier head, then without the chosen heads and random heads."
+    help = "The model reads the texts again without each earlier head, then without the chosen heads and random heads."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -134,7 +134,7 @@ def _result(model: LoadedModel, found: CopyingTest) -> None:
     show_rule(
         "The effect is the rise of the loss minus the rise without random heads. Heads are taken away in two ways: the "
         "smaller effect counts, and the loss must clearly rise in both ways. The paper reports no such figure, so an "
-        f"effect of {BOUND} nats counts."
+        f"effect must be at least {BOUND} nats."
     )
     with st.expander("Every head’s scores", icon=":material/table_rows:"):
         scores = score_frame(found)

@@ -97,9 +97,9 @@ def show(model: LoadedModel, found: CopyingTest) -> Trace | None:
     head = found.best
     name = found.rows[0].name
     st.markdown(
-        f"Here are {WORDS} words and beginnings of words in random order, given twice. For each token of the second "
-        f"copy, the table shows where head {name} looks most, how much attention it gives to the token that came next "
-        "last time, and the loss of the next token with and without the head."
+        f"Here are {WORDS} words and beginnings of words in random order, and then the same ones again. The table has "
+        f"a row for each token of the second copy: where head {name} looks most, how much attention it gives to the "
+        "token that came next last time, and the loss of the next token with and without the head."
     )
     here = places(trace, head)
     right = sum(place.most == place.sought for place in here)

@@ -39,7 +39,8 @@ ASKS = (
     ),
     open_question(
         "best",
-        "Which order is most like the order by blanking? (A gradient says how fast the answer changes with a word.)",
+        "Which of these orders is most similar to the order by blanking? (A gradient says how fast the answer changes "
+        "with a word.)",
         tuple(_ORDERS.values()),
     ),
 )
@@ -73,7 +74,7 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
     """Say how well attention and the plainest baselines agree with leave-one-out, and whether nearness does better."""
     attention, average, near = (float(_last(found, name).mean()) for name in (ATTENTION, AVERAGE, NEAR))
     said = (
-        f"In {escaped(model_id)}, the order by attention of the last layer and the order by blanking have a ρ of "
+        f"In {escaped(model_id)}, the order by attention in the last layer and the order by blanking have a ρ of "
         f"**{signed(attention)}**; with attention averaged over all layers, ρ is {signed(average)}."
     )
     how = "does better" if near > attention else "reaches"
@@ -133,13 +134,14 @@ def _beside_twin(found: ExplanationTest) -> str:
     twin = found.twin.rho[ATTENTION][:, -1]
     low, high = mean_interval(_last(found, ATTENTION) - twin).tolist()
     clear = "clearly less than" if low > 0 else "clearly more than" if high < 0 else "not clearly different from"
-    said = f"In the untrained twin, attention reaches {signed(twin.mean())}, {clear} the trained model’s ρ."
+    said = f"In the untrained twin, the ρ of attention is {signed(twin.mean())}, {clear} the trained model’s ρ."
     for row in found.rows:
         if row.judged.verdict is Verdict.ALSO_UNTRAINED:
             claim = CLAIMS[row.claim]
             said += (
                 f" {claim.first[0].upper()}{claim.first[1:]}, leads {claim.second} by {signed(row.effect)}; in the "
-                f"twin it is {signed(row.twin)}, and the difference is not clear. So training may not be the cause."
+                f"twin, the lead is {signed(row.twin)}, which is not clearly different. So training may not be the "
+                "cause."
             )
     return said
 

@@ -103,15 +103,15 @@ def show_order(model: LoadedModel, found: ExplanationTest, number: int) -> Trace
         trace = ask_order(model, asked, open=False)
         show_table(as_frame(token_names(model, asked), one, picked))
         st.caption(
-            f"**{LEFT_OUT.capitalize()}**: by how much ln P of the expected word falls without the token. The table is "
+            f"**{LEFT_OUT.capitalize()}**: how much ln P of the expected word falls without the token. The table is "
             "ordered by the size of this change, whether it is a fall or a rise. Methods with layers use the last "
             "layer."
         )
         ranked = sorted(each, key=lambda pair: -np.nan_to_num(pair[1]))
         said = ", ".join(f"{name} {signed(rho)}" for name, rho in ranked)
         st.markdown(
-            f"On this one text, the agreement ρ of each order with leave-one-out is: {said}. One text decides nothing; "
-            f"the figure shows means over {len(found.texts)} texts."
+            f"On this one text, the orders agree with leave-one-out as follows (ρ): {said}. A single text proves "
+            f"nothing; the figure shows means over {len(found.texts)} texts."
         )
     return trace
 
@@ -122,7 +122,7 @@ def found_by(picked: Sequence[int], sizes: Values) -> str:
     most = set(np.argsort(-sizes, kind="stable")[:count].tolist())
     hits = len(most & set(picked))
     return (
-        f"**{hits} of your {count} tokens** are among the {count} that matter most to the model; guessing finds "
+        f"**{hits} of your {count} tokens** are among the {count} that matter most to the model; a random guess finds "
         f"{count * count / len(sizes):.1f} on average."
     )
 

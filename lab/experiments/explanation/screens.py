@@ -81,8 +81,8 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. This takes two minutes for a small model and far longer "
-            "for a large one."
+            f"{escaped(model.id)} has not been measured yet. The measurement takes two minutes for a small model and "
+            "far longer for a large one."
         )
         _run(model, "Run the experiment")
         return None
@@ -122,13 +122,13 @@ def method(model: LoadedModel) -> str:
         "(‖Σ α·f(x)‖, the vectors that attention adds), **rollout** (attention followed from layer to layer), "
         f"**gradient × input**, and **integrated gradients** ({STEPS} steps from a text of blanks). Gradients count by "
         "their size. Two orders are compared by **Spearman’s ρ**, text by text: 1 means the same order, 0 nothing in "
-        "common, −1 the reverse order. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. "
-        "Nothing is chosen by its result, so all texts count."
+        "common, −1 the reverse order. **Kendall’s τ**, which Jain & Wallace use, says the same on another scale. We "
+        "choose nothing by its result, so all texts count."
     )
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = f"The lab explains {TEXTS} predictions by every method, and the untrained twin’s predictions, too."
+    help = f"The lab explains {TEXTS} predictions with every method, and then the untrained twin’s predictions."
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -136,7 +136,7 @@ def _result(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(layer_chart, model), "explanation-layers")
     st.caption(
         "**Leave-one-out** blanks one token at a time. **ρ** is 1 if a method gives the same order, and 0 if the two "
-        "orders have nothing in common. A method without layers is drawn as a level line."
+        "orders have nothing in common. A method without layers is drawn as a horizontal line."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
@@ -179,8 +179,8 @@ def _agreement(model: LoadedModel, found: ExplanationTest) -> None:
     draw(partial(agreement_chart, model), "explanation-agreement")
     st.markdown(meanings.yardstick_of(found))
     st.caption(
-        "Neely et al. 2022 find that on transformers no two methods agree strongly. So a rank correlation alone cannot "
-        "show that a method is wrong; leave-one-out is only one more method, and it misses what two tokens say "
+        "Neely et al. 2022 find that for transformers, no two methods agree strongly. So a rank correlation alone "
+        "cannot show that a method is wrong; leave-one-out is only one more method, and it misses what two tokens say "
         "together."
     )
 
@@ -197,7 +197,8 @@ def _rule() -> None:
     )
     show_rule(
         "The effect is the difference between the two means, text by text. Abnar & Zuidema’s figure is a mean over the "
-        "upper half of their layers. Nobody published a comparable figure for the other two claims, so a difference of "
-        f"{BOUND} counts. Jain & Wallace measured LSTM classifiers, so their figures are not comparable. Their tasks "
-        f"disagree, too: Kendall’s τ of gradients minus the τ of attention is {jain}."
+        "upper half of their layers. Nobody published a comparable figure for the other two claims, so a difference "
+        f"must be at least {BOUND}. Jain & Wallace measured LSTM classifiers, so their figures are not "
+        "comparable. Their tasks also disagree with each other: Kendall’s τ of gradients minus the τ of attention is "
+        f"{jain}."
     )

@@ -136,13 +136,13 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
         return f"In none of {len(testable)} relations is a head of {name} clearly better than the best rule."
     said = (
         f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best rule and "
-        f"any head before training. {_farthest(max(held, key=gain))}"
+        f"than any head before training. {_farthest(max(held, key=gain))}"
     )
     if not found.elsewhere:
         return said
     there = {row.relation: row.judged.verdict for row in found.elsewhere}
     also = sum(there.get(row.relation) in HOLDS for row in held)
-    return f"{said} In texts on which nothing was chosen, the same heads are better again in {also} of {len(held)}."
+    return f"{said} In texts not used for choosing, the same heads are again better in {also} of {len(held)}."
 
 
 def _farthest(row: RelationRow) -> str:
@@ -158,7 +158,7 @@ def verdict_of(found: GrammarTest) -> str:
     """Count the relations by verdict, the most frequent first."""
     counts = Counter(row.judged.verdict.value for row in found.rows)
     told = [f"**{verdict}** in {count}" for verdict, count in counts.most_common()]
-    return f"Compared with the paper’s effect, relation by relation: {', '.join(told)}."
+    return f"The verdicts, compared with the paper’s effect: {', '.join(told)}."
 
 
 def in_full(found: GrammarTest, model_id: str) -> str:
@@ -179,7 +179,7 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
     if smaller:
         these = "all of these relations" if len(smaller) == len(held) else f"{len(smaller)} of these relations"
         found.append(
-            "The verdict uses the **lift**: how much of the way from the best fixed distance to 100% the head goes. In "
+            "The verdict uses the **lift**: how far the head gets on the way from the best fixed distance to 100%. In "
             f"{these} the lift is clearly smaller than in the paper."
         )
     return found
@@ -229,5 +229,5 @@ def _bias(rows: Sequence[RelationRow]) -> str:
         )
     return (
         f"On average, the heads score {100 * -bias:.1f} points less on half A, where they were chosen, than on half B: "
-        "choosing the best heads shows no visible bias here."
+        "there is no visible bias here from choosing the best heads."
     )

@@ -57,14 +57,14 @@ def show(page: ExperimentPage) -> Trace | None:
     found = replication.known(model)
     if found is None:
         st.markdown(
-            f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and some "
+            f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and a few "
             "minutes for BERT base."
         )
         _run(model, "Run the experiment")
         return None
     if not found.rows:
         st.info(
-            f"{escaped(model.id)} cannot read any of these sentences whole, so the claim cannot be tested on it.",
+            f"{escaped(model.id)} cannot read any of these sentences in full, so the claim cannot be tested on it.",
             icon=":material/info:",
         )
         return None
@@ -82,7 +82,7 @@ def method(model: LoadedModel) -> str:
         "head names the word that it attends to most; special tokens and the word itself do not count. The rule always "
         "names the word at one distance: the distance that is right most often. For each relation the best head is "
         f"chosen on half **A** ({a} sentences) and measured on half **B** ({b} sentences of other documents). Then the "
-        f"same head reads {len(gum().sentences):,} sentences of UD English **GUM**, on which nothing was chosen."
+        f"same head reads {len(gum().sentences):,} sentences of UD English **GUM**, which were not used for choosing."
     )
     if model.config.causal:
         told += (
@@ -121,7 +121,7 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     with st.expander("The same heads on GUM", icon=":material/table_rows:"):
         show_table(as_frame(found, gum=True), _columns_of("EWT"), long_texts=True)
     show_rule(
-        "The effect is the **lift**: how much of the way from the best fixed distance to 100 % the head goes. Its "
+        "The effect is the **lift**: how far the head gets on the way from the best fixed distance to 100 %. Its "
         "interval comes from a bootstrap over documents."
     )
     _mapping()
@@ -145,7 +145,7 @@ def _columns() -> None:
 def _mapping() -> None:
     with st.expander("From the paper’s relations to these", icon=":material/compare_arrows:"):
         st.markdown(
-            "The paper uses Stanford Dependencies of the Penn Treebank. This table lists the relations that have a "
+            "The paper uses the Stanford Dependencies of the Penn Treebank. This table lists the relations that have a "
             "counterpart here, and the relations without one:"
         )
         rows = [(each.name, each.relation, each.note) for each in CLARK]

@@ -49,7 +49,7 @@ RULES = (
     f"The papers report no figure on this scale. So an effect counts if it is at least {100 * BOUNDS[NEEDED]:.0f} "
     f"points of accuracy, a gain if it is at least {100 * BOUNDS[HURTS]:.0f} points, and a share if it is at least a "
     "tenth above one half. We compare with the untrained twin for the two claims about what one head costs or gains. "
-    "The claims about heads that go for free are not compared with it: the twin guesses, so it has nothing to lose."
+    "We do not compare the claims about heads that go for free with the twin: it guesses, so it has nothing to lose."
 )
 
 
@@ -59,8 +59,8 @@ def asks(config: ModelConfig) -> tuple[Question, ...]:
     return (
         open_question(
             "clear",
-            f"We take away each of the {count} heads, one at a time. For how many heads does the model’s preference "
-            "for the right form clearly change?",
+            f"We take away each of the {count} heads, one at a time. How many of these removals clearly change the "
+            "model’s preference for the right form?",
             _QUARTERS,
         ),
         open_question(
@@ -223,8 +223,8 @@ def by_template(found: NeededTest) -> str:
         return "The mean over all templates hides no head that a single template needs."
     count = "one head costs" if len(hidden) == 1 else f"{len(hidden)} heads cost"
     return (
-        f"The mean over all templates hides something: {count} some template {POINTS} or more, but less than that on "
-        f"average: {', '.join(map(name_of, hidden))}."
+        f"The mean over all templates hides something: {count} {POINTS} or more in some template, but less than that "
+        f"on average: {', '.join(map(name_of, hidden))}."
     )
 
 
@@ -247,7 +247,7 @@ def bias_of(found: NeededTest) -> str:
     said = "; ".join(told)
     if flattered:
         return (
-            f"{said[0].upper()}{said[1:]}. If the number on A is larger, that is **selection bias**: a head is partly "
-            "chosen for its luck."
+            f"{said[0].upper()}{said[1:]}. If the number on A is larger, that is **selection bias**: a head is chosen "
+            "partly because it was lucky."
         )
-    return f"{said[0].upper()}{said[1:]}: choosing the heads shows no visible bias."
+    return f"{said[0].upper()}{said[1:]}: there is no visible bias from choosing the heads."

@@ -206,8 +206,8 @@ def _together(model: LoadedModel) -> None:
     st.caption(
         "On half B. **I_h**, the gradient importance, says how much the loss of the good form changes with a factor "
         "before the head; it is measured on A and divided by the norm of these numbers in the layer. **Greedily**: at "
-        f"each step, the heads whose loss costs least on {SAMPLE} pairs of A are removed, and the rest is measured "
-        f"again. **At random**: the mean over {RANDOM_ORDERS} random orders."
+        f"each step, the heads whose removal costs least on {SAMPLE} pairs of A are removed, and the other heads are "
+        f"measured again. **At random**: the mean over {RANDOM_ORDERS} random orders."
     )
 
 

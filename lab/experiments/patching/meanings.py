@@ -42,13 +42,13 @@ def asks(layers: int) -> tuple[Question, ...]:
     return (
         open_question(
             "crossing",
-            "The subject’s vector recovers much of the way, and so does the vector at the place where the model "
-            "answers. From which layer on does that place recover more?",
+            "Patching the subject’s vector recovers much of the difference, and so does patching the vector at the "
+            "place of the answer. From which layer on does that place recover more?",
             tuple(spans),
         ),
         open_question(
             "head",
-            "Now we patch only the output of one head at one token. How much of the way does the best head recover?",
+            "Now we patch only one head’s output at one token. How much of the difference does the best head recover?",
             ("less than 10 %", "10 to 30 %", "30 to 60 %", "more than 60 %"),
         ),
     )
@@ -102,8 +102,8 @@ def meaning_of(found: PatchingTest, model_id: str) -> str:
         )
     else:
         said = (
-            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} on "
-            f"the asked token’s vector does ({asked:.0%}, against {subject:.0%})."
+            f"Up to layer {crossing - 1} of {name} the subject’s vector alone recovers more; from layer {crossing} on, "
+            f"the asked token’s vector does ({asked:.0%} against {subject:.0%})."
         )
     return (
         f"{said} Attention in layer {relay.layer + 1} brings the number to the asked token: alone it recovers "

@@ -77,7 +77,7 @@ def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
     found = own_known(model, two)
     if found is None:
         key = (EXPERIMENT, model_hash(model), two.clean.token_ids, two.corrupt.token_ids, two.place, two.good, two.bad)
-        help = "The lab patches every part of every layer at every token, both ways. This takes a few seconds."
+        help = "The lab patches every part of every layer at every token, in both directions. This takes a few seconds."
         offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
         return
     part, way = PATCH.chosen(), PATCH_WAY.chosen()

@@ -48,8 +48,8 @@ def show(model: LoadedModel, found: PatchingTest) -> Trace | None:
     pairs = found.half(1)
     held = sum(map(as_claimed, pairs))
     st.markdown(
-        f"In {held} of the {len(pairs)} pairs of B the subject’s vector recovers more in early layers, and the asked "
-        "token’s vector recovers more from some layer before the last one on."
+        f"In {held} of the {len(pairs)} pairs of B the subject’s vector recovers more in early layers; then, from some "
+        "layer before the last one on, the asked token’s vector recovers more."
     )
     kinds = {
         title: [row for row in pairs if as_claimed(row) == right]

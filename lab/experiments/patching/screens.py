@@ -116,7 +116,10 @@ def method(_: LoadedModel) -> str:
 
 
 def _run(model: LoadedModel, label: str) -> None:
-    help = "The lab patches every part at every token in every pair, both ways; for the twin, in half of the pairs."
+    help = (
+        "The lab patches every part at every token in every pair, in both directions; for the twin, it does so in half "
+        "of the pairs."
+    )
     offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
 
 
@@ -141,8 +144,8 @@ def _result(model: LoadedModel, found: PatchingTest) -> None:
     with st.expander("Attention, and the network above it", icon=":material/alt_route:"):
         show_table(relay_frame(found), _RELAYS)
         st.caption(
-            "The attention output of one layer is patched at the asked token, while a network above it still writes "
-            "there what it wrote in the unpatched run. Attention and these networks are partners: comparing what each "
+            "We patch the attention output of one layer at the asked token, but make a network above it write there "
+            "what it wrote in the unpatched run. Attention and these networks are partners: comparing what each "
             "recovers alone would treat them as rivals."
         )
     with st.expander("All claims in numbers", icon=":material/table_rows:"):
@@ -194,8 +197,8 @@ def _rule() -> None:
 
 def _gradients(model: LoadedModel, found: PatchingTest) -> None:
     st.markdown(
-        "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference of the two runs, "
-        "estimates every patch at once. It replaces the real layers above by a straight line."
+        "**Attribution patching** (Nanda 2023): the gradient in the corrupt run, times the difference between the two "
+        "runs, estimates all patches at once. It replaces the real layers above by a straight line."
     )
     draw(partial(template_estimates, model, PATCH.chosen()), "template-estimates")
     show_table(estimate_frame(found), _ESTIMATES)

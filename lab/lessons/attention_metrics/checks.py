@@ -58,7 +58,7 @@ def one_word_more(keys: float, largest: float) -> Question | None:
     outcomes = {"At fewer words": True, "At more words": False, "At the same number of words": False}
     prompt = (
         f"A row looks at {keys:.1f} words, in effect, and its largest weight is {largest:.2f}. Now this weight grows, "
-        "and all others shrink alike. At how many words does the row look then?"
+        "and all other weights shrink alike. At how many words does the row look then?"
     )
     return which_holds("one-word-more", prompt, why, outcomes, mixed=True)
 
@@ -68,9 +68,8 @@ def goes_together(rho: float, band: float) -> Question | None:
     if math.isnan(rho) or abs(abs(rho) - band) < MARGIN:
         return None
     told = (
-        f"The rank correlation of the two numbers is {signed(rho)}: 1 is the same order of heads, −1 the opposite "
-        f"order. "
-        f"Even shuffled numbers often reach {band:.2f}."
+        f"The rank correlation of the two numbers is {signed(rho)}: 1 means the same order of heads, −1 the opposite "
+        f"order. Even shuffled numbers often reach {band:.2f}."
     )
     outcomes = (
         ("The more a head parks, the less changes without it", rho < -band),
@@ -148,7 +147,7 @@ def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
             ),
             Option(
                 f"In most rows, the largest weight is above {largest:.1f}",
-                f"No weight is above {largest:.2f}: it is the largest of all.",
+                f"No weight is above {largest:.2f}: this is the largest of all weights.",
             ),
         ],
     )

@@ -72,7 +72,7 @@ def same_as_before(metric: Metric, corrected: bool) -> str:
     """Say that spread is the measure of the lesson's first step on another scale; "" for another metric."""
     if metric.id != "spread" or not corrected:
         return ""
-    return " It is the entropy of the first step, scaled: 0 if each row looks at one token, 1 if at all alike."
+    return " It is the entropy of the first step, scaled: 0 if each row looks at one token, 1 if at all tokens alike."
 
 
 def least_alike(trace: Trace, layer: int, head: int) -> int | None:
@@ -131,7 +131,7 @@ def stands_out(every: Metrics, head: Head) -> str:
         if names:
             places.append(f"{f'the {side}' if best == 1 else f'number {best} from the {side}'} by {listed(names)}")
     other = (
-        " By the other metrics, this head is not so near to an end."
+        " By the other metrics, this head is farther from the extremes."
         if any(rank > best for rank, _, _ in ranked)
         else ""
     )
@@ -155,7 +155,7 @@ def parked(trace: Trace, place: int | None, word: int | None, to_mean: bool = Fa
         return compared(trace, place, word, to_mean)
     if abs(rho) <= band:
         return (
-            "Parking does not tell what the model loses without a head: over all heads, the two numbers are hardly "
+            "Parking does not tell you what the model loses without a head: over all heads, the two numbers are hardly "
             f"related{_inside(rho, band, *within_layers(trace, place, word, to_mean))}. {_one_text(word)}"
         )
     way = "less" if rho < 0 else "more"
@@ -213,7 +213,8 @@ def parked_in_full(trace: Trace, place: int | None, word: int | None, to_mean: b
     if math.isnan(mean):
         return told
     own = f"{'−' * (mean < 0)}{beside(abs(mean), limit)}"
-    return f"{told} Inside a layer it is {own} on average, and shuffled it would stay below {beside(limit, abs(mean))}."
+    shuffled = beside(limit, abs(mean))
+    return f"{told} Within a layer, it is {own} on average; with shuffled numbers, it would stay below {shuffled}."
 
 
 def within_layers(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> tuple[float, float]:

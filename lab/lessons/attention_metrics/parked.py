@@ -28,7 +28,7 @@ def show_parked(view: OneHead) -> Trace:
     """Show, for each head, how much attention it parks and how much changes without it."""
     st.markdown(
         f"The **parked share** of a head is the share of its attention that words give to {resting_place(view.trace)}. "
-        "Compare this share with the change that taking the head away makes, as in lesson 4."
+        "Compare this share with how much changes when the head is taken away, as in lesson 4."
     )
     now = scene(view, first=False)
     if keep_others(now.trace) is None:
@@ -49,7 +49,7 @@ def _show(now: Scene) -> None:
     draw(partial(parked_and_worth, now.trace, *at, place, word, now.to_mean), "parked-and-worth")
     parked_here = int(np.count_nonzero(parked_share(now.trace) > PARKED))
     st.caption(
-        f"A point is a head. Right of the dashed line ({PARKED:.2f}) it parks, here {parked_here or 'none'} of "
+        f"Each point is a head. Heads right of the dashed line ({PARKED:.2f}) park: here, {parked_here or 'none'} of "
         f"{parked_share(now.trace).size}. The higher the point, the larger the change without the head."
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))

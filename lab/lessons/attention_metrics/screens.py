@@ -67,7 +67,7 @@ def _try_another_word(view: OneHead, keys: Values) -> None:
         return
     widest, narrowest = (int(find(words, key=lambda at: float(keys[at]))) for find in (max, min))
     other, what = (narrowest, "fewest") if view.query == widest else (widest, "most")
-    why = f"Of your text’s tokens, {view.token(other)} looks at the {what}."
+    why = f"In your text, {view.token(other)} looks at the {what} tokens."
     try_this(why, f"Look from {view.trace.labels[other]}", {TOKEN: other + 1})
 
 
@@ -139,7 +139,7 @@ def show_six(view: OneHead) -> None:
     shown = (metric.id, view.layer.index, view.head, corrected, threshold())
     draw(partial(figures.all_heads, view.trace, *shown), ALL_HEADS, clickable=True)
     st.caption(
-        f"A row is a layer, a column a head: {config.layers} × {config.heads}. Click one to choose it."
+        f"Each row is a layer, and each column is a head: {config.layers} × {config.heads}. Click one to choose it."
         f"{meanings.same_as_before(metric, corrected)}"
     )
     meaning(meanings.sorted_heads(values, metric, float(uniform(view.trace).values(metric.id, corrected)[0])))

@@ -66,8 +66,8 @@ def moved_together(pairs: Values, query: str, key: str) -> Question | None:
     places = ((0, 2), (5, 7), (0, 7))
     values = [float(pairs[pair]) for pair in places]
     why = (
-        f"At positions 0 and 2 the cosine is {values[0]:.3f}, at 5 and 7 it is {values[1]:.3f}: they are 2 apart each "
-        f"time. At 0 and 7, which are 7 apart, it is {values[2]:.3f}."
+        f"At positions 0 and 2 the cosine is {values[0]:.3f}, at 5 and 7 it is {values[1]:.3f}: both pairs are 2 "
+        f"apart. At 0 and 7, which are 7 apart, it is {values[2]:.3f}."
     )
     options = (
         Option("It stays the same", why, correct=abs(values[1] - values[0]) < MARGIN),

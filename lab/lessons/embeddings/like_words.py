@@ -120,8 +120,8 @@ def show_two_meanings(view: EmbeddingView) -> None:
         _compare(uses, None if chosen == _OWN else same_meaning(uses[0], known[chosen]), texts)
     count = len(texts) or len(bundled_sentences())
     st.caption(
-        f"The bars are words from {count} short texts. Each word is compared at every place where it occurs, and its "
-        "highest cosine is shown. The dashed line is the mean over all words."
+        f"Each bar shows a word from {count} short texts. Each word is compared at every place where it occurs, and "
+        "its highest cosine is shown. The dashed line is the mean over all words."
     )
     _offer(chosen, list(known))
     code(cosine_by_state)

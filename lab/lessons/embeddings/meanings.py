@@ -155,7 +155,7 @@ def reordered(trace: Trace, order: Order) -> str:
     if not without.follows:
         return (
             f"Even without positions, {name} notices the new order: the outputs do not simply move with their tokens. "
-            "If its mask is taken away as well, the outputs do so."
+            "If its mask is taken away as well, they do."
         )
     told = (
         f"Without positions, **every output moves with its token**, so {name} cannot tell this order from the "
@@ -215,7 +215,8 @@ def turned(trace: Trace, tokens: tuple[int, int], count: int, base: float) -> st
     others = " and ".join(f"up to **{signed(apart[way])}** with {TITLES[way]}" for way in apart if way != "rotary")
     return (
         "Turned vectors know only how far apart their tokens are: at each distance, the cosine of the two words is the "
-        f"same everywhere, up to rounding (**{apart['rotary']:.0e}**). At the same distance it varies by {others}."
+        f"same everywhere, up to rounding (**{apart['rotary']:.0e}**). At the same distance, the cosine varies by "
+        f"{others}."
     )
 
 
@@ -234,7 +235,8 @@ def summed(worked: WorkedDimension, dimension: int) -> str:
     most, *rest = sorted(worked.summands, key=lambda name: -abs(worked.summands[name]))
     told = [f"{_SOURCES[name]} gives {_three(worked.summands[name])}" for name in rest]
     return (
-        f"In dimension {dimension + 1}, {_SOURCES[most]} gives most: {_three(worked.summands[most])}; {_listed(told)}."
+        f"In dimension {dimension + 1}, {_SOURCES[most]} contributes most: {_three(worked.summands[most])}; "
+        f"{_listed(told)}."
     )
 
 

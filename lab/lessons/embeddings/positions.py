@@ -34,7 +34,7 @@ def show_tables(view: EmbeddingView) -> None:
     """Show how similar the vectors of two places are; behind clicks, the vectors and the formula of sinusoids."""
     length, width, base = settings()
     own = (
-        f"{view.model} has **learned** a vector for each place, as BERT has."
+        f"{view.model} has **learned** a vector for each place, as BERT did."
         if view.learned
         else f"{view.model} adds no vector for the place. (The step **Rotary** shows what it does instead.)"
     )

@@ -91,6 +91,6 @@ def _compare(view: EmbeddingView, count: int, base: float) -> None:
     draw(partial(rotary_figures.by_offset, view.trace, *tokens, count, base), "cosines-by-offset")
     meaning(meanings.turned(view.trace, tokens, count, base))
     st.caption(
-        "The figures use the words’ own vectors in place of query and key, which lesson 3 makes of them. Before "
+        "The figures use the words’ own vectors in place of query and key, which lesson 3 makes from them. Before "
         "sinusoids are added, a word’s vector is multiplied by √d (Vaswani et al. 2017, §3.4)."
     )

@@ -54,5 +54,5 @@ def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChang
     if movement.follows is not None:
         before, after = movement.follows
         label, rise = "The second sentence follows the first", f"{after - before:+.3f}"
-        help_ = f"The model’s next-sentence prediction. With the true segments it is {before:.3f}."
+        help_ = f"The model’s next-sentence prediction. With the true segments, the probability is {before:.3f}."
         st.metric(label, f"{after:.3f}", rise, border=True, delta_color="off", help=help_)

@@ -70,7 +70,7 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
     own = ", a word of the sum itself" if found.ids[best] in found.summands else ""
     said = f"Of {len(found.ids):,} words, the nearest to the sum is {told(best)}{own}."
     if own and others:
-        said += f" Without the words of the sum it is {told(others[0])}."
+        said += f" Without the words of the sum, the nearest word is {told(others[0])}."
     if len(ids) < 4 or ids[3] in found.summands:
         return said
     rank = found.rank(ids[3])
@@ -79,7 +79,7 @@ def meaning(model: LoadedModel, words: tuple[str, ...]) -> str:
     verdict = "the sum helps" if rank < least else "the sum does not help"
     return (
         f"{said} Among the other words, {quoted(words[3])} is number {rank:,}. Among the words nearest to "
-        f"{quoted(word)} alone it is number {least:,}, so here {verdict}."
+        f"{quoted(word)} alone, it is number {least:,}, so here {verdict}."
     )
 
 

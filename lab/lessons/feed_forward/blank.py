@@ -46,7 +46,10 @@ def show_blank(view: FeedForwardView) -> Trace | None:
 def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     found, best = neurons_off(trace, place, view.layer.index), best_word(trace, place)
     word = quoted(word_of(trace.model.tokenizer, best))
-    st.markdown(f"The model says {word} ({meanings.probability(found[0].before)}). Which neuron does it need for that?")
+    st.markdown(
+        f"The model says {word} ({meanings.probability(found[0].before)}). Which neuron does the model need "
+        "for this answer?"
+    )
     if not predict(LESSON, blank_checks.how_many_turn(found, best, word)):
         return
     # A neuron whose sum is below 0 says little about the tokens that it responds to.
@@ -88,7 +91,7 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
     tokens = ["" if survey is None else " · ".join(strongest_tokens(view, survey, each.neuron)) for each in shown]
     rows = [(each.neuron + 1, told, each.activation, each.change) for each, told in zip(shown, tokens, strict=True)]
     st.markdown(
-        "These tokens from the short texts of the step before excite the neurons most. Do not look for a pattern in "
+        "These tokens from the short texts of the previous step excite the neurons most. Do not look for a pattern in "
         f"every row: not every neuron has a name.{_BELOW * any(each.activation < 0 for each in shown)}"
     )
     numbers = dict.fromkeys(_COLUMNS[2:], "%.3f")

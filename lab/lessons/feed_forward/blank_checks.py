@@ -27,8 +27,8 @@ def how_many_turn(found: Sequence[NeuronOff], best: int, word: str) -> Question:
         for (text, thought), right in zip(thoughts.items(), holds, strict=True)
     ]
     prompt = (
-        f"Take away the {len(found)} neurons that add most at the blank in this layer, one at a time. How many of them "
-        f"make the model say another word than {word}?"
+        f"Take away the {len(found)} neurons that add most at the blank in this layer, one at a time. How many of "
+        f"these removals make the model say a word other than {word}?"
     )
     return Question("how-many-turn", prompt, tuple(options))
 
@@ -52,6 +52,6 @@ def another_word(trace: Trace, layer: int, token: int) -> Question | None:
     }
     prompt = (
         f"The feed-forward network of layer {layer + 1} gets a different input vector at {named(trace, token)}; all "
-        "others stay as they are. At which tokens do its activations change?"
+        "other vectors stay as they are. At which tokens do its activations change?"
     )
     return which_holds("another-word", prompt, why, outcomes)

@@ -49,13 +49,13 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
 def fires_there(found: Commonest, neuron: int, token: str) -> Question | None:
     """Ask at how many occurrences of its favourite token a neuron fires; None if the share is near a border."""
     thoughts = (
-        "You thought that the strongest texts are the only ones.",
+        "You thought that the neuron fires only in the strongest texts.",
         "You expected the neuron to need more than this token.",
         "You generalized from the strongest texts. They show where the neuron fires, not where it stays silent.",
     )
     why = f"It is above 0 at {found.hits} of {found.occurs}."
     prompt = (
-        f"The texts have {token} {found.occurs} times. At how many of these is the activation of neuron "
+        f"The texts contain {token} {found.occurs} times. At how many of these places is the activation of neuron "
         f"{neuron + 1:,} above 0?"
     )
     return _banded("fires-there", prompt, found.hits / found.occurs, why, _SOME, thoughts) if found.occurs else None

@@ -30,7 +30,7 @@ _MOST = 0.8
 _NEARLY_ALL = 0.8
 # The names of the sublayers, in the order of the analysis.
 _SUBLAYERS = ("attention", "the feed-forward network")
-# If a neuron is above 0 at a larger share of all tokens, it responds to much of any text.
+# If a neuron is above 0 at a larger share of all tokens, it responds to much of every text.
 _OFTEN = 0.4
 # Changes of a probability: below the first, nothing has changed; from the second on, the neuron matters.
 _UNCHANGED, _MATTERS = 0.0005, 0.01
@@ -48,8 +48,8 @@ def beside_untrained(name: str, trained: Array, untrained: Array | None) -> str:
     low, high = (f"{value:.2f}" for value in (untrained.min(), untrained.max()))
     before = low if low == high else f"{low} to {high}"
     return (
-        f"With random weights, the feed-forward networks of this model add to {name} a vector {before} times as long "
-        f"as the old one. After training it is {after} times as long."
+        f"With random weights, the vectors that the feed-forward networks of this model add to {name} are {before} "
+        f"times as long as the old ones. After training, they are {after} times as long."
     )
 
 
@@ -104,8 +104,8 @@ def about_its_tokens(neuron: int, share: float, base: float, found: Commonest, t
     often = f"above 0 at {share:.1%} of all tokens (the mean over the layer’s neurons is {base:.1%})"
     if share > _OFTEN:
         return (
-            f"Neuron {neuron + 1:,} responds to much of any text, so its {found.strongest} strongest tokens say little "
-            f"about it. It is {often}."
+            f"Neuron {neuron + 1:,} responds to much of every text, so its {found.strongest} strongest tokens say "
+            f"little about it. It is {often}."
         )
     return (
         f"Neuron {neuron + 1:,} has no favourite: of its {found.strongest} strongest tokens, no single one makes up "
@@ -136,7 +136,7 @@ def most_added(trace: Trace) -> str:
     relative = sublayer_changes(trace).relative
     layer, sublayer, token = np.unravel_index(int(relative.argmax()), relative.shape)
     return (
-        f"The largest addition of all cells comes from {_SUBLAYERS[sublayer]}, at {named(trace, int(token))} in layer "
+        f"The largest addition in the map comes from {_SUBLAYERS[sublayer]}, at {named(trace, int(token))} in layer "
         f"{layer + 1}: {relative.max():.1f} times as long as the old vector."
     )
 
@@ -241,7 +241,7 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
         f"product (lesson 9). {', '.join(products)}."
     )
     if aims[most] - aims[least] < SEEN:
-        return f"{told} It does not point at any of the words more than at another.", how
+        return f"{told} It does not point at any of these words more than at the others.", how
     # The gain of each word from the neuron, up to a constant that all words share.
     gains = np.log([max(each.before, _LEAST) / max(each.after, _LEAST) for each in words])
     pairs = [(i, j) for i, j in permutations(range(len(words)), 2) if aims[i] - aims[j] >= SEEN]
@@ -254,8 +254,8 @@ def words_aimed_at(trace: Trace, place: int, layer: int, neuron: int, k: int) ->
         else "Only for a part of them"
     )
     return (
-        f"{told} {verdict}: it points most at {names[most]} and least at {names[least]}, and of two words it helps the "
-        f"one at which it points more in {fit} of {len(pairs)} pairs. The neuron is off at every token, and the layers "
+        f"{told} {verdict}: it points most at {names[most]} and least at {names[least]}, and in {fit} of {len(pairs)} "
+        "pairs of words it helps the word at which it points more. The neuron is off at every token, and the layers "
         "above change what it adds."
     ), how
 
@@ -309,8 +309,8 @@ def normalized(where: str, steps: NormSteps) -> str:
         else f"{between:.2f}, less than √{len(steps.x)}: beside so small a variance, ε counts"
     )
     return (
-        f"The LayerNorm {where} reads a vector of the length {first:.2f}. Before γ it has the length {size}. γ and β "
-        f"then make it {'longer' if last > between else 'shorter'}, {last:.2f}."
+        f"The LayerNorm {where} reads a vector of the length {first:.2f}. Before γ is applied, the vector has the "
+        f"length {size}. γ and β then make it {'longer' if last > between else 'shorter'}, {last:.2f}."
     )
 
 
@@ -325,6 +325,6 @@ def held_back(name: str, hidden: Array, active: Array) -> str:
     held = "Most neurons are held back" if below.mean() > _HALF else "Some neurons are held back"
     others = f", and the other {(~below).sum():,} from {means[2]} to {means[3]}" if len(means) > 2 else ""
     return (
-        f"{held} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function takes "
-        f"these from {means[0]} to {means[1]}{others}."
+        f"{held} at {name}: {below.sum():,} of {len(below):,} have a sum below 0. On average, the function changes "
+        f"these sums from {means[0]} to {means[1]}{others}."
     )

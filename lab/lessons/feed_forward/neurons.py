@@ -35,7 +35,7 @@ _CONTEXT = 60  # characters of a text on either side of a token
 _GEVA = (
     "Geva et al. (2021, §3) showed people the 25 texts that excite a neuron most, for 160 neurons of one language "
     "model with 16 layers. The people found at least one pattern for each neuron, and the patterns cover 65 to 80 % of "
-    "these texts. Nobody asked about the texts further down the list, or about the model here: a pattern that you see "
+    "these texts. The people saw no texts further down the list, and no neurons of this model: a pattern that you see "
     "is your own finding."
 )
 

@@ -69,9 +69,9 @@ def _show_by_layer(view: FeedForwardView) -> None:
         meanings.most_added(view.trace) if measure != CHANGE_COSINE else None,
         meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         meanings.silent_for_words(active_on_words(view.trace)),
-        "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, "
-        "from the last layer to the first. The sum lets a correction pass a sublayer as it is, so deep networks are "
-        "easier to train (He et al. 2016).",
+        "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, from "
+        "the last layer to the first. The sum lets a correction pass a sublayer unchanged, so deep networks are easier "
+        "to train (He et al. 2016).",
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:

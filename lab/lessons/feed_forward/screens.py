@@ -65,7 +65,10 @@ def _other_layer(view: FeedForwardView) -> None:
 def _no_first_norm(view: FeedForwardView) -> str:
     if view.layer.weights.norm_1 is not None:
         return ""
-    return " This first layer has none before attention, because its input comes from the LayerNorm of the embeddings."
+    return (
+        " This first layer has no LayerNorm before attention, because its input comes from the LayerNorm of the "
+        "embeddings."
+    )
 
 
 def show_neurons(view: FeedForwardView) -> None:
@@ -76,7 +79,7 @@ def show_neurons(view: FeedForwardView) -> None:
     name = activation_name(view.config.activation)
     bias = " and a last number, its bias" if view.config.biases else ""
     st.markdown(
-        f"The network has {view.config.ffn_width:,} **neurons**. Each has a learned number for every number of "
+        f"The network has {view.config.ffn_width:,} **neurons**. Each neuron has a learned number for every number of "
         f"{view.name}: it multiplies them pairwise and adds up the products{bias}. A function, **{name}**, turns this "
         f"sum into the neuron’s **activation**. A second matrix turns all activations into {view.config.width:,} "
         "numbers again, which are added to the token’s vector."
@@ -201,7 +204,7 @@ def _largest(view: FeedForwardView) -> str:
     """Name the largest activation of the layer, which is often not at a word, and not among the neurons drawn."""
     values = view.layer.ffn_activation
     token, neuron = divmod(int(values.argmax()), values.shape[1])
-    return f"The largest is {float(values.max()):.2f}: neuron {neuron + 1:,} at {named(view.trace, token)}."
+    return f"The largest activation is {float(values.max()):.2f}: neuron {neuron + 1:,} at {named(view.trace, token)}."
 
 
 def _try_others(view: FeedForwardView, columns: slice) -> None:

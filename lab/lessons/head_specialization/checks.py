@@ -175,7 +175,7 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
     options = (
         Option(
             f"More of its attention goes to {about} than any other head of the layer gives them",
-            f"Its value is {raw[best]:.2f}, the largest of the layer, and the largest is drawn at the rim.",
+            f"Its value is {raw[best]:.2f}, the largest of the layer, and the largest value is drawn at the rim.",
             correct=True,
         ),
         Option(
@@ -225,8 +225,8 @@ def heads_that_decide(before: Sequence[float], off: Values) -> Question | None:
         f"More than {several}": many > several,
     }
     prompt = (
-        f"Take away one of its {total} heads at a time. Without how many of them does the model prefer *was* in most "
-        "of the six sentences?"
+        f"Take away one of its {total} heads at a time. After how many of these removals does the model prefer *was* "
+        "in most of the six sentences?"
     )
     return which_holds("heads-that-decide", prompt, why, outcomes)
 
@@ -286,7 +286,7 @@ def what_shows_need(job: Job | None) -> Question:
             ),
             Option(
                 "Other models have such a head, too",
-                "That would say that training often makes such a head, not that a model needs it.",
+                "That would show that training often makes such a head, not that a model needs it.",
             ),
         ),
     )

@@ -84,7 +84,7 @@ def _flattered(model: LoadedModel, head: Head) -> str:
     said = "The lab chose this head as the best of all heads on the same sentences, so its score is a little too good."
     if model.id != DEFAULT_MODEL or head != look_head(runs.run(model.id, DEFAULT_TEXT, "", Interventions())):
         return said
-    also = "It also does other things: in lesson 3 it looked from *he* at *brother*, and no rule of grammar says so."
+    also = "It also does other things: in lesson 3 it looked from *he* at *brother*, which no rule of grammar asks for."
     return f"{said} {also}"
 
 
@@ -93,7 +93,7 @@ def _measured(view: OneHead) -> tuple[Notable, ...]:
     model = view.trace.model
     if twin_of(model.id) is not None:
         st.info(
-            "Random weights have learned no grammar. Choose the trained ones in the sidebar.", icon=":material/info:"
+            "Random weights have learned no grammar. Choose the trained weights in the sidebar.", icon=":material/info:"
         )
         return ()
     known = runs.head_jobs(model)

@@ -68,8 +68,8 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
         return
     draw(partial(figures.verb_forms, first.trace, *at), _EFFECTS)
     st.caption(
-        f"A line is a sentence. A dot is the model without one of its {off[0].size} heads; the large dot is without "
-        f"{head_name(at)}. Left of the dashed line it prefers *was*."
+        f"Each line is a sentence. Each dot is the model without one of its {off[0].size} heads; the large dot is the "
+        f"model without {head_name(at)}. Left of the dashed line, it prefers *was*."
     )
     meaning(meanings.matters(before, off, at))
     st.caption(

@@ -95,7 +95,7 @@ def _show_names(view: OneHead, found: Surveyed) -> None:
     draw(drawn, AVERAGED, clickable=True)
     changed = int(np.count_nonzero(names != here))
     meaning(
-        f"**{changed} of {names.size}** heads have another name here than on your text alone. "
+        f"**{changed} of {names.size}** heads have a different name here than on your text alone. "
         f"{view.place[0].upper()}{view.place[1:]} is “{checks.pattern_name(str(names[layer, head]))}” on average and "
         f"“{checks.pattern_name(str(here[layer, head]))}” on your text."
     )
@@ -135,12 +135,12 @@ def _changed_by(view: OneHead, values: Values, kept: Values) -> str:
     """Say how the values would change if special tokens took part; ``kept`` has the values with special tokens."""
     if not left_out(view):
         tokens = escaped(aside(view.trace)).capitalize()
-        return f"{tokens} take part, so a head that looks there much has little left for words."
+        return f"{tokens} take part, so a head that gives them much attention has little left for words."
     crossed = (values > 1) != (kept > 1)
     most = np.unravel_index(int(np.abs(values - kept).argmax()), values.shape)
     return (
         f"With {escaped(aside(view.trace))} kept, {int(np.count_nonzero(crossed))} of {values.size} heads would be on "
-        f"the other side of 1; most changes layer {most[0] + 1}, head {most[1] + 1}, from "
+        f"the other side of 1; the largest change is in layer {most[0] + 1}, head {most[1] + 1}: from "
         f"{values[most]:.2f} to {kept[most]:.2f}."
     )
 

@@ -88,8 +88,8 @@ def _say_largest(view: SentencesView) -> str:
     )
     if view.a != view.b and abs(query - key) == 1:
         told += (
-            " The two are neighbours: a head that looks at the token before or after crosses the border between two "
-            "sentences, whatever they say."
+            " The two tokens are neighbours: a head that looks at the token before or after crosses the border between "
+            "two sentences, whatever they say."
         )
     return told
 

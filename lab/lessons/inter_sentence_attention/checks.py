@@ -73,7 +73,8 @@ def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence:
         more = "" if at == most else f", {labels[at]} {weights[at]:.2f}"
         return f"{labels[most]} gets {weights[most]:.2f}{more}."
 
-    prompt = f"For all heads together: which word of {sentence} gets most from {quoted(trace.labels[link.query])}?"
+    looking = quoted(trace.labels[link.query])
+    prompt = f"Over all heads together, which word of {sentence} gets most attention from {looking}?"
     shares = [value / sum(weights) for value in weights]  # the weights are small, because they are means over all heads
     return ranked("word-behind", prompt, shares, lambda at: labels[at], why)
 
@@ -89,7 +90,7 @@ def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
 
     def why(place: int, best: int) -> str:
         more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
-        return f"{values[place]:.3f} of it goes to {names[place]}{more}."
+        return f"{values[place]:.3f} of this attention goes to {names[place]}{more}."
 
     prompt = f"Take all attention of {sentence_name(a)}. Which of these gets the largest part of this attention?"
     return ranked("where-it-goes", prompt, values, name, why)
@@ -166,7 +167,7 @@ def why_less(found: InterSentence) -> Question | None:
         return shuffled(
             "why-less",
             f"{_capital(sentence_name(a))} gives {percents(float(found.mass[a, b]))} to {longer} and only "
-            f"{percents(float(found.mass[a, c]))} to {other}. Compared with a uniform head it is the other way round: "
+            f"{percents(float(found.mass[a, c]))} to {other}. Compared with a uniform head, the order is reversed: "
             f"{relative[a, b]:.2f} times and {relative[a, c]:.2f} times as much. Why?",
             [
                 Option(
@@ -196,7 +197,7 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
     there, back = after.where[1, 0, 0] >= 0, after.where[0, 1, 0] >= 0
     turned = f"sentences 1 and 2 change places, so that {quoted(texts[1])} comes first."
     if not (there and back):
-        return _who_sees(f"Let {turned} Which of the two sentences can look at the other then?", there, back)
+        return _who_sees(f"Suppose that {turned} Which of the two sentences can then look at the other?", there, back)
     old, new = float(before.mass[0, 1]), float(after.mass[1, 0])
     thought = {
         "It rises": "You expected a sentence to look back more than ahead.",
@@ -206,7 +207,8 @@ def other_order(before: InterSentence, after: InterSentence | None, texts: Seque
     moved = "the words stay the same, but each token has another place and other neighbours"
     told = f"The share was {old:.3f} and becomes {new:.3f}: {moved}."
     prompt = (
-        f"Sentence 1 gives {percents(old)} of its attention to sentence 2. Let {turned} What happens to this share?"
+        f"Sentence 1 gives {percents(old)} of its attention to sentence 2. Suppose that {turned} What happens to this "
+        "share?"
     )
     return _moved("other-order", prompt, new - old, told, thought)
 
@@ -237,7 +239,7 @@ def without_positions(before: InterSentence, after: InterSentence) -> Question |
         told += " Positions tell a head which tokens are near, and near tokens are mostly of the same sentence."
     prompt = (
         f"A sentence here gives itself {percents(old)} of its attention, on average. What happens to this share if the "
-        "model is not told at which place a token is?"
+        "model is not told where each token is?"
     )
     return _moved("without-positions", prompt, new - old, told, thought)
 

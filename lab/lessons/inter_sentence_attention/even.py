@@ -62,7 +62,7 @@ def _say_why(view: SentencesView) -> None:
         )
     elif view.causal:
         st.caption(
-            "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: each token must spend 1 in all, and "
+            "Xiao et al. 2024 (§3.1) call such a token an **attention sink**: each token must spend a total of 1, and "
             "every token can see the first one."
         )
 

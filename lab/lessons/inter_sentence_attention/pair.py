@@ -84,10 +84,10 @@ def _try_another(view: SentencesView) -> None:
     if view.is_toy:
         return
     if view.trace.pair == _UNRELATED.pair:
-        why = "put a text second that goes on from the first. Does more attention cross?"
+        why = "choose a second text that continues the first. Does more attention cross?"
         try_this(why, "The text that follows", {PAIR: _FOLLOWS.pair})
     else:
-        why = "put a text second that has nothing to do with the first. Does less attention cross?"
+        why = "choose a second text that has nothing to do with the first. Does less attention cross?"
         try_this(why, "Another second text", {PAIR: _UNRELATED.pair})
 
 
@@ -100,9 +100,9 @@ def _border(trace: Trace, one: Encoding) -> list[str]:
     segments = trace.model.weights.embeddings.segment is not None and len(set(trace.encoding.segment_ids)) > 1
     parts = []
     if extra > 0:
-        parts.append(f"{extra} special token{'s' if extra > 1 else ''} more between the texts")
+        parts.append(f"{extra} more special token{'s' if extra > 1 else ''} between the texts")
     if segments:
-        parts.append("another segment vector on the second")
+        parts.append("another segment vector on the second text")
     return parts
 
 
@@ -110,7 +110,7 @@ def _what_differs(trace: Trace, one: Encoding) -> str:
     """Say which countable things differ between the two runs."""
     pair, parts = trace.encoding, _border(trace, one)
     extra = sum(pair.special) - sum(one.special)
-    told = f"As a pair there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."
+    told = f"In the pair, there {'are' if extra > 1 else 'is'} {', and '.join(parts)}."
     if not parts:
         told = (
             "This model has no segments and puts nothing between two texts: a pair is only one text after the other, "

@@ -31,7 +31,7 @@ from lab.ui.tables import show_table
 _LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600
 
 
-_OWN = " This lesson brings a text of its own; you can type yours in the sidebar."
+_OWN = " This lesson has its own text; you can type yours in the sidebar."
 
 
 def show_sentences(view: SentencesView) -> None:

@@ -133,14 +133,16 @@ def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace
         return own, sentences
     shown = page.run(own.model.id, EXAMPLE, "")
     what = (
-        f"is one sentence: {quoted(sentences.texts[0])}" if len(sentences) else "has no sentence that could be found."
+        f"is one sentence: {quoted(sentences.texts[0])}"
+        if len(sentences)
+        else "has no sentence that the lab could find."
     )
     with st.container(border=True):
         st.markdown(
             f":material/lightbulb: **Example.** Your text {what} This lesson needs two sentences, so it shows three of "
             f"its own: {quoted(EXAMPLE)} To see your text, add a sentence to it."
         )
-        told, take = "Put the example into your text box, to change it there.", (EXAMPLE, "")
+        told, take = "Copy the example into your text box so that you can change it there.", (EXAMPLE, "")
         st.button("Take three sentences", icon=":material/edit:", on_click=use_texts, args=take, help=told)
     return shown, split(shown)
 

@@ -37,7 +37,8 @@ def show_every_place(trace: Trace) -> Trace:
     both = None if causal else hidden_and_seen(trace)
     if causal:
         st.markdown(
-            "What does the model expect after each token? It reads from left to right, so it has not seen the next one."
+            "What does the model expect after each token? It reads from left to right, so it has not seen the next "
+            "token."
         )
     else:
         st.markdown("Does it matter that a word is hidden? Leave all words in plain sight, and ask about them again.")

@@ -111,10 +111,13 @@ def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) 
         )
     else:
         limits = (
-            "The vocabulary head is made for the last layer. So an early row may name no fitting word although the "
+            "The vocabulary head is made for the last layer. So an early row may show no fitting word even if the "
             "layer has found something out."
         )
-    st.markdown(f"The last row is the model’s own output: the best probabilities of the two {equal}. {limits}")
+    st.markdown(
+        f"The last row is the model’s own output: the best probabilities of this row and of the output "
+        f"{equal}. {limits}"
+    )
 
 
 def lens_at(view: PredictionView, places: tuple[int, ...], fitted: bool = False) -> Lens:

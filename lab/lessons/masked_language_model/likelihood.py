@@ -70,7 +70,7 @@ def _what(trace: Trace, count: int) -> str:
     name = quoted(trace.model.id)
     if trace.model.config.causal:
         return (
-            f"How probable does {name} find your text? It gives every token but the first a probability, from the "
+            f"How probable does {name} find your text? It gives every token but the first a probability, based on the "
             f"tokens before it. The logarithms of these probabilities add up to the **log-likelihood**. {_UNIT}"
         )
     return (
@@ -179,7 +179,7 @@ def _show_limits(trace: Trace, found: Likelihood) -> None:
         vocabulary = f"{trace.model.config.vocabulary:,}"
         st.caption(
             "The first token has nothing before it, so it is not scored. A model that knows nothing would have the "
-            f"perplexity {vocabulary}, the number of its tokens."
+            f"perplexity {vocabulary}, the number of tokens in its vocabulary."
         )
         return
     st.caption(

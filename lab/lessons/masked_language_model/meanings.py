@@ -64,7 +64,7 @@ def _how_sure(prediction: Prediction) -> str:
         return "The best word is more probable than all other words together."
     count = int(np.searchsorted(np.cumsum(best), HALF)) + 1
     room = "leaves much room" if best[0] < FEW else "leaves room for a few" if count <= SOME else "leaves some room"
-    return f"The {count:,} likeliest words together reach one half: the model {room}."
+    return f"The {count:,} likeliest words together reach a probability of one half: the model {room}."
 
 
 def compared(trace: Trace, place: int) -> str:
@@ -73,7 +73,7 @@ def compared(trace: Trace, place: int) -> str:
     first, second = _best(trace.model, prediction)
     told = (
         f"Of all {trace.model.config.vocabulary:,} words, {quoted(first.word)} gets the largest logit: "
-        f"**{first.logit:.2f}**. {quoted(second.word)} follows {first.logit - second.logit:.2f} behind."
+        f"**{first.logit:.2f}**. The logit of {quoted(second.word)} is {first.logit - second.logit:.2f} lower."
     )
     bias = trace.model.vocabulary_head.bias
     if bias is None or not bool(bias.any()):
@@ -151,9 +151,10 @@ def agreed(found: MeasuredLens, causal: bool) -> str:
     asked = "places" if causal else "hidden words"
     return (
         f"How often does a lens name the word that the model says in the end? On {found.places:,} {asked} of other "
-        f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain one in "
+        f"texts, after layer {at.layer}, the fitted lens names it in **{percent(at.fitted)}** and the plain lens in "
         f"{percent(at.plain)}. A lens that was fitted on the states of an untrained twin reaches "
-        f"{percent(at.untrained)} there: that often, the map alone guesses the word from layers that learned nothing."
+        f"{percent(at.untrained)} there: this is how often the map alone guesses the word from layers that learned "
+        "nothing."
     )
 
 
@@ -172,7 +173,10 @@ def fitted_where(found: MeasuredLens, causal: bool) -> str:
     if not rows:
         return told
     after = f"{', '.join(rows[:-1])} and {rows[-1]}" if len(rows) > 1 else rows[0]
-    return f"{told} At words in plain sight, the plain lens names more of the model’s words after {after}."
+    return (
+        f"{told} For words in plain sight, the plain lens names more of the model’s words than the fitted lens after "
+        f"{after}."
+    )
 
 
 def in_sight(hidden: Candidate, visible: Candidate) -> str:
@@ -186,7 +190,7 @@ def in_sight(hidden: Candidate, visible: Candidate) -> str:
         return f"Seeing {word} changes little: its probability goes from {told}."
     if visible.rank == 1:
         return f"With {word} in plain sight, the model’s best answer is that word. Its probability goes from {told}."
-    return f"Seeing {word} takes its probability from {told}, rank {visible.rank:,}."
+    return f"Seeing {word} raises its probability from {told}, rank {visible.rank:,}."
 
 
 def copied(trace: Trace, likeliest: Sequence[int]) -> str:
@@ -252,8 +256,8 @@ def can_be_drawn(found: Sampling, first: str) -> str:
     if kept == 1:
         return f"Only {first} can be drawn, so every seed draws it."
     return (
-        f"**{kept:,}** of {total:,} tokens can still be drawn. They share the probability of the others: {first} goes "
-        f"from {before} to {after}."
+        f"**{kept:,}** of {total:,} tokens can still be drawn. They share the probability of the other tokens: {first} "
+        f"goes from {before} to {after}."
     )
 
 
@@ -263,7 +267,7 @@ def topic_or_order(tried: PairsTried) -> str:
     ordered, together = (int((right > np.array(other)).sum()) for other in (tried.swapped, tried.mixed))
     means = (f"{np.mean(each):.2f}" for each in (tried.follows, tried.swapped, tried.mixed))
     told = (
-        "On average {} in order, {} swapped, and {} with a second text from another pair. ".format(*means)
+        "The average is {} in order, {} swapped, and {} with a second text from another pair. ".format(*means)
         + f"The right order wins in **{ordered}** of {count} pairs, the right second text in **{together}**. "
     )
     # The smallest number of right pairs that guessing reaches in fewer than 1 of 20 tries.
@@ -274,9 +278,9 @@ def topic_or_order(tried: PairsTried) -> str:
         return f"{told}So this model tells which texts belong together, and in which order."
     if together >= least:
         return (
-            f"{told}So this model tells which texts belong together, but not clearly in which order. Lan et "
-            "al. 2020 (§3.1) conjecture the same of this task: a topic is easier to learn than an order."
+            f"{told}So this model tells which texts belong together, but not clearly in which order. Lan et al. 2020 "
+            "(§3.1) conjecture the same about this task: a topic is easier to learn than an order."
         )
     if ordered >= least:
         return f"{told}So this model tells the order of two texts, but not clearly which texts belong together."
-    return f"{told}By guessing, {least} of {count} would be rare. So these pairs show neither."
+    return f"{told}Guessing would rarely get {least} of {count} right. So these pairs show neither."

@@ -95,8 +95,8 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
     st.markdown("The rest of the vocabulary after each step:")
     numbers_table(left, **{"tokens left": "%d"})
     st.markdown(
-        f"The {len(found.kept):,} tokens that stay hold {share(found.mass_by_top_p)}. Their probabilities are divided "
-        "by this sum, so they add up to 1."
+        f"The {len(found.kept):,} tokens that stay have a total probability of {share(found.mass_by_top_p)}. Each "
+        "probability is divided by this sum, so they add up to 1."
     )
 
 

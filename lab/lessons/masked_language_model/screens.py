@@ -79,8 +79,8 @@ def _show_best(view: PredictionView, prediction: Prediction, lead: str) -> None:
         st.caption("The word that you wrote there is not in the vocabulary, so the model cannot name it.")
         return
     st.caption(
-        f"{lead} {quoted(truth.word)}. It has {share(truth.probability)} and is number {truth.rank:,} of "
-        f"{view.model.config.vocabulary:,}."
+        f"{lead} {quoted(truth.word)}. Its probability is {share(truth.probability)}, and it is number {truth.rank:,} "
+        f"of {view.model.config.vocabulary:,}."
     )
 
 

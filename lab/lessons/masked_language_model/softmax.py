@@ -88,6 +88,6 @@ def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
     rest = predictions.rest(prediction, [each.token_id for each in shown])
     st.markdown(
         f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
-        f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together that is the divisor, "
+        f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together, all words add up to the divisor, "
         f"**{prediction.total:.3f}**."
     )

@@ -65,8 +65,8 @@ def one_more_hidden(seen: Trace, place: int, others: tuple[int, ...]) -> Questio
 
     word = quoted(word_of(tokenizer, best))
     prompt = (
-        f"At token {place + 1}, {word} has {share(before)}. Suppose that you hide one more of these words. Which one "
-        f"takes most probability from {word}?"
+        f"At token {place + 1}, {word} has the probability {share(before)}. Suppose that you hide one more of these "
+        f"words. Which one lowers the probability of {word} most?"
     )
     return ranked("one-more-hidden", prompt, lost, name, why)
 

@@ -29,22 +29,22 @@ def parameters(config: ModelConfig, heads: int) -> Question | None:
         round(now * ratio): f"That is {times} {now:,}. But each head would also be 1/{ratio:g} as wide."
         if ratio > 1
         else f"That is {times} {now:,}. But each head would also be {1 / ratio:g} times as wide.",
-        round(now / ratio): "If there are more heads, each is narrower. The number of heads times their width stays "
-        "the same.",
+        round(now / ratio): "If there are more heads, each head is narrower. The number of heads times their width "
+        "stays the same.",
         4 * width * (d + config.biases): f"That is one head of {width} dimensions. There are {heads} heads."
         if heads > 1
         else f"That is one head of {width} dimensions, and it is the only one.",
     }
     cut = f"{heads} heads of {width}" if heads > 1 else "one head"
     biases = f" and four biases of {d}" if config.biases else ""
-    right = f"Four matrices of {d} × {d}{biases}, in {cut} as with any other number of heads."
+    right = f"With {cut}, as with any other number of heads, there are four matrices of {d} × {d}{biases}."
     options = {now: Option(f"{now:,}", right, correct=True)}
     for value, why in wrong.items():
         options.setdefault(value, Option(f"{value:,}", why))
     with_biases = ", with their biases," if config.biases else ""
     prompt = (
         f"W_Q, W_K, W_V and W_O of a layer{with_biases} hold {now:,} numbers in {config.heads} "
-        f"head{'s' if config.heads > 1 else ''}. How many would they hold with {heads} "
+        f"head{'s' if config.heads > 1 else ''}. How many numbers would they hold with {heads} "
         f"head{'s' if heads > 1 else ''} in the same {d} dimensions?"
     )
     return shuffled("parameters", prompt, list(options.values())) if len(options) > 2 else None
@@ -116,14 +116,14 @@ def how_many_matter(word: str, before: float, after: Values) -> Question | None:
     part = pale / after.size
     if min(abs(part - border) for border in (1 / 3, 2 / 3)) < MARGIN:
         return None
-    why = f"{pale} of the {after.size} heads change it by less than 5 %, taken away one at a time."
+    why = f"{pale} of the {after.size} heads change this probability by less than 5 % when taken away one at a time."
     outcomes = {
         "Most of them: more than two thirds": part > 2 / 3,
         "About half": 1 / 3 < part < 2 / 3,
         "Few: less than a third": part < 1 / 3,
     }
     prompt = (
-        f"The model gives {word} the probability {share(before)}. How many of the {after.size} heads change it by less "
-        "than 5 % when you take one away?"
+        f"The model gives {word} the probability {share(before)}. How many of the {after.size} heads change this "
+        "probability by less than 5 % when taken away one at a time?"
     )
     return which_holds("how-many-matter", prompt, why, outcomes)

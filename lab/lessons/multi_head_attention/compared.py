@@ -132,7 +132,7 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
     made = "written by hand for" if weights == CONSTRUCTED else "made for training in"
     st.markdown(
         f"The weights of this toy were {made} {heads} heads, so the number of heads stays the same. Choose **Random** "
-        "in the sidebar to cut a toy’s weights into another number."
+        "in the sidebar to cut a toy’s weights into another number of heads."
     )
 
 

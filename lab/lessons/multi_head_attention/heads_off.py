@@ -139,8 +139,9 @@ def _show_effects(now: Scene, found: EachHeadOff, probabilities: Values, place: 
     shown = (now.trace, now.layer, now.head, place, word.token_id, now.to_mean)
     draw(partial(figures.effect_on_word, *shown), EFFECTS, clickable=True)
     st.caption(
-        f"Each cell is one head that is taken away. The number is the change of ln P, the logarithm of the probability "
-        f"of {quoted(word.word)}: −0.69 means half the probability, +0.69 twice. Click a head to choose it."
+        "Each cell is one head that is taken away. The number is the change of ln P, the logarithm of the probability "
+        f"of {quoted(word.word)}: −0.69 means half the probability, and +0.69 means twice the probability. Click a "
+        "head to choose it."
     )
     meaning(meanings.each_off(word.word, word.probability, probabilities))
     st.caption(meanings.measured(now.to_mean))

@@ -174,8 +174,8 @@ def each_off(word: str, before: float, after: Values) -> str:
         return f"No single head changes the probability of {quoted(word)} by more than 1 %."
     pale = pale_heads(before, after)
     return (
-        f"{pale} of the {sizes.size} heads change the probability of {quoted(word)} by less than 5 % each. The largest "
-        f"change comes without {head_name(at)}: it goes from {share(before)} to {share(float(after[at]))}."
+        f"{pale} of the {sizes.size} heads change the probability of {quoted(word)} by less than 5 % each. Switching "
+        f"off {head_name(at)} changes it most: from {share(before)} to {share(float(after[at]))}."
     )
 
 
@@ -188,7 +188,7 @@ def each_moved(moved: Values) -> str:
     at: Head = (int(most[0]), int(most[1]))
     return (
         f"The vectors move most without {head_name(at)}: by {float(moved[at]):.0%} of their length. For half of the "
-        f"heads it is {float(np.median(moved)):.0%} or less."
+        f"heads, they move by {float(np.median(moved)):.0%} or less."
     )
 
 

@@ -87,8 +87,8 @@ def show_sum(view: OneHead) -> None:
     )
     draw(partial(multi_head.heads_add_up, view.trace, view.layer.index, token), "heads-add-up")
     st.caption(
-        f"The sum of the heads and the layer’s own output are equal: the largest difference is {added.difference:.1e}, "
-        f"in numbers of up to {added.largest:.3g}."
+        f"The sum of the heads equals the layer’s own output: the numbers are as large as {added.largest:.3g} and "
+        f"differ by at most {added.difference:.1e}."
     )
     meaning(meanings.added(view.trace, view.layer.index, token))
     _try_a_token(view)
@@ -106,7 +106,7 @@ def _show_concat(view: OneHead) -> None:
     d, d_k = config.width, config.head_width
     st.markdown(
         f"Each head brings {d_k} numbers to {view.token(token)}. Laid side by side, these {config.heads} × {d_k} = {d} "
-        "numbers are the **concatenation**. Each head has its own place in them."
+        "numbers are the **concatenation**. Each head has its own place in this row of numbers."
     )
     draw(partial(multi_head.concatenation, view.trace, view.layer.index, token), "concatenation")
 

@@ -52,8 +52,8 @@ def together(trace: Trace, added: HeadSum, token: int) -> Question | None:
         return None
     return shuffled(
         "together",
-        f"The vectors that the heads add to {named(trace, token)} are {lengths:.2f} long in all. But their sum is only "
-        f"{length:.2f} long. Why?",
+        f"The vectors that the heads add to {named(trace, token)} are {lengths:.2f} long in total. But the sum of "
+        f"these vectors is only {length:.2f} long. Why?",
         [
             Option(
                 "The vectors do not all point the same way",

@@ -58,7 +58,7 @@ def break_it(view: OneHead) -> Trace:
     if not predict(LESSON, claims.breaks_most(moved)):
         return trace
     draw(partial(mistakes.moved_by_mistake, trace, mistaken), "mistakes")
-    st.caption("1 is as far as a vector is long. A bar is a mean over all tokens.")
+    st.caption("At 1, a vector moves by its own length. Each bar is a mean over all tokens.")
     meaning(claims.what_breaks(moved))
     with st.expander("One mistake in detail", icon=":material/toggle_on:", on_change="rerun", key="_broken") as detail:
         return _in_detail(view, offered) if detail.open else trace
@@ -102,7 +102,7 @@ def _told(name: str, trace: Trace) -> str:
     mask = (
         "The mask hides the words after a token. Without it, each token also reads the words that it has to predict."
         if config.causal
-        else "The mask hides padding, which fills texts up to one length. For this test, your text has "
+        else "The mask hides padding, which fills texts up to the same length. For this test, your text has "
         f"{PADDING} padding tokens."
     )
     if config.window is not None:
@@ -122,7 +122,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
     layers, place = len(moved) - 1, min(view.query, moved.shape[1] - 1)
     with st.container(horizontal=True):
         label, length = f"Output of token {place + 1} moves by", _length(moved[-1, place])
-        told = "‖broken − right‖ ÷ ‖right‖ of its vector after the last layer: 1 is as far as the vector is long."
+        told = "‖broken − right‖ ÷ ‖right‖ of its vector after the last layer: at 1, it moves by its own length."
         st.metric(label, length, border=True, width="content", help=told)
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
     st.markdown(

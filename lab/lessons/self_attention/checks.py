@@ -35,7 +35,7 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
         return None
     key = quoted(trace.labels[at])
     why = (
-        f"The weight is made of the query of {quoted(trace.labels[query])} and the key of {key}, and neither has "
+        f"The weight is made from the query of {quoted(trace.labels[query])} and the key of {key}, and neither has "
         "changed. But from there, the head collects only zeros."
     )
     outcomes = {

@@ -88,8 +88,8 @@ def largest_score(trace: Trace, layer: int, head: int, query: int) -> str:
     scores = np.where(np.isfinite(row.scaled), row.scores, -np.inf)
     best = int(scores.argmax())
     return (
-        f"A query and a key have {len(row.query)} numbers each. Multiplied one by one and added up, they give a score: "
-        f"{signed(float(scores[best]))} for {named(trace, best)}, the largest."
+        f"A query and a key have {len(row.query)} numbers each. Multiply them pairwise and add up the products: this "
+        f"gives the score. The largest one, {signed(float(scores[best]))}, belongs to {named(trace, best)}."
     )
 
 
@@ -122,7 +122,7 @@ def built(trace: Trace, layer: int, head: int, query: int) -> str:
     after = "After the division, the" if trace.model.config.scaled_scores else "The"
     return (
         f"{after} score of {named(trace, first)} is {lead:.2f} larger than the score of {named(trace, second)}. "
-        f"**Softmax** makes a ratio of this lead, e to the power of {lead:.2f}: the weight is **{times}** times as "
+        f"**Softmax** turns this lead into a ratio, e to the power of {lead:.2f}: the weight is **{times}** times as "
         "large."
     )
 

@@ -29,7 +29,7 @@ def show_built(view: OneHead) -> None:
         f"How does {view.token(view.query)} decide? It makes a **query** from its vector: what it looks for. Every "
         "word makes a **key**, what it offers, and a **value**, what it passes on. To get one of their numbers, each "
         "number of the vector is multiplied by a learned number, and the products are added up. Four short "
-        "computations follow. Go through them one by one, or press Play."
+        "computations follow. Go through these steps one by one, or press Play."
     )
     row = attention.row_built(view.trace, view.layer.index, view.head, view.query, view.key)
     said = meanings.of_stages(view.trace, view.layer.index, view.head, view.query)

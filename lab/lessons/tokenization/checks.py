@@ -55,7 +55,7 @@ def _why_first(word: BpeWord) -> Question | None:
     if len(word.merges) < 2:
         return None
     first, then = word.merges[:2]
-    why = f"It was learned earlier: its rank is {first.rank}, and the rank of the other one is {then.rank}."
+    why = f"It was learned earlier: its rank is {first.rank}, and the rank of the other pair is {then.rank}."
     return question(
         "why-this-cut",
         f"In {quoted(spelled(word))}, {quoted(first.left)} + {quoted(first.right)} is joined before "

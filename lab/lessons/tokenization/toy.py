@@ -212,7 +212,7 @@ def _show_use(view: ToyView) -> None:
         _show_way(learned, word, made)
     else:
         st.markdown("WordPiece takes the longest token that begins the word, and then does the same with the rest.")
-    st.markdown("Many real vocabularies are learned merge by merge, too, GPT-2’s for example, from far more text.")
+    st.markdown("Many real vocabularies, such as GPT-2’s, are also learned merge by merge, from far more text.")
 
 
 def _show_way(learned: Learned, word: str, made: int) -> None:
@@ -245,7 +245,7 @@ def _show_agreement(page: LessonPage, view: ToyView, *, tell: bool) -> None:
             verdict = "They are the same, in the same order." if same else "They are not the same."
             st.markdown(f"The library *tokenizers* learns its own merges from the same words. {verdict}")
             if not tell:
-                st.markdown("Answer the question on the page, and the table of both is shown here.")
+                st.markdown("Answer the question on the page, and a table that compares the two appears here.")
                 return
             both = {"this lesson": [" + ".join(pair) for pair in own], "tokenizers": [" + ".join(p) for p in library]}
             show_table(pd.DataFrame({name: pd.Series(column) for name, column in both.items()}), numbered=True)

@@ -87,10 +87,12 @@ def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
         for made in reversed(range(MERGES)):
             pieces = learned.tokenizer(made).encode(word).tokens
             options.append(Option(written(pieces), f"This would be right after only {count(made, 'merge')}."))
-        options.insert(2, Option(written([word]), "The corpus does not have this word, so no merge has made it whole."))
+        options.insert(
+            2, Option(written([word]), "The corpus does not contain this word, so no merge has made it whole.")
+        )
         asked = question(
             "toy-unseen",
-            f"These tokens were learned, in this order: {tokens}. The corpus does not have the word "
+            f"These tokens were learned, in this order: {tokens}. The corpus does not contain the word "
             f"{written([word])}. How is it cut?",
             options,
         )

@@ -123,7 +123,7 @@ def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
                 f"the model reads. {same if wrong is None else f'Token {wrong} is the first one that differs.'}"
             )
             if not tell:
-                st.markdown("Answer the question on the page, and the table of both is shown here.")
+                st.markdown("Answer the question on the page, and a table that compares the two appears here.")
                 return
             for each in found:
                 show_table(tables.agreement_table(each), numbered=True)

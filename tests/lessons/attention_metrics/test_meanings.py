@@ -154,7 +154,7 @@ def test_a_head_stands_out_where_it_is_told_to(trace: Trace) -> None:
         nearest = {name for name, each in ends.items() if min(each) == best}
         assert {metric.name for metric in METRICS if metric.name in said} == nearest
         assert (f"number {best} from" in said) == (best > 1)
-        assert ("By the other metrics, this head is not" in said) == (len(nearest) < len(ends))
+        assert ("By the other metrics, this head is farther" in said) == (len(nearest) < len(ends))
         for name in nearest:
             side = said.partition(name)[0]
             lowest = side.rfind("lowest") > side.rfind("highest")
@@ -211,7 +211,7 @@ def test_parking_is_compared_inside_layers_too(trace: Trace) -> None:
     said = meanings.parked(trace, place, word)
     rho, band = meanings.correlation(trace, place, word)
     full = meanings.parked_in_full(trace, place, word)
-    told = re.search(r"Inside a layer it is (−?[\d.]+) on average", full)
+    told = re.search(r"Within a layer, it is (−?[\d.]+) on average", full)
     assert told is not None and float(told[1].replace("−", "-")) == pytest.approx(mean, abs=0.006)
     assert f"below {limit:.2f}." in full
     within, over = abs(mean) <= limit, abs(rho) <= band

@@ -42,12 +42,12 @@ def test_the_summand_named_is_the_largest(traces: list[Trace]) -> None:
                 continue
             words = {"token": "the word", "position": "the place", "segment": "the segment"}
             told = {
-                name: float(re.findall(rf"{word} gives (?:most: )?(−?\d+\.\d+)", said)[0].replace("−", "-"))
+                name: float(re.findall(rf"{word} (?:gives|contributes most:) (−?\d+\.\d+)", said)[0].replace("−", "-"))
                 for name, word in words.items()
                 if name in given
             }
             assert told == pytest.approx(given, abs=0.0006)
-            named = re.findall(r"(the \w+) gives most", said)[0]
+            named = re.findall(r"(the \w+) contributes most", said)[0]
             assert abs(given[{word: name for name, word in words.items()}[named]]) == pytest.approx(abs(most), abs=1e-6)
 
 

@@ -181,7 +181,7 @@ def test_words_are_told_apart_by_where_the_neuron_s_vector_points(name: str) -> 
             said, how = meanings.words_aimed_at(run, place, layer, neuron, 5)
             assert _numbers(how) == pytest.approx(aims.tolist(), rel=0.02, abs=0.006)
             if aims.max() - aims.min() < 0.01:
-                assert "not point at any of the words more" in said
+                assert "not point at any of these words more" in said
                 continue
             first, second = (quoted(word_of(model.tokenizer, int(ids[i]))) for i in (aims.argmax(), aims.argmin()))
             shifts = (after.softmax(-1) - before.softmax(-1))[ids].abs()

@@ -90,7 +90,9 @@ def test_answered_names_the_two_best_words_and_how_sure_the_model_is(model: str)
             assert ("no single word" in said) != clear
             if clear:
                 assert ("more probable than all other words together" in said) == (first > float(shares[1:].sum()))
-                assert (f"The {half:,} likeliest words together reach one half" in said) == (first <= 0.5)
+                assert (f"The {half:,} likeliest words together reach a probability of one half" in said) == (
+                    first <= 0.5
+                )
                 assert ("the model leaves much room" in said) == (first < 0.1)
                 assert "around it" not in said  # how sure a model is says nothing of the sentence
 
@@ -105,7 +107,7 @@ def test_compared_finds_the_largest_logit_with_and_without_the_biases(model: str
         assert word(trace, int(order[0])) in said
         got = re.findall(r"\*\*(-?[\d.]+)\*\*", said.replace("−", "-"))
         assert float(got[0]) == pytest.approx(float(top[0]), abs=0.0051)
-        assert f"follows {float(top[0] - top[1]):.2f} behind" in said
+        assert f" is {float(top[0] - top[1]):.2f} lower." in said
         if model == "lab-gpt2":
             assert "dot product alone" in said
             continue
@@ -320,7 +322,7 @@ def test_topic_or_order_counts_the_pairs_of_a_model(name: str) -> None:
         (0.8, 0.1, "belong together, and in which order"),
         (0.8, 0.95, "tells the order of two texts, but not clearly which texts belong together"),
         (0.95, 0.1, "tells which texts belong together, but not clearly in which order"),
-        (0.95, 0.95, "By guessing, 10 of 12 would be rare. So these pairs show neither."),
+        (0.95, 0.95, "Guessing would rarely get 10 of 12 right. So these pairs show neither."),
     ],
 )
 def test_topic_and_order_are_claimed_only_where_guessing_would_rarely_do(

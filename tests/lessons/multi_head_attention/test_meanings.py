@@ -90,9 +90,7 @@ def test_with_each_head_off_the_largest_change_is_told_and_the_small_ones_are_co
     """By hand: of 0.2, a change to 0.208 is 4 %, and one to 0.212 is 6 %."""
     after = np.array([[0.2, 0.208, 0.212], [0.05, 0.2, 0.3]])
     said = meanings.each_off("cat", 0.2, after)
-    assert (
-        "The largest change comes without layer 2, head 1: it goes from 0.200 to 0.050." in said
-    )  # and not 0.3: a factor of 1.5
+    assert "Switching off layer 2, head 1 changes it most: from 0.200 to 0.050." in said  # and not 0.3: a factor of 1.5
     assert said.startswith("3 of the 6 heads change the probability of “\u2068cat\u2069” by less than 5 % each.")
     assert "No single head" in meanings.each_off("cat", 0.2, np.full((2, 2), 0.2005))
 

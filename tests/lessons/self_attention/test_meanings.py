@@ -148,7 +148,7 @@ def test_each_stage_has_its_meaning_and_the_sharpest_is_a_word(model: str, text:
         scores = (inside.key[head].double() @ inside.query[head, query].double()).numpy()
         scores[(inside.attention[head, query] == 0).numpy()] = -np.inf
         stages = meanings.of_stages(trace, layer, head, query)
-        assert f"for {named(trace, int(scores.argmax()))}, the largest" in stages[0]
+        assert f"belongs to {named(trace, int(scores.argmax()))}." in stages[0]
         assert numbers(stages[0])[0] == pytest.approx(scores.max(), abs=0.0051)
         d_k = inside.query.shape[-1]
         assert f"√{d_k} ≈ {d_k**0.5:.2f}" in stages[1]

@@ -66,7 +66,7 @@ def _remove(code: str, key: str, minutes: int) -> None:
     def remove() -> None:
         gone = server().rooms.remove(code, key, time.time() - 60 * minutes)
         who = "1 person was" if gone == 1 else f"{gone} people were"
-        st.session_state[SAID] = f"{who} removed from the room, and the door is closed."
+        st.session_state[SAID] = f"{who} removed from the room, and the door is now closed."
 
     _do(remove)
 

@@ -105,7 +105,7 @@ def said(told: Told) -> str:
     ]
     gain = _gain(told)
     said = ", ".join(shares) if shares else "too few answers to show"
-    return f"Right: {said}." + ("" if gain is None else f" Normalised gain of the discussion: {signed(gain)}.")
+    return f"Right: {said}." + ("" if gain is None else f" Normalised gain from the discussion: {signed(gain)}.")
 
 
 def _shown(told: Told, turn: int) -> Counts | None:

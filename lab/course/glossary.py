@@ -167,7 +167,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"formula": r"\max_j A_{ij}", "paper": "Voita et al. 2019"}),
         ("sparsity", "The share of a map’s weights that are nearly 0.",
          {"formula": r"\frac{|\{A_{ij} < \tau\}|}{n^2}"}),
-        ("uniform head", "An imaginary head that gives every key the same weight. It prefers nothing, so real heads "
+        ("uniform head", "An imaginary head that gives every key the same weight. It has no preference, so real heads "
          "are "
          "compared with it.", {}),
         ("standard deviation", "The typical distance of numbers from their mean.", {"called": ("Uniformity",)}),
@@ -188,7 +188,7 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("punctuation", "Full stops, commas and the like.", {"called": ("Punctuation Focus",)}),
         ("long range", "Attention between tokens that are five or more places apart.",
          {"called": ("Long-Range Attention",)}),
-        ("base rate", "The score of a uniform head, which prefers nothing. A score means something only in "
+        ("base rate", "The score of a uniform head, which has no preference. A score means something only in "
          "comparison with it.",
          {"also": ("chance",)}),
         ("corrected", "A score, divided by its base rate: 1 means no preference, and 2 means twice the score of a "

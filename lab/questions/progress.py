@@ -36,7 +36,7 @@ TOY = "toy."
 PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
 # The most characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
-# The most characters in the name of a step, a check or a parameter.
+# The largest number of characters in the name of a step, a check or a parameter.
 LONGEST_NAME = 80
 
 Key = tuple[str, str]

@@ -47,7 +47,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ProgressFileError("The file is not JSON in UTF-8, but a progress file is.") from error
+        raise ProgressFileError("The file is not JSON in UTF-8, as a progress file must be.") from error
     if not isinstance(content, dict) or content.get("lab") != LAB:
         raise ProgressFileError("The file is not a progress file of this lab.")
     version = content.get("version")

@@ -20,7 +20,7 @@ def start() -> None:
 
 
 def say_once(message: str) -> None:
-    """Log a warning, unless the same warning was logged within the last minute: a class asks every second."""
+    """Log a warning, unless the same warning was logged within the last minute (a class asks every second)."""
     now = time.monotonic()
     if now - _told.get(message, -_AGAIN) >= _AGAIN:
         _told[message] = now

@@ -42,7 +42,7 @@ def test_whoever_is_taken_out_is_told_and_can_come_in_again(browsers: Browsers) 
     learner = answer(visit(ROOM, room=code), 0)
     teacher.switch_page(f"pages/{ROOM}")
     press(again(teacher), "Take them out")
-    assert "1 person was removed from the room, and the door is closed" in words(teacher)
+    assert "1 person was removed from the room, and the door is now closed" in words(teacher)
     state = server().rooms.taught(code, key).state
     assert (state.people, state.answers) == (0, 0)
     assert "removed you" in words(again(learner)) and not learner.radio

@@ -110,7 +110,7 @@ def joined(encoding: Encoding) -> tuple[str, tuple[Span, ...]]:
 def as_one(trace: Trace) -> tuple[Trace, Sentences]:
     """Run a pair's two texts as one text, and return this run and its sentences.
 
-    Raises ValueError without a second text.
+    Raises ValueError if there is no second text.
     """
     text, spans = joined(trace.encoding)
     run = read(trace.model, text)

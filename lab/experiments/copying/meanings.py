@@ -215,7 +215,7 @@ def _second(found: CopyingTest) -> float:
 
 
 def verdict_of(found: CopyingTest) -> str:
-    """Name the verdict on each removal, in a line; removals with the same verdict are together."""
+    """Name the verdict on each removal in one line; removals with the same verdict are named together."""
     alike: dict[str, list[str]] = {}
     for row in found.rows:
         alike.setdefault(row.judged.verdict.value, []).append(AWAY[row.kind])

@@ -94,7 +94,7 @@ def doubled(n: int, causal: bool) -> Question | None:
     formula = rf"ln({2 * n}!)" if causal else f"{2 * n} · ln {2 * n}"
     return numeric(
         "doubled",
-        f"A head that prefers nothing has a raw entropy of {now:.1f} nats on {n} tokens. What is its raw "
+        f"A head without a preference has a raw entropy of {now:.1f} nats on {n} tokens. What is its raw "
         f"entropy on {2 * n} tokens?",
         (then, f"{formula} = {then:.1f}: twice the rows, and each row’s entropy is larger too."),
         {

@@ -37,7 +37,7 @@ def show_limits(view: OneHead) -> None:
     same = np.allclose(mended, mended[0])
     lengths = metric_parts.LENGTHS
     meaning(
-        f"For a head that prefers nothing, the raw value goes from {raw[0]:.4g} on {lengths[0]} tokens to "
+        f"For a head without a preference, the raw value goes from {raw[0]:.4g} on {lengths[0]} tokens to "
         f"{raw[-1]:.4g} on {lengths[-1]}, although the head does not change. "
         + (
             f"The corrected value is {mended[0]:.4g} at every length."

@@ -248,7 +248,7 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
 def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
     """Ask for the row's share of its largest possible entropy; return whether the answer is right."""
     count = len(row.weights)
-    st.markdown(f"Your turn: which share of the largest entropy, ln {count}, does this row have?")
+    st.markdown(f"Your turn: what share of the largest possible entropy, ln {count}, does this row have?")
     known = blanks(
         {"Share of the maximum": row.total / row.largest},
         f"Divide {row.total:.3f} by {row.largest:.3f}.",

@@ -36,7 +36,7 @@ def show_tables(view: EmbeddingView) -> None:
     own = (
         f"{view.model} has **learned** a vector for each place, as BERT did."
         if view.learned
-        else f"{view.model} adds no vector for the place. (The step **Rotary** shows what it does instead.)"
+        else f"{view.model} adds no position vector. (The step **Rotary** shows what it does instead.)"
     )
     st.markdown(
         f"{own} The first transformer **computed** them: the numbers go up and down like waves, fast in the first "

@@ -40,7 +40,7 @@ def below_zero(share: float, name: str, d_ff: int) -> Question | None:
     thoughts = (
         "You expected most neurons to respond to a word.",
         "You expected half of the sums above 0 and half below.",
-        "You expected nearly all sums below 0.",
+        "You expected nearly all sums to be below 0.",
     )
     prompt = f"How many of the {d_ff:,} neurons have a sum below 0 at {name}?"
     return _banded("below-zero", prompt, share, f"It is {share:.1%}.", _HALF, thoughts)

@@ -70,7 +70,7 @@ def choose_part(view: OneHead) -> None:
     if is_toy(view.trace.model):
         return
     alone = kept_others(view) is None
-    choose_sinks("Nothing else is left of this text, so nothing is left out." if alone else None)
+    choose_sinks("This text has no other tokens, so none is left out." if alone else None)
 
 
 def name_of(dimension: Dimension, trace: Trace) -> str:

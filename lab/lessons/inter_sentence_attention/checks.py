@@ -142,7 +142,7 @@ def one_weight(found: InterSentence) -> Question | None:
             ),
             Option(
                 "Softmax has made the weights of the other heads smaller",
-                "You thought that softmax connects the heads. Softmax shares out one row of one head, and every head "
+                "You thought that softmax connects the heads. Softmax works within one row of one head, and every head "
                 "has its own rows.",
             ),
             Option(

@@ -189,5 +189,5 @@ def counted(view: SentencesView, question: Question | None) -> Question | None:
 
 def choose_part(view: SentencesView) -> None:
     """Draw the switch for special tokens, or for the first token."""
-    alone = "A sentence of one token would have no token left, so nothing is left out."
+    alone = "A sentence of one token would have no token left, so no token is left out."
     choose_sinks(None if view.can_leave_out else alone)

@@ -33,7 +33,7 @@ def best_word(prompt: str, best: Sequence[Candidate], truth: Candidate | None, v
     for each in offered:
         why = f"{quoted(each.word)} gets {share(each.probability)}: rank {each.rank:,} of {vocabulary:,} words."
         if truth is not None and each.token_id == truth.token_id:
-            why += " It is the word of your text."
+            why += " It is the word in your text."
         options.setdefault(quoted(each.word), Option(quoted(each.word), why, correct=each.rank == 1))
     return shuffled("best-word", prompt, list(options.values())) if len(options) > 1 else None
 

@@ -88,12 +88,12 @@ def _rule(steps: TokenizationSteps) -> str:
     if isinstance(steps, BpeSteps):
         return (
             "Before a word is looked up, the text is cut into **pre-tokens**. Letters, digits and other signs are kept "
-            "apart, and **a space belongs to the word after it**. No token goes across one of these cuts."
+            "apart, and **a space belongs to the word after it**. No token crosses one of these cuts."
         )
     return (
         "Before a word is looked up, two things happen. **Normalization** unifies spellings, so that the vocabulary "
         "needs only one entry for all of them. Then the text is cut at spaces and around punctuation marks. The parts "
-        "are called **pre-tokens**. No token goes across one of these cuts."
+        "are called **pre-tokens**. No token crosses one of these cuts."
     )
 
 
@@ -155,7 +155,9 @@ def _bytes(view: TokenizationView) -> None:
 def show_special_tokens(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    st.markdown("Some tokens are not in your text. The model adds them as signs, such as a sign for the end of a text.")
+    st.markdown(
+        "Some tokens are not in your text. The model adds them as markers, such as a marker for the end of a text."
+    )
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]

@@ -38,7 +38,7 @@ _SWITCHES: Mapping[str, str] = {
     _SCALING: "No division",
     _MASK: "No mask",
     _VALUES: "No values",
-    _QUERIES: "Softmax by column",
+    _QUERIES: "Column softmax",
 }
 # Two maps that agree to three decimals look the same.
 _VISIBLE = 0.0005

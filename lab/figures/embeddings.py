@@ -1,4 +1,4 @@
-"""Embeddings: the vectors that are added, their sum dimension by dimension, its LayerNorm, and their lengths."""
+"""Embeddings: the vectors that are added, their sum dimension by dimension, and its LayerNorm."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def test_left_out_the_corrected_values_lie_on_both_sides_of_1_and_1_is_explained
 
 def test_a_first_sentence_of_one_token_is_not_emptied() -> None:
     at = visit(PAGE, model="lab-gpt2", text="a", pair="The dog ran.", step="matrix")
-    assert "nothing is left out" in words(unfold(reveal(at), "_otherwise"))
+    assert "no token is left out" in words(unfold(reveal(at), "_otherwise"))
     assert "Write a longer sentence" in words(go(at, "special-tokens"))
     assert len(tuple(walk(at))) == len(STEPS)
 

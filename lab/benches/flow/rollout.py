@@ -18,7 +18,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, way_to
 from lab.ui.sentence import show_sentence
 
-_MEASURED = " (lesson 8, Residual, measures how much is added)"
+_MEASURED = " (lesson 8, Residual and LayerNorm, measures how much is added)"
 
 
 def show_rollout(view: FlowView) -> None:

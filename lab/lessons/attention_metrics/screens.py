@@ -181,11 +181,13 @@ def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.Me
     st.latex(metric.corrected if corrected else metric.formula)
     st.latex(rf"\small {filled(metric.id, parts, corrected)}")
     above = int(np.count_nonzero(values > own))
+    most = metric.corrected_high if corrected else metric.high
+    limit = "" if most is None else f" No head can have more than {most:g}."
     tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
     st.markdown(
         f"**{own:.3f}** {unit(metric, corrected)}. A uniform head has "
         f"{float(even.values(metric.id, corrected)[0]):.3f}; {above} of the {values.size - 1} other heads have a "
-        f"higher value. {SYMBOLS.get(metric.id, '')}{tau}"
+        f"higher value.{limit} {SYMBOLS.get(metric.id, '')}{tau}"
     )
     if metric.also:
         st.caption(f"Some call it “{metric.also}”. In this lab, the name of a metric says what a high value means.")

@@ -8,10 +8,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.analysis.layers.positions import (
-    frequencies,
-    sinusoids,
-)
+from lab.analysis.layers.positions import frequencies, sinusoids, wavelengths
 from lab.charts.cells.heatmap import Heatmap
 from lab.lessons.embeddings import figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
@@ -56,7 +53,7 @@ def show_tables(view: EmbeddingView) -> None:
             _show_vectors(view, length, width, base)
     with st.expander("The formula of the waves", icon=":material/function:", on_change="rerun", key="_waves") as waves:
         if waves.open:
-            _show_formula()
+            _show_formula(width, base)
     code(sinusoids, frequencies)
 
 
@@ -71,7 +68,8 @@ def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> 
     _cut_rows(view, length)
 
 
-def _show_formula() -> None:
+def _show_formula(width: int, base: float) -> None:
+    """Show the formula of sinusoids with their wavelengths, and what its authors hoped from it."""
     st.latex(
         r"\begin{aligned} PE_{(pos,\,2i)} & = \sin(pos \cdot \omega_i) \\ PE_{(pos,\,2i+1)} & = \cos(pos \cdot "
         r"\omega_i) \\ \omega_i & = \text{base}^{-2i/d} \end{aligned}"
@@ -79,6 +77,14 @@ def _show_formula() -> None:
     st.caption(
         "PE is the vector of position pos, 2i and 2i + 1 are two of its d dimensions, and ω says how fast their wave "
         "goes. The base, 10,000 in the paper, decides how slow the slowest wave is."
+    )
+    lengths = wavelengths(width, base)
+    st.markdown(
+        f"With {width} dimensions and base {base:,.0f}, the first wave repeats after {lengths[0]:.2f} places, the last "
+        f"after {lengths[-1]:,.2f}. Such a table is not learned, and it has a row for every place, however long the "
+        "text. To go k places further, every pair of dimensions turns by the angle kω, from any place: the vector of "
+        "place pos + k is the same linear map of the vector of pos. The authors hoped that a model could use this to "
+        "see distances; learned vectors worked as well for them (Vaswani et al. 2017, §3.5)."
     )
 
 

@@ -8,6 +8,8 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
+from lab.charts.tokens.chips import token_chips
+from lab.charts.tokens.encoding import encoding_chips
 from lab.lessons.embeddings import change_figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.ui.drawing import code, draw
@@ -23,7 +25,9 @@ _CHANGES: Mapping[SegmentChange, str] = {
 
 
 def show_segments(view: EmbeddingView) -> None:
-    """Run a pair again with other segment ids, and show how far every vector moves."""
+    """Show the tokens in the colours of their segments; run the pair with other segments, and show what moves."""
+    st.html(token_chips(encoding_chips(view.trace.encoding), groups=view.trace.segment_ids))
+    st.caption("Each segment has its colour.")
     change = SEGMENTS.choose("Run the pair again with the segments", SEGMENTS.options)
     _show_movement(view, segment_movement(view.trace, change), change)
     code(segment_movement)

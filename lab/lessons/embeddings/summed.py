@@ -107,7 +107,9 @@ def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> 
 
 
 def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
-    """Show LayerNorm of the sum, or say why there is none."""
+    """Give the lengths of the vectors; show LayerNorm of the sum, or say why there is none."""
+    lengths = [f"{name} {np.linalg.norm(view.parts[name][view.token]):.2f}" for name in (*worked.summands, "sum")]
+    st.markdown(f"The lengths of the vectors of {view.word}: {', '.join(lengths)}.")
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
         st.markdown(

@@ -100,6 +100,7 @@ def _table(after: SublayerChanges, before: SublayerChanges, token: int) -> None:
 def _show_norm(view: FeedForwardView) -> None:
     """Show one LayerNorm at one token: mean 0, variance 1, then γ and β."""
     norms = view.norms
+    _show_places(view)
     where = NORM.choose("Which LayerNorm", list(norms))
     steps = norms[where]
     dimension = _choose_dimension(view, steps)
@@ -111,6 +112,12 @@ def _show_norm(view: FeedForwardView) -> None:
         "LayerNorm comes before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
         "2020)."
     )
+
+
+def _show_places(view: FeedForwardView) -> None:
+    """Write where this model has LayerNorm: after each sum, or before each sublayer."""
+    row = r"x + \text{%s}(\text{LayerNorm}(x))" if view.config.pre_norm else r"\text{LayerNorm}(x + \text{%s}(x))"
+    st.latex(r" \qquad ".join(f"x \\leftarrow {row % sublayer}" for sublayer in ("Attention", "FFN")))
 
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:

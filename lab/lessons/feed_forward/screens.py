@@ -111,7 +111,7 @@ def _show_more(view: FeedForwardView, name: str, hidden: float, active: float) -
     """Draw, behind clicks, the function ``name`` with the neuron's numbers, the neurons of all tokens, the way back."""
     with st.expander(f"{name}, written out", on_change="rerun", key="_written_out") as written:
         if written.open:
-            _write_out(view, hidden, active)
+            _write_out(view, name, hidden, active)
     with st.expander("The neurons at every token", on_change="rerun", key="_every_token") as every:
         if every.open:
             _show_every_token(view)
@@ -120,7 +120,7 @@ def _show_more(view: FeedForwardView, name: str, hidden: float, active: float) -
             show_projection(view)
 
 
-def _write_out(view: FeedForwardView, hidden: float, active: float) -> None:
+def _write_out(view: FeedForwardView, name: str, hidden: float, active: float) -> None:
     """Write the function as a formula, also with the numbers of the neuron."""
     st.latex(_formula(view.config.activation))
     if view.config.activation == "gelu":
@@ -136,6 +136,11 @@ def _write_out(view: FeedForwardView, hidden: float, active: float) -> None:
             "The value of the function is multiplied by this gate, so an activation can be far below 0 (GeGLU, "
             "Shazeer 2020)."
         )
+    first, second = (" + b_1", " + b_2") if view.config.biases else ("", "")
+    inner = rf"\text{{{name}}}(xW_1{first})"
+    inner = rf"({inner} \odot xW_g)" if view.config.gated else inner
+    st.markdown("The whole network, with its two matrices (Vaswani et al. 2017, §3.3):")
+    st.latex(rf"\text{{FFN}}(x) = {inner}\,W_2{second}")
 
 
 def _gate_of(view: FeedForwardView) -> str:

@@ -23,9 +23,10 @@ from lab.ui.sentence import show_row
 _ROWS = 24  # rows of a figure that is shown whole; a longer figure scrolls in a box
 _BOX = 860  # pixels
 _WHY_HIDE = (
-    "In training, BERT predicts some words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 "
-    "stays as it is, because the texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are "
-    "hidden, never a special token, so the rows of [CLS] and [SEP] mean nothing."
+    "BERT was trained on Wikipedia and some 11,000 books, 3.3 billion words in all. It learns to predict some of "
+    "these words: of 10 such words, 8 are hidden, 1 is replaced by a random word, and 1 stays as it is, because the "
+    "texts of later tasks have no [MASK] (Devlin et al. 2019, §3.1). Only words are hidden, never a special token, so "
+    "the rows of [CLS] and [SEP] mean nothing."
 )
 _COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"

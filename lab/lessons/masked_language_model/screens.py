@@ -19,6 +19,7 @@ from lab.lessons.masked_language_model import LESSON, checks, figures, meanings,
 from lab.lessons.masked_language_model.softmax import play_softmax, show_sum, written_out
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models import forward
+from lab.models.weights import VocabularyHead
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import MODE, TEMPERATURE, TOP, TOY
@@ -139,6 +140,7 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
             "First the vocabulary head passes the vector through a layer of its own: a matrix (dense), "
             f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares the vectors."
         )
+        st.latex(_head_formula(head))
     most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
     scale = replace(VALUE, title="Value / largest of its row", domain=(-1.0, 1.0))
@@ -147,6 +149,15 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
     )
     sizes = ", ".join(f"{name} {size:.2f}" for name, size in most.items())
     st.caption(f"Each row is divided by its largest number: {sizes}.")
+
+
+def _head_formula(head: VocabularyHead) -> str:
+    """Write the logits of all words as a formula: E has a row for each word (Devlin et al. 2019, §3.1)."""
+    name, first = head.activation.split("_")[0].upper(), " + b" if head.b is not None else ""
+    last = r" + b_E" if head.bias is not None else ""
+    inner = rf"\text{{{name}}}(hW{first})"
+    inner = inner if head.norm is None else rf"\text{{LayerNorm}}({inner})"
+    return rf"\text{{logits}} = {inner}\,E^\top{last}"
 
 
 def _show_parts(view: PredictionView, steps: predictions.HeadSteps) -> None:

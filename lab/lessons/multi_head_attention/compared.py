@@ -123,15 +123,15 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
     heads, weights = view.trace.model.config.heads, view.page.selection[TOY_WEIGHTS]
     if weights == RANDOM:
         st.markdown(
-            f"The weights of the toy are cut into {heads} heads. Change **Number of heads** in the sidebar, and "
+            f"The weights of the toy are cut into {heads} heads. Change **Heads** in the sidebar, and "
             f"look at the maps. The {counted:,} numbers stay the same."
         )
         draw_all(view)
         code(recut)
         return
-    made = "written by hand for" if weights == CONSTRUCTED else "made for training in"
+    made = "written by hand for" if weights == CONSTRUCTED else "trained in"
     st.markdown(
-        f"The weights of this toy were {made} {heads} heads, so the number of heads stays the same. Choose **Random** "
+        f"The weights of this toy were {made} {heads} heads, so they cannot be cut in another way. Choose **Random** "
         "in the sidebar to cut a toy’s weights into another number of heads."
     )
 

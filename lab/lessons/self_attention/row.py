@@ -50,6 +50,12 @@ def _show_projections(view: OneHead) -> None:
         if folded.open:
             _explain_projections(view)
             _draw_projections(view)
+            st.markdown("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
+            st.latex(r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V")
+            st.caption(
+                "Without the division by √d_k, softmax would hardly react to large scores (its gradient is nearly 0), "
+                "and the model would learn slowly."
+            )
 
 
 def _explain_projections(view: OneHead) -> None:

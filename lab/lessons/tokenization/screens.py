@@ -158,7 +158,8 @@ def show_special_tokens(view: TokenizationView) -> None:
     st.markdown(
         "Some tokens are not in your text. The model adds them as markers, such as a marker for the end of a text."
     )
-    draw_chips(encoding_chips(encoding), ids=encoding.token_ids)
+    groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
+    draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]
     st.markdown("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))

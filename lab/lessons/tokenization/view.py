@@ -75,10 +75,13 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     return by_name[WORD.menu("Word", names, visible(words[first].text, limit=None))]
 
 
-def draw_chips(chips: Sequence[Chip], ids: Sequence[int] | None = None) -> None:
-    """Draw a text as chips with the ``ids`` of its tokens; many chips scroll in a box instead of filling the page."""
+def draw_chips(chips: Sequence[Chip], ids: Sequence[int] | None = None, groups: Sequence[int] | None = None) -> None:
+    """Draw a text as chips with the ``ids`` of its tokens; many chips scroll in a box instead of filling the page.
+
+    ``groups`` has one number for each token; tokens with the same number have the same colour.
+    """
     with st.container(height=_BOX if len(chips) > _MANY else "content", border=False):
-        st.html(token_chips(chips, ids=ids))
+        st.html(token_chips(chips, ids=ids, groups=groups))
 
 
 def plain(text: str) -> None:

@@ -71,7 +71,7 @@ def test_the_true_word_is_offered_wherever_it_ranks() -> None:
     question = checks.best_word("Which?", best(4), of(5), len(LOGITS))
     assert question is not None
     (true,) = (option for option in question.options if "ed" in option.text and "tired" not in option.text)
-    assert "the word of your text" in true.why
+    assert "the word in your text" in true.why
     assert "rank 7 of 8" in true.why
     assert len(question.options) == 4
 

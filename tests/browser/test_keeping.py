@@ -18,6 +18,12 @@ def kept(page: Page) -> dict[str, object]:
     return content
 
 
+def wait_kept(page: Page, *names: str) -> None:
+    """Wait until the record holds the names: a visit that is told of another's record writes both a rerun later."""
+    holds = "([record, names]) => names.every(name => (window.localStorage.getItem(record) ?? '').includes(name))"
+    page.wait_for_function(holds, arg=[NAME, names])
+
+
 def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention")
     wait_idle(page)
@@ -67,6 +73,7 @@ def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
     wait_idle(other)
     page.get_by_role("button", name="Next: Cut").click()
     wait_idle(page)
+    wait_kept(page, "Cut", "A row of a table")
     lessons = kept(page)["lessons"]
     assert isinstance(lessons, dict)
     assert lessons["tokenization"]["steps"]["Cut"] and lessons["embeddings"]["steps"]["A row of a table"]

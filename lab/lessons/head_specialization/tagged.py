@@ -11,7 +11,6 @@ import streamlit as st
 
 from lab.analysis.heads.specialization import specialization
 from lab.charts.base.labels import visible
-from lab.charts.tokens.chips import token_chips
 from lab.charts.tokens.encoding import encoding_chips
 from lab.course.heads import aside, head_name
 from lab.course.words import escaped
@@ -20,14 +19,13 @@ from lab.lessons.head_specialization import LESSON, checks, meanings
 from lab.lessons.head_specialization.view import choose_part, kept_others, left_out, tags_of
 from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags, encoding_tags
+from lab.ui.chips import draw_chips
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 
-_MANY = 120  # more chips than this scroll in a box
-_BOX = 420  # pixels
 _HUES = {checks.FUNCTION: 0, checks.CONTENT: 1, checks.MARKS: 2, checks.OTHER: 3, checks.SPECIAL: 4}
 
 
@@ -62,8 +60,7 @@ def _show_chips(view: OneHead, tags: Tags, kinds: Sequence[str]) -> None:
     chips = [
         (run, at, labels[at[0]] if at and run else label) for run, at, label in encoding_chips(view.trace.encoding)
     ]
-    with st.container(height=_BOX if len(chips) > _MANY else "content"):
-        st.html(token_chips(chips, groups=[_HUES[kind] for kind in kinds]))
+    draw_chips(chips, groups=[_HUES[kind] for kind in kinds])
 
 
 def _label(tags: Tags, place: int) -> str:

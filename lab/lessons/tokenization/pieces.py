@@ -13,10 +13,11 @@ from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON, meanings, predictions
 from lab.lessons.tokenization.reading import Word, count, mistyped, spelled
 from lab.lessons.tokenization.toy import MERGE_STEP
-from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, table
+from lab.lessons.tokenization.view import TokenizationView, choose_word, explained, table
 from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncut
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
+from lab.ui.chips import draw_chips
 from lab.ui.frame.script import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.toy_runs import link_to_toy

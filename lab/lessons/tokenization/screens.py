@@ -15,12 +15,13 @@ from lab.lessons.tokenization import LESSON, meanings
 from lab.lessons.tokenization.checks import all_checks
 from lab.lessons.tokenization.figures import token_table
 from lab.lessons.tokenization.reading import count
-from lab.lessons.tokenization.view import TokenizationView, choose_word, draw_chips, explained, plain, table
+from lab.lessons.tokenization.view import TokenizationView, choose_word, explained, plain, table
 from lab.lessons.tokenization.words import STAGES, special_tokens
 from lab.text.tokenizers.bpe import BpeSteps
 from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.toy.data import ToyData
+from lab.ui.chips import draw_chips
 from lab.ui.frame.header import defined
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT

@@ -12,7 +12,6 @@ import streamlit as st
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import to_csv
 from lab.charts.tokens import tables
-from lab.charts.tokens.chips import Chip, token_chips
 from lab.course.words import escaped
 from lab.lessons.tokenization.reading import TextReading, Word, hardest
 from lab.models.trace import Trace
@@ -24,7 +23,6 @@ from lab.ui.parameters import WORD
 from lab.ui.tables import show_table
 
 _LONG = 1200  # characters
-_MANY = 200  # chips
 _BOX = 460  # pixels
 
 
@@ -73,15 +71,6 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     if first is None:
         return None
     return by_name[WORD.menu("Word", names, visible(words[first].text, limit=None))]
-
-
-def draw_chips(chips: Sequence[Chip], ids: Sequence[int] | None = None, groups: Sequence[int] | None = None) -> None:
-    """Draw a text as chips with the ``ids`` of its tokens; many chips scroll in a box instead of filling the page.
-
-    ``groups`` has one number for each token; tokens with the same number have the same colour.
-    """
-    with st.container(height=_BOX if len(chips) > _MANY else "content", border=False):
-        st.html(token_chips(chips, ids=ids, groups=groups))
 
 
 def plain(text: str) -> None:

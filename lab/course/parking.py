@@ -1,4 +1,4 @@
-"""How important the heads that park are to a model, in sentences that the numbers choose.
+"""Sentences that say how much a model needs the heads that park; the numbers choose the sentences.
 
 Layers and heads count from 0 here and from 1 in the sentences.
 """

@@ -51,7 +51,7 @@ def named(trace: Trace, position: int) -> str:
 
 
 def beside(value: float, limit: float, digits: int = 2) -> str:
-    """Write a number with at least ``digits`` decimals, and so many that it stays on its side of ``limit``."""
+    """Write a number with at least ``digits`` decimals, and with more if rounding would take it across ``limit``."""
     while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):
         digits += 1
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # to turn −0 into 0

@@ -59,7 +59,7 @@ class Tree:
 
 
 def most_nodes(k: int, depth: int, tokens: int, *, again: bool) -> int:
-    """Count the nodes of a tree in which every node has as many children as possible.
+    """Count the nodes of a full tree, in which every node has the largest possible number of children.
 
     ``again`` is true if a token may occur on a path more than once.
     """

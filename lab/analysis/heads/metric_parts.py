@@ -160,7 +160,7 @@ def uniform_by_length(causal: bool, threshold: float) -> Metrics:
 
 
 def contrast(values: Values, head: int) -> int | None:
-    """Return the head whose value is farthest from that of ``head``.
+    """Return the head whose value differs most from the value of ``head``.
 
     Returns None if there is no other head or no finite value.
     """

@@ -12,8 +12,8 @@ from lab.analysis.heads.values import Weights, layers
 from lab.models.memo import once
 from lab.models.trace import Trace
 
-MOST_CELLS = 64  # the most cells per side of a map, because a thumbnail does not have more pixels
-# The most cells of all maps together: 1.4 MB at two bytes for each cell.
+MOST_CELLS = 64  # the largest number of cells per side of a map: a thumbnail has no more pixels
+# The largest number of cells of all maps together: 1.4 MB at two bytes for each cell.
 _CELLS_IN_ALL = 700_000
 
 

@@ -1,4 +1,4 @@
-"""Run a forward pass with a mistake, and compare its vectors and predictions with those of the right pass."""
+"""Run a forward pass with a mistake, and compare it with the right pass: its vectors and its predictions."""
 
 from __future__ import annotations
 

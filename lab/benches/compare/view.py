@@ -69,7 +69,8 @@ def _details(figure: str, at: At) -> At:
         at = replace(at, measure=MEASURE.choose("Measure"))
     if figure in (comparable.METRIC, comparable.SPECIALIZATION):
         version = VERSION.choose(
-            "Version", help="Corrected values allow for the text’s length, or are relative to an even spread."
+            "Version",
+            help="A corrected value allows for the length of the text, or says how it compares with an even spread.",
         )
         at = replace(at, corrected=version == CORRECTED)
     return at

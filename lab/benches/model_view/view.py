@@ -26,7 +26,7 @@ from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
 _TAKEN, _MARK = "_model_view.taken", "_model_view.mark"
-_FEW_HEADS = 8  # with more heads in a layer, the figure gets more of the page's width
+_FEW_HEADS = 8  # if a layer has more heads, the figure is wider
 _METRICS = {metric.name for metric in METRICS}
 _PATTERNS = [pattern.name for pattern in PATTERNS]
 

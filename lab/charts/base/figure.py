@@ -119,7 +119,10 @@ def quoted(text: str) -> str:
 
 
 def label_extent(labels: Sequence[str], size: int) -> int:
-    """Return the approximate width in pixels of the widest of `labels` at font `size`, up to what a phone can spare."""
+    """Return the approximate width in pixels of the widest of `labels` at font `size`.
+
+    The width has a limit, so that a phone has room for the drawing.
+    """
     widths = (sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in visible(text)) for text in labels)
     return min(_LABEL_LIMIT, round(max(widths) * size) + 2)
 

@@ -90,7 +90,7 @@ def _heights(rows: int, large: bool) -> tuple[int, int]:
 
 
 def flat(values: NDArray[np.float32]) -> pd.DataFrame:
-    """Return a matrix as one column, row after row: the form that costs least to send to the browser."""
+    """Return a matrix as one column, row after row, which is the cheapest form to send to the browser."""
     return pd.DataFrame({"value": values.ravel()})
 
 

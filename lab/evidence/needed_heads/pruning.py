@@ -102,8 +102,7 @@ def at_random(layers: int, heads: int, seed: int) -> tuple[Head, ...]:
 def greedily(
     model: LoadedModel, pairs: Sequence[AskedPair], at_once: int = 2, progress: Progress = unwatched
 ) -> tuple[Head, ...]:
-    """Ablate the ``at_once`` heads whose absence costs least, measure the remaining heads again, and so on until no
-    head is left.
+    """Ablate the ``at_once`` heads that are cheapest to lose; measure the others again, and go on until none is left.
 
     The cost is measured by the mean logit difference without the head on ``pairs``, so report the curve on other pairs.
     """

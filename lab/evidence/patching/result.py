@@ -165,7 +165,7 @@ class PatchingTest:
         return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
 
     def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
-        """Return the mean effects in each draw, and the mean effects minus those of the twin, each (draws, claims)."""
+        """Return the mean effects in each draw, and the differences from the twin's means, each (draws, claims)."""
         pairs = [row.pair for row in (*self.half(1), *self.twin)]
         weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
         own, other = np.split(weights, [len(effects)], axis=1)

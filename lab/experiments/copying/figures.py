@@ -18,7 +18,7 @@ from lab.models.loading import LoadedModel
 
 def loss_chart(model: LoadedModel) -> Figure:
     """Draw the loss of each token of the second copy with all heads and without some, as a mean over the texts of B. A
-    head that is away writes its mean. Runs the experiment if its result neither ships nor is known yet. Raises
+    head that is away writes its mean. The experiment runs unless its result ships or is known already. Raises
     ValueError for a model that the experiment cannot test.
     """
     found = result(model)

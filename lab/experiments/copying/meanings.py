@@ -102,8 +102,8 @@ def _bounded(found: CopyingTest) -> str:
     names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
     return (
         f"{said} Here, a head that writes 0 costs even more: {names}. Part of this cost has nothing to do with "
-        "copying: the layers above get a vector unlike those in training. The mean disturbs them less, and the verdict "
-        "uses the smaller effect."
+        "copying: the layers above get a vector that they never met in training. The mean disturbs them less, and "
+        "the verdict uses the smaller effect."
     )
 
 

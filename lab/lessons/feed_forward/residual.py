@@ -115,9 +115,15 @@ def _show_norm(view: FeedForwardView) -> None:
 
 
 def _show_places(view: FeedForwardView) -> None:
-    """Write where this model has LayerNorm: after each sum, or before each sublayer."""
-    row = r"x + \text{%s}(\text{LayerNorm}(x))" if view.config.pre_norm else r"\text{LayerNorm}(x + \text{%s}(x))"
-    st.latex(r" \qquad ".join(f"x \\leftarrow {row % sublayer}" for sublayer in ("Attention", "FFN")))
+    """Write where this layer has LayerNorm: after each sum, or before each sublayer."""
+    sums = []
+    for sublayer, norm in (
+        (r"\text{Attention}", view.layer.weights.norm_1),
+        (r"\text{FFN}", view.layer.weights.norm_2),
+    ):
+        normed = r"\text{LayerNorm}(x)" if norm is not None else "x"
+        sums.append(f"x + {sublayer}({normed})" if view.config.pre_norm else rf"\text{{LayerNorm}}(x + {sublayer}(x))")
+    st.latex(r" \qquad ".join(rf"x \leftarrow {each}" for each in sums))
 
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:

@@ -155,9 +155,7 @@ def _head_formula(head: VocabularyHead) -> str:
     """Write the logits of all words as a formula: E has a row for each word (Devlin et al. 2019, §3.1)."""
     name, first = head.activation.split("_")[0].upper(), " + b" if head.b is not None else ""
     last = r" + b_E" if head.bias is not None else ""
-    inner = rf"\text{{{name}}}(hW{first})"
-    inner = inner if head.norm is None else rf"\text{{LayerNorm}}({inner})"
-    return rf"\text{{logits}} = {inner}\,E^\top{last}"
+    return rf"\text{{logits}} = \text{{LayerNorm}}(\text{{{name}}}(hW{first}))\,E^\top{last}"
 
 
 def _show_parts(view: PredictionView, steps: predictions.HeadSteps) -> None:

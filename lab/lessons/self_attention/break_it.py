@@ -108,8 +108,8 @@ def _told(name: str, trace: Trace) -> str:
     if config.window is not None:
         mask = f"{mask} In the local layers it also hides all tokens more than {config.window} tokens away."
     return {
-        _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so almost all of a "
-        "row goes to one word.",
+        _SCALING: f"Scores are √{config.head_width} ≈ {config.head_width**0.5:.1f} times as large, so softmax gives "
+        "more of a row to its largest score.",
         _MASK: mask,
         _VALUES: "Every word passes on the same value, so all words collect the same vector.",
         _QUERIES: "Columns of the map add up to 1, not rows.",

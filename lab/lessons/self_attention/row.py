@@ -50,12 +50,7 @@ def _show_projections(view: OneHead) -> None:
         if folded.open:
             _explain_projections(view)
             _draw_projections(view)
-            st.markdown("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
-            st.latex(r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V")
-            st.caption(
-                "Without the division by √d_k, softmax would hardly react to large scores (its gradient is nearly 0), "
-                "and the model would learn slowly."
-            )
+            _write_attention(view)
 
 
 def _explain_projections(view: OneHead) -> None:
@@ -84,6 +79,20 @@ def _projections(view: OneHead) -> str:
         rf"{name} & = {turn if name != 'V' else ''}xW_{name}" + (f" + b_{name}" if biased else "") for name in "QKV"
     ]
     return r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}"
+
+
+def _write_attention(view: OneHead) -> None:
+    """Write the head as one formula, with the mask if this layer has one."""
+    masked = view.trace.model.config.causal or view.layer.weights.window is not None
+    scores = r"\frac{QK^\top}{\sqrt{d_k}}" + r" + M" * masked
+    st.markdown("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
+    st.latex(rf"\text{{Attention}}(Q, K, V) = \text{{softmax}}\left({scores}\right) V")
+    st.caption(
+        "M is the mask: −∞ where a query must not look, otherwise 0. "
+        * masked
+        + "Without the division by √d_k, the scores could be so large that softmax hardly reacts to them (its gradient "
+        "is nearly 0), and the model would learn slowly (§3.2.1)."
+    )
 
 
 def _show_construction(view: OneHead) -> None:

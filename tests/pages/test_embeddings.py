@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -65,6 +66,17 @@ def test_one_number_is_worked_out_to_what_the_model_has() -> None:
     for part in (e.token, e.position, e.segment, e.sum, e.norm):
         assert part is not None
         assert f"{part[11, 16].item():.4f}" in shown
+    # The lengths, from the library's own tables.
+    told = words(at)
+    for name, part in (("token", e.token), ("position", e.position), ("segment", e.segment), ("sum", e.sum)):
+        assert part is not None
+        assert f"{name} {part[11].pow(2).sum().sqrt().item():.2f}" in told
+
+
+def test_the_waves_repeat_after_their_wavelengths() -> None:
+    at = unfold(visit(PAGE, step="learned-or-computed", pe_width="64", pe_base="10000"), "_waves")
+    last = 2 * math.pi * 10_000 ** (62 / 64)  # §3.5, by hand
+    assert f"after 6.28 places, the last after {last:,.2f}" in words(at)
 
 
 def test_without_a_pair_the_sum_is_shown_on_one_of_its_own_with_both_segments() -> None:

@@ -73,6 +73,17 @@ def test_a_gpt2_runs_every_step_and_is_shown_as_pre_norm(offer: Offer) -> None:
         if step == "residual":
             unfold(at, "_normalized")
             assert at.segmented_control(key="norm").options == ["before attention", "before the feed-forward network"]
+            assert any(r"x + \text{FFN}(\text{LayerNorm}(x))" in formula.value for formula in at.latex)
+
+
+def test_layer_norm_is_written_where_the_layer_has_it(offer: Offer) -> None:
+    bert = unfold(open_step("residual"), "_normalized")
+    assert any(r"\text{LayerNorm}(x + \text{Attention}(x))" in formula.value for formula in bert.latex)
+    first, second = (
+        unfold(open_step("residual", model=offer("modernbert"), layer=layer), "_normalized").latex for layer in "12"
+    )
+    assert any(r"x + \text{Attention}(x)" in formula.value for formula in first)  # its first layer has none there
+    assert any(r"x + \text{Attention}(\text{LayerNorm}(x))" in formula.value for formula in second)
 
 
 @pytest.mark.parametrize(

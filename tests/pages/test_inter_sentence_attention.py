@@ -334,3 +334,13 @@ def test_checks_are_three_at_least() -> None:
     assert len(radios) >= 3
     radios[0].set_value(0).run()
     assert len(at.success) + len(at.error) + len(at.warning) == 1
+
+
+def test_the_first_token_of_each_sentence_is_the_first_that_begins_in_it() -> None:
+    text = "The dog ran. It was fast. We saw it."
+    at = visit(PAGE, text=text, step="sentences")
+    begins = [text.index(each) for each in ("The", "It", "We")]
+    offsets = lab.trace(lab.load_model(DEFAULT_MODEL), text).encoding.offsets
+    first = [next(place for place, (start, end) in enumerate(offsets, 1) if start == there < end) for there in begins]
+    (table,) = [each.value for each in at.dataframe if "first token" in each.value]
+    assert list(table["first token"]) == first

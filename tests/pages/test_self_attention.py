@@ -200,3 +200,8 @@ def test_the_maps_of_all_queries_keys_and_values_open_from_the_row() -> None:
     at.run()
     assert not at.exception and len(at.get("vega_lite_chart")) == 3
     assert not at.toggle  # 32 dimensions are all of this head's
+    assert "+ M" not in at.latex[-1].value  # nothing is masked here
+    causal = visit(PAGE, step="build-a-row", model="lab-gpt2")
+    causal.session_state["_projections"] = True
+    causal.run()
+    assert r"\frac{QK^\top}{\sqrt{d_k}} + M" in causal.latex[-1].value and "M is the mask" in words(causal)

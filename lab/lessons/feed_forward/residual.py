@@ -123,7 +123,7 @@ def _show_places(view: FeedForwardView) -> None:
     ):
         normed = r"\text{LayerNorm}(x)" if norm is not None else "x"
         sums.append(f"x + {sublayer}({normed})" if view.config.pre_norm else rf"\text{{LayerNorm}}(x + {sublayer}(x))")
-    st.latex(r" \qquad ".join(rf"x \leftarrow {each}" for each in sums))
+    st.latex(r"\begin{aligned} " + r" \\ ".join(rf"x & \leftarrow {each}" for each in sums) + r" \end{aligned}")
 
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
@@ -169,7 +169,7 @@ def _written_out(steps: NormSteps, dimension: int) -> str:
     return (
         rf"\begin{{aligned}} y_{{{dimension + 1}}} &= \gamma\,\frac{{x - \text{{mean}}}}"
         r"{\sqrt{\text{variance} + \varepsilon}} + \beta \\[4pt] "
-        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} {beta:+z.4f} \\[4pt] "
+        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} \\ & \quad {beta:+z.4f} \\[4pt] "
         rf"&= {steps.output[dimension]:z.4f} \end{{aligned}}"
     )
 

@@ -50,8 +50,8 @@ def show_sentences(view: SentencesView) -> None:
         {
             "sentence": [" ".join(text.split()) for text in sentences.texts],
             **({"text": ["B" if second else "A" for second in sentences.in_pair]} if any(sentences.in_pair) else {}),
-            "first token": [sentences.places(number)[0] + 1 for number in range(len(sentences))],
             "tokens": [len(sentences.places(number)) for number in range(len(sentences))],
+            "first token": [sentences.places(number)[0] + 1 for number in range(len(sentences))],
         },
         index=range(1, len(sentences) + 1),
     )

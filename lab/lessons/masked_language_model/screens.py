@@ -141,6 +141,7 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
             f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares the vectors."
         )
         st.latex(_head_formula(head))
+        st.caption("h is the vector after the last layer, and E has a row for each word.")
     most = {name: float(np.abs(row).max()) for name, row in rows.items()}
     title = f"From the last layer to the vocabulary: {len(steps.hidden)} numbers {view.where}"
     scale = replace(VALUE, title="Value / largest of its row", domain=(-1.0, 1.0))
@@ -152,10 +153,11 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
 
 
 def _head_formula(head: VocabularyHead) -> str:
-    """Write the logits of all words as a formula: E has a row for each word (Devlin et al. 2019, §3.1)."""
+    """Write the logits of all words in two formulas: E has a row for each word (Devlin et al. 2019, §3.1)."""
     name, first = head.activation.split("_")[0].upper(), " + b" if head.b is not None else ""
     last = r" + b_E" if head.bias is not None else ""
-    return rf"\text{{logits}} = \text{{LayerNorm}}(\text{{{name}}}(hW{first}))\,E^\top{last}"
+    vector = rf"\text{{LayerNorm}}(\text{{{name}}}(hW{first}))"
+    return rf"\begin{{aligned}} v & = {vector} \\ \text{{logits}} & = v\,E^\top{last} \end{{aligned}}"
 
 
 def _show_parts(view: PredictionView, steps: predictions.HeadSteps) -> None:

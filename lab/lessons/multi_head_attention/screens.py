@@ -116,9 +116,9 @@ def _show_formula(config: ModelConfig) -> None:
     d, d_k = config.width, config.head_width
     bias = " + b_O" if config.biases else ""
     st.latex(
-        r"\begin{aligned} \text{head}_h & = \text{Attention}(Q_h, K_h, V_h) \\ "
-        rf"\text{{Concat}}(\text{{head}}_1, \dots, \text{{head}}_H)\,W_O{bias} & = "
-        rf"\sum_{{h=1}}^{{H}} \text{{head}}_h\,W_O^{{(h)}}{bias} \end{{aligned}}"
+        r"\begin{aligned} & \text{head}_h = \text{Attention}(Q_h, K_h, V_h) \\ "
+        rf"& \text{{Concat}}(\text{{head}}_1, \dots, \text{{head}}_H)\,W_O{bias} \\ "
+        rf"& = \sum_{{h=1}}^{{H}} \text{{head}}_h\,W_O^{{(h)}}{bias} \end{{aligned}}"
     )
     st.markdown(
         f"$W_O$ is {d} × {d}. The numbers of head h meet only their own {d_k} rows of it, $W_O^{{(h)}}$. So the "

@@ -86,7 +86,8 @@ def _write_attention(view: OneHead) -> None:
     masked = view.trace.model.config.causal or view.layer.weights.window is not None
     scores = r"\frac{QK^\top}{\sqrt{d_k}}" + r" + M" * masked
     st.markdown("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
-    st.latex(rf"\text{{Attention}}(Q, K, V) = \text{{softmax}}\left({scores}\right) V")
+    attended = rf"\text{{softmax}}\left({scores}\right) V"
+    st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
     st.caption(
         "M is the mask: −∞ where a query must not look, otherwise 0. "
         * masked

@@ -169,7 +169,8 @@ def _written_out(steps: NormSteps, dimension: int) -> str:
     return (
         rf"\begin{{aligned}} y_{{{dimension + 1}}} &= \gamma\,\frac{{x - \text{{mean}}}}"
         r"{\sqrt{\text{variance} + \varepsilon}} + \beta \\[4pt] "
-        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} \\ & \quad {beta:+z.4f} \\[4pt] "
+        rf"&= {gamma:z.4f} \cdot \frac{{{x:z.4f} {-steps.mean:+z.4f}}}{{{steps.deviation:.4f}}} \\ "
+        rf"& \quad {beta:+z.4f} \\[4pt] "
         rf"&= {steps.output[dimension]:z.4f} \end{{aligned}}"
     )
 

@@ -195,6 +195,10 @@ def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
     assert np.abs(values).max(axis=1) == pytest.approx(1)
     assert values[0] == pytest.approx(steps.hidden / np.abs(steps.hidden).max(), abs=1e-5)
     assert f"hidden state {np.abs(steps.hidden).max():.2f}" in words(at)
+    # The library's head: dense with a bias, GELU, LayerNorm, then the words' rows and a bias for each word.
+    assert r"\text{LayerNorm}(\text{GELU}(hW + b))" in at.latex[-1].value and r"E^\top + b_E" in at.latex[-1].value
+    causal = unfold(open_step("from-vector-to-word", model="lab-gpt2"), "_vectors")
+    assert not any("logits" in formula.value for formula in causal.latex)  # GPT-2 has no such layer
 
 
 def test_a_causal_model_predicts_the_next_token(offer: Offer) -> None:

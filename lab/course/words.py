@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-_ENDS = tuple(f"{sign}\u2069”" for sign in (".", "!", "?", "…"))  # the ends of texts that :func:`quoted` makes
+_ENDS = tuple(f"{sign}{end}" for sign in (".", "!", "?", "…") for end in ("”", "\u2069”"))  # quotations' ends
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.analysis.flow.cuts import Cuts
-from lab.charts.components.word_forms import SILENT, UNHEARD, WordForms
+from lab.analysis.flow.cuts import Cuts, Way, is_sink, same_elsewhere
+from lab.analysis.flow.ways import effect
+from lab.analysis.layers.lens import first_read
+from lab.charts.components.word_forms import CUT_TOKENS, CutToken, WordForms
+from lab.figures.cut_story import cut_story, name_of, only_token
 from lab.figures.forming import Forming, bare, story, words_after
 from lab.models.trace import Trace
 
@@ -22,8 +25,9 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
     watched
         The token at which a word forms: a blank, or any other token.
     cut
-        The cuts, in the form of a link's parameter (:meth:`lab.analysis.flow.cuts.Cuts.read`): ``"5"`` cuts token 5 off
-        from the watched one, ``"5*"`` from all, ``"6.7.5"`` cuts the link of layer 6 to token 7 from token 5, and
+        The cuts, in the form of a link's parameter (:meth:`lab.analysis.flow.cuts.Cuts.read`). Of token 5, ``"5"`` cuts
+        the direct way to the watched token, ``"5~"`` the ways around, and ``"5*"`` both; ``"1!"`` lets a special
+        token 1 say what it says in another sentence. ``"6.7.5"`` cuts the link of layer 6 to token 7 from token 5, and
         ``"6-11.7.5"`` cuts that link in head 11.
     fitted
         Whether the words of early layers are read with a lens that was fitted for each layer.
@@ -35,14 +39,13 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
     ValueError
         The model has no fitted lens.
     """
-    cuts, _ = Cuts.read(cut, trace.model.config, len(trace), watched)
+    cuts, _ = Cuts.read(cut, trace, watched)
     forming = Forming.of(trace, watched, cuts)
     found = forming.arriving
     lanes = found.brought_most(LANES)
     rows = [lane for lane, token in enumerate(lanes) if token in found.rows]
     known = [found.rows.index(lanes[lane]) for lane in rows]
-    states = range(forming.layers + 1) if forming.has_words else ()
-    words = [_words(forming.now, watched, state, fitted) for state in states]
+    told = story(forming, fitted)
     return WordForms(
         tokens=[bare(label) for label in trace.labels],
         lanes=lanes,
@@ -53,31 +56,63 @@ def word_forms(trace: Trace, watched: int, cut: str = "", fitted: bool = False) 
         strength=found.strength[:, known],
         parts=found.parts[:, :, lanes],
         written=found.written[:, known],
-        cut_tokens=[SILENT if each in cuts.silent else UNHEARD if each in cuts.unheard else 0 for each in lanes],
+        cut_tokens=[CUT_TOKENS.index(way.value if (way := cuts.way_of(each)) else None) for each in lanes],
         cut_links=_cut_links(forming, lanes, rows),
         cut_heads=_cut_heads(forming, lanes),
-        words=words,
-        before=_words(trace, watched, forming.layers, False) if cuts and words else [],
+        words=_words(forming, fitted),
+        before=_read(trace, watched, forming.layers, False) if cuts and forming.has_words else [],
+        ways=[_of_token(forming, token, way) for token, way in cuts.tokens],
+        cut_word=_cut_word(forming),
         headings=[_heading(forming, state) for state in range(forming.layers + 1)],
-        story=story(forming, fitted),
+        story=(*told[:-1], cut_story(forming) if forming.has_words else (*cut_story(forming), *told[-1]))
+        if cuts
+        else told,
         title=_title(forming),
         hint=_hint(forming, len(trace) - len(lanes)),
         is_blank=forming.is_blank,
     )
 
 
-def _words(trace: Trace, watched: int, state: int, fitted: bool) -> list[tuple[str, float]]:
+def _words(forming: Forming, fitted: bool) -> list[list[tuple[str, float]]]:
+    """The words of all states; none where the lens reads no better than a guess without context."""
+    if not forming.has_words:
+        return []
+    first = min(first_read(forming.now, forming.watched, fitted=fitted), forming.layers)
+    states = range(first, forming.layers + 1)
+    return [[]] * first + [_read(forming.now, forming.watched, state, fitted) for state in states]
+
+
+def _read(trace: Trace, watched: int, state: int, fitted: bool) -> list[tuple[str, float]]:
     return [(each.name, each.probability) for each in words_after(trace, watched, state, fitted)]
+
+
+def _of_token(forming: Forming, token: int, way: Way) -> CutToken:
+    """The ways in which a cut token can be cut; if nothing else is cut, also what the word keeps in each of them."""
+    offered = [Way.DIRECT, Way.AROUND, Way.BOTH]
+    if is_sink(forming.before, token) and same_elsewhere(forming.before, token) is not None:
+        offered.append(Way.OTHER)
+    kept = []
+    if forming.has_words and only_token(forming.cuts) is not None:
+        kept = [effect(forming.before, forming.watched, Cuts().cut(token, each)).kept for each in offered]
+    return CutToken(token, forming.name(token), way.value, [each.value for each in offered], kept)
+
+
+def _cut_word(forming: Forming) -> tuple[str, float] | None:
+    """The best word before the cuts and its probability, if a single token is cut."""
+    if not forming.has_words or only_token(forming.cuts) is None:
+        return None
+    found = effect(forming.before, forming.watched, forming.cuts)
+    return name_of(forming, found.word), found.was
 
 
 def _cut_links(forming: Forming, lanes: tuple[int, ...], rows: list[int]) -> np.ndarray:
     """(L, q, m), whether a link is cut: by itself, or because its token is cut."""
     cuts, at = forming.cuts, {token: lane for lane, token in enumerate(lanes)}
+    blocked = cuts.blocked(forming.watched, len(forming.now))
     marks = np.zeros((forming.layers, len(rows), len(lanes)), dtype=bool)
     for place, row in enumerate(rows):
         for lane, token in enumerate(lanes):
-            marks[:, place, lane] = token in cuts.silent and lane != row
-            marks[:, place, lane] |= token in cuts.unheard and lanes[row] == forming.watched
+            marks[:, place, lane] = (lanes[row], token) in blocked
     for layer, query, key in cuts.links:
         if key in at and at.get(query) in rows:
             marks[layer, rows.index(at[query]), at[key]] = True
@@ -107,10 +142,10 @@ def _heading(forming: Forming, state: int) -> str:
 
 def _hint(forming: Forming, others: int) -> str:
     """Say what to try next, and how many tokens are not drawn."""
-    at = forming.name(forming.watched)
+    at, tokens = forming.name(forming.watched), forming.cuts.tokens
     said = (
-        "Click a cut word again to cut it off from every word, and once more to undo the cut."
-        if forming.cuts.unheard or forming.cuts.silent
+        f"Click {forming.name(tokens[-1][0])} again to undo its cut."
+        if tokens
         else f"Click a word to cut it off from {at}: does it matter?"
     )
     left = f" {others} more tokens that contribute less are not drawn." if others > 0 else ""

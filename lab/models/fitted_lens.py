@@ -61,16 +61,24 @@ _MEASURED = ("agreement", "probability", "divergence")
 class MeasuredLens:
     """The quality of each kind of lens on ``places`` words of text that were not used for fitting.
 
-    ``untrained`` is a lens from the states of the untrained twin to the trained model's last state, as a measure of
-    what can be guessed without the model's trained layers. ``in_sight`` is the agreement of the plain and the fitted
-    lens at words of a BERT that are not hidden, where nothing was fitted; None for GPT-2, which predicts at every word.
+    ``without_context`` is the mean KL divergence, in nats, from the model's prediction to one and the same guess at
+    every place, the model's mean prediction: a lens that reads no better has read nothing of the text. ``untrained`` is
+    a lens from the states of the untrained twin to the trained model's last state, as a measure of what can be guessed
+    without the model's trained layers. ``in_sight`` is the agreement of the plain and the fitted lens at words of a
+    BERT that are not hidden, where nothing was fitted; None for GPT-2, which predicts at every word.
     """
 
     places: int
+    without_context: float
     plain: LensReading
     fitted: LensReading
     untrained: LensReading
     in_sight: tuple[tuple[float, ...], tuple[float, ...]] | None
+
+    def first_read(self, fitted: bool) -> int:
+        """Return the first state (0: the embeddings) at which a lens beats the guess without context."""
+        divergences = (self.fitted if fitted else self.plain).divergence
+        return next(state for state, found in enumerate(divergences) if found < self.without_context)
 
 
 def fitted_lens(model: LoadedModel) -> FittedLens | None:
@@ -124,7 +132,7 @@ def _measured(folder: Path) -> MeasuredLens:
         )
         seen = record.get("in_sight")
         in_sight = seen and (tuple(seen["plain"]), tuple(seen["fitted"]))
-        return MeasuredLens(found["places"], plain, fitted, untrained, in_sight)
+        return MeasuredLens(found["places"], found["without_context"], plain, fitted, untrained, in_sight)
     except (KeyError, TypeError) as error:
         raise CheckpointError(
             f"{RECORD} of {folder.parent.name} does not say how its lens reads; restore it."

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -70,6 +71,12 @@ class Interventions:
     @property
     def changes_nothing(self) -> bool:
         return not any(getattr(self, f.name) for f in fields(self))
+
+    @property
+    def without_tokens(self) -> Interventions:
+        """These interventions without those that name tokens, so that they fit any text."""
+        nothing = frozenset[Any]()
+        return replace(self, blocked=nothing, blocked_links=nothing, blocked_in_heads=nothing, patches=())
 
     def check(self, config: ModelConfig, n: int) -> None:
         """Raise ValueError if a layer, head or token does not exist in this model and sentence."""

@@ -45,6 +45,10 @@ def token(page: Page, name: str) -> Locator:
     return page.get_by_role("button", name=re.compile(rf"^{name}: .*Cut or heal"))
 
 
+def way(page: Page, name: str) -> Locator:
+    return page.locator(".ways").get_by_role("button", name=name)
+
+
 # Clicks the token with this name, and tells after how many seconds the sentence below the picture is another.
 _CLICK = """async name => {
     const hosts = [...document.querySelectorAll('*')].filter(each => each.shadowRoot?.querySelector('.stage'));
@@ -95,24 +99,46 @@ def test_all_fits_a_laptop_s_screen_keys_go_through_the_layers_and_any_token_is_
     expect(page).to_have_url(re.compile("watch=5"))
 
 
-def test_a_click_cuts_a_second_one_cuts_off_from_all_and_a_third_heals_each_at_once(lab: Lab, page: Page) -> None:
+def test_a_click_cuts_buttons_choose_the_way_and_a_second_click_heals_each_at_once(lab: Lab, page: Page) -> None:
     """At once by the best of four, as a busy machine only adds to it: each run is a new one."""
     open_page(lab, page, DOGS, still=True)
     show(page)
     expect(best(page)).to_have_text("were")
     token(page, "dogs").click()
     expect(page.locator(".say")).to_contain_text("The blank does not hear “dogs”. Little changes")
+    expect(page.locator(".say")).to_contain_text("Either way is enough")
     expect(page.locator(".link.mine.cut")).to_have_count(6)
     expect(page).to_have_url(re.compile("cut=3(&|$)"))
-    token(page, "dogs").click()
+    expect(page.locator(".ways li")).to_have_text(["not cut.63", "directly.60", "around.46", "both ways.10"])
+    way(page, "around").click()
+    expect(page).to_have_url(re.compile("cut=3~(&|$)"))
+    expect(page.locator(".say")).to_contain_text("No token but the blank hears “dogs”. “were” stays the best word")
+    expect(page.locator(".link.mine.cut")).to_have_count(0)
+    way(page, "both ways").click()
     expect(best(page)).to_have_text("was")
-    expect(page.locator(".say")).to_contain_text("It was “were” (63%) because “dogs” was heard.")
+    expect(page.locator(".say")).to_contain_text("It was that likely because “dogs” was heard.")
     expect(page.locator(".blank-sentence .gap")).to_have_text("was")
+    expect(way(page, "both ways")).to_have_attribute("aria-pressed", "true")
     token(page, "dogs").click()
     expect(best(page)).to_have_text("were")
     expect(page).not_to_have_url(re.compile("cut="))
     waited = [page.evaluate(_CLICK, name) for name in ("chased", "dogs", "cat", "tired")]
     assert min(waited) <= ANSWER, waited
+
+
+def test_cls_is_offered_to_say_something_else_and_a_link_brings_it_back(lab: Lab, page: Page) -> None:
+    open_page(lab, page, still=True)
+    show(page)
+    token(page, r"\[CLS\]").click()
+    expect(page.locator(".ways li")).to_have_count(5)
+    way(page, "other words").click()
+    expect(page.locator(".say")).to_contain_text("“[CLS]” says what it says in “It rained all day.”")
+    expect(page).to_have_url(re.compile("cut=1(!|%21)"))
+    page.reload()
+    page.get_by_role("button", name="Show me").click()
+    expect(way(page, "other words")).to_have_attribute("aria-pressed", "true")
+    way(page, "not cut").click()
+    expect(page).not_to_have_url(re.compile("cut="))
 
 
 def test_a_link_has_a_panel_where_it_or_one_head_of_it_is_cut_and_that_leads_to_its_heads(lab: Lab, page: Page) -> None:
@@ -122,7 +148,7 @@ def test_a_link_has_a_panel_where_it_or_one_head_of_it_is_cut_and_that_leads_to_
     stage.focus()
     while "france" not in page.locator(".panel").inner_text():
         page.keyboard.press("ArrowDown")
-    expect(page.locator(".panel")).to_contain_text("Layer 6: 48% of what arrives at the blank comes from “france”.")
+    expect(page.locator(".panel")).to_contain_text("Layer 6: “france” brings 48% of what arrives at the blank, by length.")
     page.get_by_role("button", name="Head 6-1:").click()
     expect(page).to_have_url(re.compile("cut=6-1.7.5"))
     expect(page.get_by_role("button", name="Head 6-1: cut")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The picture of a word that forms: Hugging Face’s words, and "because" only where a cut changes much."""
+"""The picture of a word that forms: Hugging Face’s words, and sentences about cuts that three cuts bear out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 import torch
 
 import lab
+from lab.analysis.flow.ways import Effect
+from lab.analysis.layers.lens import first_read
 from lab.analysis.words.masking import mask_of
-from lab.charts.components.word_forms import SILENT, UNHEARD, OnPage, WordForms, text_of
+from lab.charts.components.word_forms import CUT_TOKENS, OnPage, WordForms, text_of
 from lab.course.sentences.first import BLANK, FIRST
 from lab.figures.forming import MOST
 from lab.figures.notebook import python_of
@@ -25,6 +27,7 @@ from tests.charts.samples import HOSTILE
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import Theirs, load_theirs
+from training.evaluation.cuts import check
 
 MODELS: tuple[tuple[str, Family], ...] = (("lab-minilm", "bert"), ("lab-bert", "bert"), ("lab-gpt2", "gpt2"))
 
@@ -56,32 +59,19 @@ def shares(model: str, family: Family, trace: Trace, watched: int, pairs: set[tu
     return logits[watched].double().softmax(-1)
 
 
-# All of them for the model that a visit begins with, the first two for the others.
-@pytest.mark.parametrize(
-    ("model", "family", "sentence"),
-    [
-        pytest.param(*model, sentence, id=f"{model[0]}-{sentence.cut}")
-        for place, model in enumerate(MODELS)
-        for sentence in FIRST[: 2 if place else None]
-    ],
-)
-def test_because_is_said_only_where_a_cut_changes_the_best_word_or_halves_it(
-    model: str, family: Family, sentence: Any
-) -> None:
-    trace, watched = asked(model, sentence.text)
-    before = shares(model, family, trace, watched, set())
-    best = int(before.argmax())
-    for token in range(len(trace)):
-        if token == watched:
-            continue
-        for sign, queries in (("", [watched]), ("*", [row for row in range(len(trace)) if row != token])):
-            after = shares(model, family, trace, watched, {(query, token) for query in queries})
-            matters = int(after.argmax()) != best or float(after[best]) <= float(before[best]) / 2
-            chart = word_forms(trace, watched, f"{token + 1}{sign}")
-            said = text_of(chart.story[-1])
-            assert ("because" in said) == matters, (trace.labels[token], sign, said)
-            assert chart.words[-1][0][1] == pytest.approx(float(after.max()), abs=2e-4)
-            assert chart.before[0][1] == pytest.approx(float(before.max()), abs=2e-4)
+@pytest.mark.parametrize("model", [model for model, _ in MODELS])
+def test_no_sentence_about_a_cut_is_false_by_three_cuts_in_hugging_face(model: str) -> None:
+    """The first page's sentences, the examples and some held-out ones; all of them: training/evaluation/cuts.py."""
+    counted, false = check(model, count=8, tokens_each=4)
+    assert counted["pictures"] >= 20 and counted["cuts"] >= 200
+    assert not false, false[:5]
+
+
+def test_the_check_of_sentences_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the rule of another lab, in which every cut matters, its sentences are false."""
+    monkeypatch.setattr(Effect, "matters", property(lambda self: True))
+    _, false = check("lab-minilm", count=3, tokens_each=6)
+    assert any("because" in fault for fault in false) and any("Both ways" in fault for fault in false)
 
 
 # What was found by hand before the picture was built, for the default model.
@@ -92,6 +82,7 @@ FOUND = (
     (1, "students", "he", 0.39),
     (2, "", "were", 0.63),
     (2, "dogs", "were", 0.60),
+    (2, "dogs~", "were", 0.46),
     (2, "dogs*", "was", 0.46),
     (3, "", "nest", 0.55),
     (3, "bird", "house", 0.41),
@@ -105,7 +96,7 @@ def test_the_first_page_s_sentences_say_what_was_found_by_hand(
     number: int, cut: str, word: str, probability: float
 ) -> None:
     trace, watched = asked("lab-minilm", FIRST[number].text)
-    token = cut.rstrip("*")
+    token = cut.rstrip("~*")
     place = f"{trace.labels.index(token) + 1}{cut[len(token) :]}" if cut else ""
     best, share = word_forms(trace, watched, place).words[-1][0]
     assert (best, round(share, 2)) == (word, probability)
@@ -126,6 +117,8 @@ def test_the_words_after_each_layer_are_the_head_s_on_its_hidden_state(model: st
     module: Any = theirs(model, family).module
     states = theirs(model, family).run(trace.text).hidden_states
     for number, words in enumerate(word_forms(trace, watched).words):
+        if not words:  # the lens cannot read this state
+            continue
         state = states[number][None, watched]
         with torch.inference_mode():
             if family == "bert":
@@ -139,25 +132,93 @@ def test_the_words_after_each_layer_are_the_head_s_on_its_hidden_state(model: st
 
 def test_the_story_names_what_brings_most_and_the_word_that_leads() -> None:
     trace, watched = asked("lab-minilm", FIRST[0].text)
-    chart = word_forms(trace, watched)
+    chart = word_forms(trace, watched, fitted=True)
     said = [text_of(spans) for spans in chart.story]
     assert len(said) == 7 and "“capital” (46%)" in said[5] and "“france” (48%)" in said[6]
     assert "No word leads yet" in said[5] and "becomes “paris” (38%)" in said[6]
     assert chart.alt.endswith(said[6]) and not any("because" in each for each in said)
 
 
-@pytest.mark.parametrize(("number", "word", "detour"), [(2, "dogs", True), (1, "students", False), (3, "bird", False)])
-def test_a_detour_is_said_only_where_cutting_off_from_the_blank_alone_changes_little(
-    number: int, word: str, detour: bool
+@pytest.mark.parametrize(
+    ("number", "word", "says"),
+    [
+        (2, "dogs", "Either way"),
+        (1, "students", "is the direct way"),
+        (1, "told", "is the ways around"),
+        (1, "had", ""),
+    ],
+)
+@pytest.mark.parametrize("sign", ["", "~", "*"])
+def test_the_ways_are_said_at_each_of_the_three_cuts_if_both_together_matter(
+    number: int, word: str, says: str, sign: str
 ) -> None:
     trace, watched = asked("lab-minilm", FIRST[number].text)
-    place = trace.labels.index(word) + 1
-    said = text_of(word_forms(trace, watched, f"{place}*").story[-1])
-    assert "because" in said and ("by a detour" in said) == detour
-    before = shares("lab-minilm", "bert", trace, watched, set())
-    alone = shares("lab-minilm", "bert", trace, watched, {(watched, place - 1)})
-    best = int(before.argmax())
-    assert detour == (int(alone.argmax()) == best and float(alone[best]) > float(before[best]) / 2)
+    chart = word_forms(trace, watched, f"{trace.labels.index(word) + 1}{sign}")
+    said = text_of(chart.story[-1])
+    assert all((each in said) == (each == says) for each in ("Either way", "is the direct", "is the ways"))
+    assert ("because" in said) == (sign == "*" and bool(says))
+    assert "detour" not in said
+
+
+def test_beside_the_words_is_what_the_word_keeps_in_each_of_the_three_cuts() -> None:
+    """Design §9: dogs .63, .60, .46, .10, here by Hugging Face's masks."""
+    trace, watched = asked("lab-minilm", FIRST[2].text)
+    token, n = trace.labels.index("dogs"), len(trace)
+    header, _ = unpack(word_forms(trace, watched, f"{token + 1}~").payload())
+    (cut,), (word, was) = header["ways"], header["cutWord"]
+    around = {(query, token) for query in range(n) if query not in (token, watched)}
+    best = trace.model.tokenizer.token_to_id(word)
+    expected = [
+        float(shares("lab-minilm", "bert", trace, watched, pairs)[best])
+        for pairs in (set[tuple[int, int]](), {(watched, token)}, around, around | {(watched, token)})
+    ]
+    assert [was, *cut["kept"]] == pytest.approx(expected, abs=2e-4)
+    assert [round(each, 2) for each in expected] == [0.63, 0.60, 0.46, 0.10]
+    assert cut["offered"] == ["", "~", "*"] and cut["way"] == "~"
+
+
+@pytest.mark.parametrize(("model", "cut"), [("lab-minilm", "1*"), ("lab-bert", "1*"), ("lab-gpt2", "1*")])
+def test_of_a_token_where_attention_rests_because_is_never_said_and_it_may_say_something_else(
+    model: str, cut: str
+) -> None:
+    trace, watched = asked(model, FIRST[0].text)
+    chart = word_forms(trace, watched, cut)
+    assert "because" not in text_of(chart.story[-1]) and chart.ways[0].offered[-1] == "!"
+    other = word_forms(trace, watched, "1!")
+    assert "It rained all day." in text_of(other.story[-1]) and "hears" not in text_of(other.story[-1])
+    assert other.words[-1][0][1] != chart.words[-1][0][1] and other.ways[0].way == "!"
+
+
+def test_what_cls_says_is_not_the_reason_for_paris() -> None:
+    """The referee's control: with the [CLS] of an unrelated sentence in every layer, paris has .37 for .38."""
+    trace, watched = asked("lab-minilm", FIRST[0].text)
+    chart = word_forms(trace, watched, "1!")
+    assert (chart.words[-1][0][0], round(chart.words[-1][0][1], 2)) == ("paris", 0.37)
+    assert "not what it says here" in text_of(chart.story[-1])
+
+
+def test_several_cuts_name_no_ways() -> None:
+    trace, watched = asked("lab-minilm", FIRST[2].text)
+    chart = word_forms(trace, watched, "3*,9~")
+    assert [(each.token, each.kept) for each in chart.ways] == [(2, []), (8, [])] and chart.cut_word is None
+    assert "because" not in text_of(chart.story[-1]) and "way" not in text_of(chart.story[-1])
+
+
+@pytest.mark.parametrize(
+    ("model", "fitted", "first"),
+    [("lab-minilm", True, 1), ("lab-minilm", False, 3), ("lab-bert", False, 1), ("lab-gpt2", False, 2)],
+)
+def test_the_picture_begins_to_read_where_the_lens_beats_a_guess_without_context(
+    model: str, fitted: bool, first: int
+) -> None:
+    trace, watched = asked(model, FIRST[0].text)
+    chart = word_forms(trace, watched, fitted=fitted)
+    assert [bool(words) for words in chart.words] == [state >= first for state in range(len(chart.words))]
+    assert first_read(trace, watched, fitted=fitted) == first
+    said = [text_of(spans) for spans in chart.story]
+    assert [place for place, each in enumerate(said) if "cannot read" in each] == list(range(1, first))
+    header, _ = unpack(chart.payload())
+    assert [len(words) > 0 for words in header["words"]] == [len(words) > 0 for words in chart.words]
 
 
 def test_a_single_link_and_a_single_head_are_cut_and_marked() -> None:
@@ -171,12 +232,13 @@ def test_a_single_link_and_a_single_head_are_cut_and_marked() -> None:
 
 def test_cut_tokens_are_marked_in_every_row_that_cannot_hear_them() -> None:
     trace, watched = asked("lab-minilm", FIRST[2].text)
-    header, arrays = unpack(word_forms(trace, watched, "3*,5").payload())
-    assert [header["cutTokens"][place] for place in (2, 4, 6)] == [SILENT, UNHEARD, 0]
+    header, arrays = unpack(word_forms(trace, watched, "3*,5,9~").payload())
+    assert [CUT_TOKENS[header["cutTokens"][place]] for place in (2, 4, 8, 6)] == ["*", "", "~", None]
     cut = arrays["cut_links"].astype(bool)
     rows = header["rows"]
     assert cut[:, [row for row in rows if row != 2], 2].all() and not cut[:, 2, 2].any()
     assert cut[:, watched, 4].all() and not cut[:, [row for row in rows if row != watched], 4].any()
+    assert cut[:, [row for row in rows if row not in (8, watched)], 8].all() and not cut[:, [8, watched], 8].any()
     assert (arrays["share"][cut] == 0).all()
 
 

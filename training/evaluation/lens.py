@@ -109,6 +109,30 @@ def divergences(own: Tensor, read: Tensor) -> Tensor:
     return (own.exp() * (own - read)).sum(-1).double()
 
 
+class Mean:
+    """The mean prediction of a model over places, and what its divergence from other predictions needs."""
+
+    def __init__(self) -> None:
+        self.places, self.shares, self.negative_entropy = 0, torch.zeros((), dtype=torch.float64), 0.0
+
+    def add(self, logs: Tensor) -> None:
+        """Count k places in, from ln P of the model's own output there, (k, vocabulary)."""
+        shares = logs.double().exp()
+        self.places += len(logs)
+        self.shares = self.shares + shares.sum(0)
+        self.negative_entropy += float((shares * logs).sum())
+
+    def divergence(self, other: Mean) -> float:
+        """The mean KL divergence, in nats, from the model's predictions here to the mean prediction of ``other``."""
+        guess = (other.shares / other.places).log()
+        return (self.negative_entropy - float(self.shares @ guess)) / self.places
+
+
+def without_context(one: Mean, two: Mean) -> float:
+    """The divergence of a guess without context, its mean over two halves; each half is guessed from the other."""
+    return round((one.divergence(two) + two.divergence(one)) / 2, 4)
+
+
 def held_out(model: LoadedModel, lens: FittedLens, control: Control | None = None, rows: int = 1500) -> dict[str, Any]:
     """What :class:`lab.models.fitted_lens.Measured` holds, as JSON; without ``control`` not how that reads.
 
@@ -116,11 +140,12 @@ def held_out(model: LoadedModel, lens: FittedLens, control: Control | None = Non
     """
     layers = model.config.layers
     kinds = ("plain", "fitted") if control is None else ("plain", "fitted", "untrained")
-    sums, places = np.zeros((len(kinds), layers + 1, 3)), 0
+    sums, places, halves = np.zeros((len(kinds), layers + 1, 3)), 0, [Mean(), Mean()]
     corpus = held_out_corpus(model.tokenizer, before_sentence=space_before(model))
-    for batch in windows(model, corpus, rows_of(model, rows), _SEED):
+    for number, batch in enumerate(windows(model, corpus, rows_of(model, rows), _SEED)):
         states, truths = states_at(model, batch), batch.labels
         own, places = logs_of(model, states[-1]), places + len(truths)
+        halves[number % 2].add(own)
         twin = None if control is None else states_at(control.twin, batch)
         for layer in range(layers + 1):
             last = layer == layers
@@ -129,7 +154,7 @@ def held_out(model: LoadedModel, lens: FittedLens, control: Control | None = Non
             if control is not None and twin is not None:
                 sums[2, layer] += compared(own, logs_of(model, control.lens.guess(twin[layer], layer)), truths)
     means = (sums / places).round(4).transpose(0, 2, 1).tolist()
-    return {"places": places} | {
+    return {"places": places, "without_context": without_context(*halves)} | {
         kind: dict(zip(LensReading.__dataclass_fields__, found, strict=True))
         for kind, found in zip(kinds, means, strict=True)
     }

@@ -8,8 +8,8 @@ Mathematical Framework for Transformer Circuits").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -78,10 +78,9 @@ def arriving(trace: Trace, watched: int) -> Arriving:
     n = len(trace)
     if not 0 <= watched < n:
         raise IndexError(f"token {watched}: the text has tokens 0 to {n - 1}.")
-    # A single row can be computed alone only if links are blocked and nothing else is changed.
-    nothing = frozenset[Any]()
-    others = replace(trace.interventions, blocked=nothing, blocked_links=nothing, blocked_in_heads=nothing)
-    rows = (watched,) if n > WHOLE and others.changes_nothing else tuple(range(n))
+    # A single row can be computed alone only if nothing but links and states of tokens is changed.
+    alone = n > WHOLE and trace.interventions.without_tokens.changes_nothing
+    rows = (watched,) if alone else tuple(range(n))
     layers = (_layer_at(trace, index, rows) for index in range(trace.model.config.layers))
     found = [_of_layer(layer, rows.index(watched)) for layer in layers]
     share, strength, parts, written = (np.stack(each).astype(np.float32) for each in zip(*found, strict=True))

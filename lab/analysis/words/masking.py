@@ -33,6 +33,12 @@ def _first_known(tokenizer: Tokenizer, names: Iterable[str]) -> tuple[str, int] 
     return next(((name, found) for name, found in known if found is not None), None)
 
 
+def is_hidden(trace: Trace, place: int) -> bool:
+    """Return whether the token at ``place`` is a mask that hides a word."""
+    mask = mask_of(trace.model.tokenizer)
+    return mask is not None and trace.token_ids[place] == mask[1]
+
+
 def maskable(encoding: Encoding, mask_id: int) -> tuple[int, ...]:
     """Return the places that can be hidden: all tokens that are neither special nor already hidden."""
     return tuple(i for i, token_id in enumerate(encoding.token_ids) if not encoding.special[i] and token_id != mask_id)

@@ -5,6 +5,15 @@ const LINK = { least: 0.03, faint: 0.16, widest: 24 }; // shares below are not d
 const PACE = 1100; // milliseconds that a layer stays while it is played
 const KEY = "The wider a link, the more it brings. Only a cut shows whether that matters. The larger a circle, the more the layer adds by itself. Click a link or a circle to look inside.";
 const WAITS = "Guess first, or press “Show me”. Then the picture plays.";
+// The ways in which a token can be cut off, by their sign in a link: what its button says, and what that means.
+const WAYS = {
+  "": ["directly", (name, at) => `${at} does not hear ${name}; other tokens do.`],
+  "~": ["around", (name, at) => `Only ${at} hears ${name}: the ways through other tokens are cut.`],
+  "*": ["both ways", (name) => `No other token hears ${name}.`],
+  "!": ["other words", (name) => `${name} is heard, but it says what it says in another sentence.`],
+};
+// The signs of a cut token, and what they say, in the order of CUT_TOKENS (word_forms.py).
+const SIGNS = ["", "✂", "✂", "✂✂", "⇄"];
 const SVG = "http://www.w3.org/2000/svg";
 
 const shownShare = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(100 * share)}%`);
@@ -208,17 +217,18 @@ function build(root, first, report) {
       ...header.lanes.map((_, lane) => {
         const state = header.cutTokens[lane];
         const mine = lane === header.watched;
-        const kind = `token${mine ? " watched" : ""}${header.special[lane] ? " special" : ""}${state ? " cut" : ""}`;
+        const kind = `token${mine ? " watched" : ""}${header.special[lane] ? " special" : ""}${state && SIGNS[state] !== "⇄" ? " cut" : ""}`;
         const words = mine && header.blank ? "▢" : header.tokens[token(lane)];
         const style = `top:${place.y(lane) - place.lane / 2 + 26}px;height:${place.lane}px`;
         if (mine) return make("span", { class: kind, style, "aria-label": `${name(lane)}, watched` }, words);
-        const said = ["heard", `not heard by ${name(header.watched)}`, "heard by no other token"][state];
+        const at = name(header.watched);
+        const said = ["heard", `not heard by ${at}`, `heard only by ${at}`, "heard by no other token", "says something else"][state];
         const label = make("span", { class: "word" }, words);
-        const sign = state ? [make("span", { class: "sign", "aria-hidden": "true" }, state === 2 ? "✂✂" : "✂")] : [];
+        const sign = state ? [make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[state])] : [];
         const button = make("button", { type: "button", class: kind, style, "aria-label": `${words}: ${said}. Cut or heal` }, ...sign, label);
         button.addEventListener("click", () => {
           stop();
-          button.classList.toggle("cut", state < 2); // the answer takes a moment
+          button.classList.toggle("cut", !state); // the answer takes a moment
           act("token", token(lane));
         });
         return button;
@@ -268,9 +278,26 @@ function build(root, first, report) {
       );
     const heading = make(header.doors.words ? "button" : "h4", { class: "heading", type: header.doors.words ? "button" : false, title: header.doors.words ?? false }, header.headings[at]);
     if (header.doors.words) heading.addEventListener("click", () => act("door", "words", 0));
-    const before = header.before.length && at === last() ? [make("h4", { class: "heading" }, "Without the cut"), make("ul", { class: "before" }, ...header.before.slice(0, 2).map(row))] : [];
-    key.hidden = before.length > 0; // there is room for one of them
-    bars.replaceChildren(heading, make("ul", { class: unsure ? "unsure" : false }, ...words.map(row)), ...before);
+    const unread = at > 0 && header.words.length && !words.length ? [make("p", { class: "unread" }, "The lens cannot read a word yet: here, it is no better than a guess without context.")] : [];
+    const before = !header.cutWord && header.before.length && at === last() ? [make("h4", { class: "heading" }, "Without the cut"), make("ul", { class: "before" }, ...header.before.slice(0, 2).map(row))] : [];
+    key.hidden = before.length > 0 || header.ways.length > 0; // there is room for one of them
+    bars.replaceChildren(heading, make("ul", { class: unsure ? "unsure" : false }, ...words.map(row)), ...unread, ...before, ...header.ways.flatMap(aboutWays));
+  }
+
+  /** The ways in which a cut token can be cut, each with what the word that was the best one keeps. */
+  function aboutWays(cut) {
+    const { header } = payload;
+    const [word, was] = header.cutWord ?? [];
+    const row = (label, title, chosen, share, pressed) => {
+      const bar = share === undefined ? [] : [make("span", { class: "bar" }, make("i", { style: `width:${(100 * share).toFixed(1)}%` })), make("span", { class: "number" }, share < 0.01 ? "<.01" : share.toFixed(2).replace(/^0/, ""))];
+      const button = make("button", { type: "button", title, "aria-pressed": String(chosen) }, make("span", { class: "way" }, label), ...bar);
+      button.addEventListener("click", pressed);
+      return make("li", {}, button);
+    };
+    const rows = cut.offered.map((way, i) => row(WAYS[way][0], WAYS[way][1](cut.name, name(header.watched)), way === cut.way, cut.kept[i], () => act("way", cut.token, way)));
+    const healed = row("not cut", `Every token hears ${cut.name}.`, false, was, () => act("token", cut.token));
+    const heading = word === undefined ? `${cut.name} is cut off` : `“${word}” with ${cut.name} cut off`;
+    return [make("h4", { class: "heading" }, heading), make("ul", { class: `ways${cut.kept.length ? "" : " bare"}`, "aria-label": heading }, healed, ...rows)];
   }
 
   /** The page's own blank, outside of this figure, becomes the best word so far. */
@@ -305,7 +332,7 @@ function build(root, first, report) {
     const share_ = share(layer, row, lane);
     const words = cut
       ? `Layer ${layer + 1}: ${name(query)} does not hear ${name(lane)} here.`
-      : `Layer ${layer + 1}: ${shownShare(share_)} of what arrives at ${name(query)} comes from ${name(lane)}.`;
+      : `Layer ${layer + 1}: ${name(lane)} brings ${shownShare(share_)} of what arrives at ${name(query)}, by length.`;
     const one = make("button", { type: "button" }, cut ? "Heal this link" : "Cut this link");
     one.addEventListener("click", () => act("link", layer, token(query), token(lane)));
     // What a whole token's cut has taken away is healed at the token.

@@ -21,7 +21,9 @@ PLAIN, FROM, WORD = "", "from", "word"
 Spans = Sequence[tuple[str, str]]
 # The least probability of a leading word; if no word has it, the bars are grey.
 LEADS = 0.1
-UNHEARD, SILENT = 1, 2
+# The ways in which a token can be cut off, as a link writes them (:class:`lab.analysis.flow.cuts.Way`); None for none.
+CUT_TOKENS = (None, "", "~", "*", "!")
+_WAYS = {"": "directly", "~": "around", "*": "both ways", "!": "other words"}  # word_forms.js has the same labels
 
 
 def text_of(spans: Spans) -> str:
@@ -61,6 +63,29 @@ class OnPage:
 ALONE = OnPage()
 
 
+@dataclass(frozen=True)
+class CutToken:
+    """A token that is cut off.
+
+    Attributes
+    ----------
+    token, name
+        The token, from 0, and its name in a sentence.
+    way
+        The way in which it is cut off, one of :data:`CUT_TOKENS`.
+    offered
+        The ways in which it can be cut off.
+    kept
+        The probability of the word that was the best one, for each of the ways; empty if other things are cut, too.
+    """
+
+    token: int
+    name: str
+    way: str
+    offered: Sequence[str]
+    kept: Sequence[float]
+
+
 @dataclass(frozen=True, eq=False)
 class WordForms:
     """The data of the picture. Its lanes are m of the text's n tokens; there are L layers of H heads.
@@ -86,16 +111,20 @@ class WordForms:
     written
         (L, q), the length of the feed-forward network's vector relative to the token's.
     cut_tokens
-        m numbers: 0, :data:`UNHEARD` by the watched token, or :data:`SILENT` for all.
+        m places in :data:`CUT_TOKENS`: in which way each token is cut off.
     cut_links
         (L, q, m), whether a link is cut.
     cut_heads
         (L, H, m), whether a link to the watched token is cut in a head.
     words
-        For the L + 1 states, from the embeddings on: the likeliest words, each with its probability; none for a model
-        without a vocabulary head.
+        For the L + 1 states, from the embeddings on: the likeliest words, each with its probability; none for a state
+        that cannot be read yet, and no states for a model without a vocabulary head.
     before
         The last state's words without the cuts; none if nothing is cut.
+    ways
+        The tokens that are cut off.
+    cut_word
+        The word that was the best one, and its probability then; None unless a single token is cut and nothing else.
     headings
         The line over the words, for each of the L + 1 states.
     story
@@ -120,6 +149,8 @@ class WordForms:
     cut_heads: ArrayLike
     words: Sequence[Sequence[tuple[str, float]]]
     before: Sequence[tuple[str, float]]
+    ways: Sequence[CutToken]
+    cut_word: tuple[str, float] | None
     headings: Sequence[str]
     story: Sequence[Spans]
     title: str
@@ -152,6 +183,8 @@ class WordForms:
             "cutTokens": list(self.cut_tokens),
             "words": _sent(self.words),
             "before": _sent([self.before])[0],
+            "ways": [asdict(each) | {"kept": [round(share, 4) for share in each.kept]} for each in self.ways],
+            "cutWord": _sent([[self.cut_word]])[0][0] if self.cut_word else None,
             "headings": list(self.headings),
             "leads": LEADS,
             "story": [[[text, kind] for text, kind in spans] for spans in self.story],
@@ -162,7 +195,13 @@ class WordForms:
         if self.is_cut or not page.hint:
             del said["hint"]
         if page.waits:
-            said |= {"words": [], "before": [], "story": [header["story"][0]] * len(self.story), "alt": self.title}
+            said |= {
+                "words": [],
+                "before": [],
+                "ways": [],
+                "story": [header["story"][0]] * len(self.story),
+                "alt": self.title,
+            }
         return pack({**header, **said}, {**numbers, **marks})
 
     def table(self) -> pd.DataFrame:
@@ -183,7 +222,15 @@ class WordForms:
     def _repr_html_(self) -> str:
         """Show the picture's story and table in a notebook."""
         told = "".join(f"<li>{escape(text_of(spans))}</li>" for spans in self.story)
-        return f"<p>{escape(self.title)}</p><ol start='0'>{told}</ol>{self.table().to_html()}"
+        return f"<p>{escape(self.title)}</p><ol start='0'>{told}</ol>{self._ways()}{self.table().to_html()}"
+
+    def _ways(self) -> str:
+        """The three cuts of a single token as a line of HTML: what the word keeps in each."""
+        if self.cut_word is None or not self.ways:
+            return ""
+        (word, was), cut = self.cut_word, self.ways[0]
+        kept = ", ".join(f"{_WAYS[way]} {share:.2f}" for way, share in zip(cut.offered, cut.kept, strict=True))
+        return f"<p>{escape(f'“{word}” with {cut.name} cut off: not {was:.2f}, {kept}')}</p>"
 
 
 def _sent(words: Sequence[Sequence[tuple[str, float]]]) -> list[list[list[str | float]]]:

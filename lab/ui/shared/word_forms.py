@@ -8,11 +8,12 @@ from functools import partial
 
 import streamlit as st
 
-from lab.analysis.flow.cuts import Cuts
+from lab.analysis.flow.cuts import Cuts, Way
+from lab.analysis.words.masking import is_hidden
 from lab.charts.components.word_forms import ALONE, OnPage
 from lab.course.pages import lesson_of, number
 from lab.figures.choices import FITTED, PLAIN
-from lab.figures.forming import Forming, is_blank
+from lab.figures.forming import Forming
 from lab.figures.word_forms import word_forms
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import fitted_lens
@@ -81,7 +82,7 @@ def _lenses(trace: Trace, watched: int) -> tuple[str, ...]:
     """
     if trace.model.weights.vocabulary_head is None:
         return ()
-    if trace.model.config.causal or is_blank(trace, watched):
+    if trace.model.config.causal or is_hidden(trace, watched):
         with suppress(CheckpointError):  # lesson 9 reports a damaged lens
             if fitted_lens(trace.model) is not None:
                 return READ_WITH.options
@@ -98,7 +99,7 @@ def _begin(trace: Trace) -> None:
 
 
 def _cuts(trace: Trace, watched: int) -> Cuts:
-    cuts, whole = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
+    cuts, whole = Cuts.read(CUT.chosen(), trace, watched)
     if not whole:
         selection.note("Some of the link’s cuts do not exist in this text or model; the other cuts are made.")
         CUT.set(str(cuts))
@@ -107,7 +108,7 @@ def _cuts(trace: Trace, watched: int) -> Cuts:
 
 def _act(key: str, trace: Trace, watched: int) -> None:
     """Read a browser's report, before the page is drawn again."""
-    cuts, _ = Cuts.read(CUT.chosen(), trace.model.config, len(trace), watched)
+    cuts, _ = Cuts.read(CUT.chosen(), trace, watched)
     reported = st.session_state[key].get("act")
     match reported:
         case [str(), "watch", int(token)] if 0 <= token < len(trace):
@@ -134,6 +135,8 @@ def cuts_after(reported: object, cuts: Cuts) -> Cuts:
     match reported:
         case [str(), "token", int(token)]:
             return cuts.token(token)
+        case [str(), "way", int(token), str(way)] if way in {each.value for each in Way}:
+            return cuts.cut(token, Way(way))
         case [str(), "link", int(layer), int(query), int(key)]:
             return cuts.link(layer, query, key)
         case [str(), "head", int(layer), int(head), int(query), int(key)]:

@@ -54,8 +54,8 @@ class AskedBlank:
         return self.trace.text[:start], self.trace.text[end:]
 
 
-def show(question: str) -> None:
-    """Draw the question, the sentence, the guess, and the picture."""
+def show(question: str) -> LoadedModel:
+    """Draw the question, the sentence, the guess, and the picture; return the model that fills the blank."""
     model = filling_model(MODEL.chosen())
     sentence = next((each for each in FIRST if each.text == BLANK_TEXT.chosen()), None)
     with st.container(gap=None):
@@ -66,10 +66,10 @@ def show(question: str) -> None:
         now = asked(model, BLANK_TEXT.chosen())
     except TextError as error:
         st.info(str(error), icon=":material/edit:")
-        return
+        return model
     if now is None:
         st.info("Write a sentence with at least one word that can be hidden.", icon=":material/edit:")
-        return
+        return model
     place.html(_sentence(now))
     if sentence is None and not _WRITTEN.search(BLANK_TEXT.chosen()):
         st.caption("Your sentence has no blank, so the lab hides its last word.")
@@ -78,6 +78,7 @@ def show(question: str) -> None:
     hint = _try(now, sentence) if answered else ""
     page = OnPage(fills=".blank-sentence .gap", play=play, waits=not answered, hint=hint)
     st.fragment(show_word_forms)(now.trace, now.place, "first-picture", page)
+    return model
 
 
 def filling_model(chosen: str) -> LoadedModel:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, script
+from lab.course.words import escaped
 from lab.front import first_minute
+from lab.models.catalogue import card
+from lab.models.loading import LoadedModel
 from lab.ui import progress_view, selection, shell, teaching
 from lab.ui.quiz.question import progress
 
@@ -15,8 +18,7 @@ QUESTION = "How does a machine know what belongs in the blank?"
 def show() -> None:
     """Draw the page."""
     shell.route()
-    first_minute.show(QUESTION)
-    _go_on()
+    _go_on(first_minute.show(QUESTION))
     _lessons()
     _explore()
     progress_view.review()
@@ -24,19 +26,17 @@ def show() -> None:
     _for_teachers()
 
 
-def _go_on() -> None:
-    """Draw the button to the first lesson, or to the lesson with which the learner should go on."""
+def _go_on(model: LoadedModel) -> None:
+    """Draw the button to the lesson with which the learner should go on, and say where ``model`` comes from."""
     lesson = where_to_go_on()
     begun = any(progress().count(each.id).seen for each in LESSONS)
     label = f"Go on with lesson {number(lesson)}: {lesson.title}" if begun else "Start with lesson 1"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         if st.button(label, type="primary", icon=":material/arrow_forward:"):
             selection.open_page(lesson)
-        st.caption(
-            "This is a small **BERT**. Nobody taught it facts or grammar: it has only read texts and filled in their "
-            "blanks.",
-            width="stretch",
-        )
+        shipped = card(model.id)
+        origin = shipped.origin if shipped is not None else ""
+        st.caption(f"You see **{escaped(model.id)}**. {origin}", width="stretch")
 
 
 def where_to_go_on() -> Lesson:

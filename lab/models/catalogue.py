@@ -14,7 +14,7 @@ class ModelCard:
     """One entry of the catalogue. ``repository`` is None for a model that ships with the lab.
 
     ``megabytes`` is the size of model.safetensors at 4 bytes for each number; the actual size on the Hub is checked
-    before a download.
+    before a download. ``origin`` says where the weights of a model that ships come from, in full sentences.
     """
 
     id: str
@@ -23,12 +23,36 @@ class ModelCard:
     megabytes: int
     licence: str
     repository: str | None = None
+    origin: str = ""
 
 
 CATALOGUE = (
-    ModelCard("lab-minilm", "Lab MiniLM (a real encoder, taught to fill blanks)", "bert", 46, "Apache-2.0"),
-    ModelCard("lab-bert", "Lab BERT (small, trained here from nothing)", "bert", 11, "Apache-2.0"),
-    ModelCard("lab-gpt2", "Lab GPT-2 (small, trained for this lab)", "gpt2", 11, "Apache-2.0"),
+    ModelCard(
+        "lab-minilm",
+        "Lab MiniLM (a real encoder, taught to fill blanks)",
+        "bert",
+        46,
+        "Apache-2.0",
+        origin="It began as MiniLM, a model that had learned from a larger BERT and then from pairs of sentences. For "
+        "this lab, it learned to fill blanks.",
+    ),
+    ModelCard(
+        "lab-bert",
+        "Lab BERT (small, trained here from nothing)",
+        "bert",
+        11,
+        "Apache-2.0",
+        origin="It began with random numbers. For this lab, it learned from texts alone: to fill blanks, and to say "
+        "whether one sentence follows another.",
+    ),
+    ModelCard(
+        "lab-gpt2",
+        "Lab GPT-2 (small, trained for this lab)",
+        "gpt2",
+        11,
+        "Apache-2.0",
+        origin="It began with random numbers. For this lab, it learned from texts alone: to predict the next token.",
+    ),
     ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
     ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),
     ModelCard(

@@ -148,7 +148,9 @@ def test_a_link_has_a_panel_where_it_or_one_head_of_it_is_cut_and_that_leads_to_
     stage.focus()
     while "france" not in page.locator(".panel").inner_text():
         page.keyboard.press("ArrowDown")
-    expect(page.locator(".panel")).to_contain_text("Layer 6: “france” brings 48% of what arrives at the blank, by length.")
+    expect(page.locator(".panel")).to_contain_text(
+        "Layer 6: “france” brings 48% of what arrives at the blank, by length."
+    )
     page.get_by_role("button", name="Head 6-1:").click()
     expect(page).to_have_url(re.compile("cut=6-1.7.5"))
     expect(page.get_by_role("button", name="Head 6-1: cut")).to_be_visible()

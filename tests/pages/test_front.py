@@ -13,15 +13,16 @@ from streamlit.testing.v1.element_tree import Element
 from transformers import BertForPreTraining
 
 import lab
-from lab.analysis.flow.cuts import Cuts
+from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.layers.lens import lens_prediction
 from lab.analysis.words.masking import mask_of
+from lab.charts.components.word_forms import CUT_TOKENS
 from lab.course.pages import LESSONS, number
 from lab.course.sentences.first import FIRST
 from lab.figures.choices import FITTED, PLAIN
 from lab.front.first_minute import AskedBlank, asked, pieces_of
 from lab.models import hub
-from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
+from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.loading import load_model
 from lab.questions.progress import Progress
 from lab.ui import runs
@@ -106,7 +107,11 @@ def test_a_guess_shows_the_answer_and_another_sentence_waits_for_its_own() -> No
 def test_a_cut_is_in_the_link_and_goes_with_its_sentence() -> None:
     at = show(visit(blank=FIRST[2].text, cut="3*"))
     header = picture(at)
-    assert header["cutTokens"][2] == 2 and header["words"][-1][0][0] == "was" and header["before"][0][0] == "were"
+    assert (
+        CUT_TOKENS[header["cutTokens"][2]] == "*"
+        and header["words"][-1][0][0] == "was"
+        and header["before"][0][0] == "were"
+    )
     at.button_group(key="_first_picked").set_value(FIRST[0].short).run()
     assert not any(picture(at)["cutTokens"])
 
@@ -220,6 +225,15 @@ def test_every_lesson_is_listed_with_its_question() -> None:
     assert all(any(lesson.title in link and lesson.question in link for link in links) for lesson in LESSONS)
 
 
+@pytest.mark.parametrize("model", ["lab-minilm", "lab-bert"])
+def test_the_page_says_where_the_model_comes_from(model: str) -> None:
+    """The card of lab-minilm names the encoder that it goes on from; lab-bert has none."""
+    found = card(model)
+    assert found is not None and found.origin in words(visit(model=model))
+    goes_on = "base_model: sentence-transformers/all-MiniLM" in (EMBEDDED / model / "MODEL_CARD.md").read_text("utf-8")
+    assert goes_on == ("MiniLM" in found.origin) == ("random numbers" not in found.origin)
+
+
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: Path) -> None:
     """RoBERTa's vocabulary has a word with the space before it, which the guess alone lacks."""
@@ -234,8 +248,9 @@ def test_a_guess_is_found_as_the_vocabulary_holds_it(family: Family, tmp_path: P
 
 
 def test_only_what_a_picture_can_report_changes_the_cuts() -> None:
-    cuts = Cuts(unheard=frozenset({2}))
-    assert cuts_after(["1", "token", 2], cuts) == Cuts(silent=frozenset({2}))
+    cuts = Cuts().token(2)
+    assert cuts_after(["1", "token", 2], cuts) == Cuts()
+    assert cuts_after(["1", "way", 2, "~"], cuts) == Cuts().cut(2, Way.AROUND)
     assert cuts_after(["1", "link", 1, 5, 3], cuts).links == {(1, 5, 3)}
     assert cuts_after(["1", "head", 1, 4, 5, 3], cuts).in_heads == {(1, 4, 5, 3)}
     assert cuts_after(["1", "heal"], cuts) == Cuts()

@@ -52,6 +52,13 @@ def show_residual(view: FeedForwardView) -> None:
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
 
 
+# What happens to a correction beside the sublayers, in a post-norm model and in a pre-norm model.
+_ON_THE_WAY = {
+    False: "In this model, a LayerNorm after each sum still changes the correction on this way.",
+    True: "In this model, no LayerNorm is on this way, so nothing changes the correction there.",
+}
+
+
 def _show_by_layer(view: FeedForwardView) -> None:
     """Draw the additions to one token, by length or by angle, beside those of the same model with random weights."""
     changes, seed = sublayer_changes(view.trace), seed_of(view)
@@ -70,8 +77,8 @@ def _show_by_layer(view: FeedForwardView) -> None:
         meanings.much_added(after_network, before_network, changes.cosine[:, 1, view.token]),
         meanings.silent_for_words(active_on_words(view.trace)),
         "Why does a sublayer add to x instead of replacing it? Training sends corrections back through the model, from "
-        "the last layer to the first. The sum lets a correction pass a sublayer unchanged, so deep networks are easier "
-        "to train (He et al. 2016).",
+        "the last layer to the first. The sum gives a correction a way around each sublayer, so deep networks are "
+        f"easier to train (He et al. 2016). {_ON_THE_WAY[view.config.pre_norm]}",
     )
     st.markdown("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:

@@ -9,9 +9,10 @@ from lab.analysis.words.preferred import Preferred, preferred
 from lab.course.sentences.agreement import ATTRACTIONS, FORMS, Attraction
 from lab.evidence.pairs import before
 from lab.models.encoding import encode
+from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
-from lab.models.trace import Trace, trace_encoding
+from lab.models.trace import Trace, changed, trace_encoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,21 @@ def attractions(model: LoadedModel) -> tuple[Preferred, ...] | None:
     if len(read) < len(asked):
         return None
     return tuple(preferred(each.trace, each.place, each.forms) for each in read)
+
+
+@once
+def attractions_at_mean(model: LoadedModel, head: Head) -> tuple[float, ...]:
+    """The share of “were” in each of :data:`ATTRACTIONS` with ``head`` at its mean over the sentence.
+
+    Zero may be a value that a head never has, so its mean is the second way to take a head away (Michel et al. 2019 set
+    heads to 0; Wang et al. 2022 to a mean). Raises ValueError if the model cannot read one of the sentences.
+    """
+    asked = [each for sentence in ATTRACTIONS if (each := asked_verb(model, sentence)) is not None]
+    if len(asked) < len(ATTRACTIONS):
+        raise ValueError(f"{model.id} cannot read all of these sentences.")
+    off = Interventions(mean_heads=frozenset({head}))
+    logits = [changed(each.trace, off).logits(each.place)[0][list(each.forms)].double() for each in asked]
+    return tuple(float((first - second).sigmoid()) for first, second in logits)
 
 
 @once

@@ -184,12 +184,13 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
             f"{raw[best]:.2f}.",
         ),
         Option(
-            f"It prefers {about} more than chance would",
-            "You read the rim as a comparison with chance. But it compares heads with each other; compared with a "
-            f"uniform head, this one has {corrected[best]:.2f} times as much.",
+            f"It gives {about} more attention than a uniform head does",
+            "You read the rim as a comparison with a uniform head. But it compares the heads of a layer with each "
+            f"other. Compared with a uniform head, this one has {corrected[best]:.2f} times as much.",
         ),
     )
-    prompt = f"On the axis “{dimension.name}”, head {best + 1} of layer {layer + 1} is at the rim. What does that mean?"
+    head = f"head {best + 1} of layer {layer + 1}"
+    prompt = f"On the axis “{dimension.name}”, {head} is at the rim. What does the rim alone say?"
     return shuffled("rim-of-radar", prompt, options)
 
 

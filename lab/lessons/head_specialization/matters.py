@@ -18,7 +18,7 @@ from lab.course.sentences.agreement import ATTRACTIONS
 from lab.course.words import escaped, named
 from lab.figures.sentence import sentence
 from lab.lessons.head_specialization import LESSON, checks, figures, meanings
-from lab.lessons.head_specialization.attraction import AskedVerb, attractions, first_verb
+from lab.lessons.head_specialization.attraction import AskedVerb, attractions, attractions_at_mean, first_verb
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
@@ -73,7 +73,8 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     )
     meaning(meanings.matters(before, off, at))
     st.caption(
-        "These are six sentences of one form. The experiment tests the model on hundreds of sentences of six forms."
+        f"{meanings.at_mean(attractions_at_mean(view.trace.model, at), at)} These are six sentences of one form. The "
+        "experiment tests the model on hundreds of sentences of six forms."
     )
     _try_the_strongest(off, at)
     way_to("The experiment", experiment_of("needed-heads"))

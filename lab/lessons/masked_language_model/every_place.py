@@ -10,10 +10,11 @@ import streamlit as st
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run, place_to_start, unknown_of
 from lab.analysis.words.predictions import Candidate, candidate, candidates, likeliest, prediction_at
-from lab.course.words import named, percent, quoted
+from lab.course.words import escaped, named, percent, quoted
 from lab.figures.sentence import sentence
 from lab.lessons.masked_language_model import LESSON, checks, figures, meanings
 from lab.lessons.masked_language_model.softmax import show_sum, written_out
+from lab.models.catalogue import card
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw_cells
 from lab.ui.frame.script import meaning
@@ -30,6 +31,12 @@ _WHY_HIDE = (
 )
 _COPYING = "Copying needs no grammar, so BERT learns from hidden words."
 _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
+
+
+def _origin(model_id: str) -> str:
+    """Say where the weights of a model that ships come from; "" for other models."""
+    shipped = card(model_id)
+    return f" You see {escaped(model_id)}. {shipped.origin}" if shipped is not None and shipped.origin else ""
 
 
 def show_every_place(trace: Trace) -> Trace:
@@ -52,9 +59,9 @@ def show_every_place(trace: Trace) -> Trace:
     told = meanings.copied(trace, found.ids[:, 0].tolist())
     meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
     st.markdown(
-        f"{'A model like this learns to predict each next token.' if causal else _COPYING} At first, all its numbers "
-        f"are random. Each {'token' if causal else 'hidden word'} moves all of them a little, so that the right word "
-        "becomes more probable. After many texts, the model has learned."
+        f"{'A model like this learns to predict each next token.' if causal else _COPYING} A model that learns from "
+        f"nothing begins with random numbers. Each {'token' if causal else 'hidden word'} moves all of them a little, "
+        f"so that the right word becomes more probable.{_origin(trace.model.id)}"
     )
     if not causal:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:

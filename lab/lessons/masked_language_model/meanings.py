@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.analysis.layers.lens import lens, lens_prediction
+from lab.analysis.layers.lens import first_read, lens, lens_prediction
 from lab.analysis.words.likelihood import Likelihood
 from lab.analysis.words.masking import mask_of
 from lab.analysis.words.next_sentence import NextSentence, PairsTried
@@ -104,24 +104,33 @@ def turned(trace: Trace, prediction: Prediction) -> str:
 
 
 def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False) -> str:
-    """Say from which layer on the lens reads the output's word, and in which layer that word gains most."""
+    """Say from which layer on the lens reads the output's word, and in which layer that word gains most.
+
+    Layers after which the lens reads no better than a guess without context do not count.
+    """
     best = lens(trace, (place,), (truth,), fitted=fitted).best[:, 0]
     final, last = int(best[-1]), len(best) - 1
-    since = next(row for row in range(last + 1) if (best[row:] == final).all())
-    gained = [_read_after(trace, layer, place, final, fitted) for layer in range(last + 1)]
+    first = min(first_read(trace, place, fitted=fitted), last)
+    since = next(row for row in range(first, last + 1) if (best[row:] == final).all())
+    gained = [_read_after(trace, layer, place, final, fitted) for layer in range(first, last + 1)]
     word = quoted(word_of(trace.model.tokenizer, final))
-    if since == 0:
-        told = f"{word} is there from the start: the lens reads it from the embeddings and after every layer."
+    if first == last:
+        return f"{word} is what the model says after its last layer, the first one that the lens can read."
+    if since == first:
+        told = f"The lens reads {word} as soon as it can read a word, after layer {first}, and after every later layer."
     elif since == last:
         before = quoted(word_of(trace.model.tokenizer, int(best[-2])))
         told = f"{word} wins in the last layer: one layer before, the lens still reads {before}."
     else:
         told = f"From layer {since} on, the lens reads {word} after every layer."
     steps = np.diff(gained)
-    most = int(steps.argmax()) if len(steps) else 0
-    if not len(steps) or steps[most] < SEEN:
-        return f"{told} No layer adds {SEEN:g} or more to its probability."
-    return f"{told} It gains most in layer {most + 1}: from {share(gained[most])} to **{share(gained[most + 1])}**."
+    most = int(steps.argmax())
+    if steps[most] < SEEN:
+        return f"{told} No later layer adds {SEEN:g} or more to its probability."
+    return (
+        f"{told} It gains most in layer {first + most + 1}: from {share(gained[most])} to "
+        f"**{share(gained[most + 1])}**."
+    )
 
 
 def _read_after(trace: Trace, layer: int, place: int, token_id: int, fitted: bool) -> float:

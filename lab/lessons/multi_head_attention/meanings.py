@@ -119,7 +119,7 @@ def through_layers(trace: Trace, token: int) -> str:
         return f"No other word adds anything to {named(trace, token)}. Write a longer sentence."
     said = (
         f"Of all words, {named(trace, source)} brings most to {named(trace, token)}: "
-        f"{percent(float(row[layer, source]))} of all that attention brings to it in layer {layer + 1}."
+        f"{percent(float(row[layer, source]))} of what attention brings to it in layer {layer + 1}, by length."
     )
     if layer == 0:
         return f"{said} The picture shows which vectors arrive; only a cut shows which ones matter."

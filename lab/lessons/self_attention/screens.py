@@ -115,7 +115,9 @@ def show_scale(view: OneHead) -> None:
     meaning(claims.what_it_means(found))
     st.markdown(
         f"A score adds up {d_k} products, some above 0 and some below. It is like {d_k} random steps to the left or "
-        f"right: they end about √{d_k} ≈ {d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. 2017)."
+        f"right: they end about √{d_k} ≈ {d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. 2017). "
+        "You see this trained model without its division; a model that was trained without it would have learned "
+        "smaller weights."
     )
     there = step_name(LESSON, "break-it")
     try_this("take it away. How far do the outputs move?", there, {STEP: there})

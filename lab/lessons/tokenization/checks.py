@@ -116,7 +116,10 @@ def unknown_sign(reading: TextReading) -> Question | None:
             Option("One token that also replaces other unknown signs", why, correct=lost),
             Option("The bytes in which the sign is stored", why, correct=several and not lost),
             Option("A token of its own", why, correct=not lost and not several),
-            Option("Nothing: it is left out", f"{why} Nothing that you type is left out."),
+            Option(
+                "Nothing: it is left out",
+                f"{why} Only signs that nobody can see, such as control characters, are left out.",
+            ),
         ],
     )
 

@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 import lab
+from lab.analysis.layers.lens import first_read
 from lab.analysis.words.likelihood import likelihood
 from lab.analysis.words.masking import mask_of, masked_run
 from lab.analysis.words.next_sentence import NextSentence, PairsTried, try_pairs
@@ -144,18 +145,19 @@ def test_arrived_says_since_when_every_row_reads_the_word_and_where_it_gains_mos
         rows = [each[place] for each in their_rows(trace, fitted)]
         best = [int(row.argmax()) for row in rows]
         final, last = best[-1], len(rows) - 1
-        since = max((i + 1 for i in range(last + 1) if best[i] != final), default=0)
+        first = first_read(trace, place, fitted=fitted)
+        since = max((i + 1 for i in range(first, last + 1) if best[i] != final), default=first)
         said = meanings.arrived(trace, place, None, fitted=fitted)
         assert said.count(word(trace, final)) >= 1
-        wanted = "from the start" if not since else "wins in the last layer" if since == last else f"layer {since} on"
+        wanted = "as soon as it can" if since == first else "wins in the last" if since == last else f"layer {since} on"
         kinds.add(wanted)
         assert wanted in said
         if since == last:
             assert f"still reads {word(trace, best[-2])}" in said
         gained = np.asarray([float(row.softmax(0)[final]) for row in rows])
-        most = int(np.diff(gained).argmax())
+        most = first + int(np.diff(gained[first:]).argmax())
         if gained[most + 1] - gained[most] < 0.01:
-            assert "No layer adds" in said
+            assert "No later layer adds" in said
         else:
             assert f"gains most in layer {most + 1}: from" in said
             assert numbers(said)[-2:] == pytest.approx([gained[most], gained[most + 1]], abs=0.0006)

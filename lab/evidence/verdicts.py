@@ -27,6 +27,23 @@ HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 
 @dataclass(frozen=True)
+class TwinEffect:
+    """The same effect in the untrained twin: the model with random weights.
+
+    Attributes
+    ----------
+    low, high
+        Its 95 % interval.
+    p
+        The probability of a draw in which the model's effect is not above the twin's, corrected like the effect's own.
+    """
+
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True)
 class Effect:
     """A published effect and its measured value; both are positive in the direction of the paper's effect.
 
@@ -45,9 +62,8 @@ class Effect:
     bound
         The smallest effect that would count if nothing comparable was published; it was written down before the
         measurement.
-    p_twin
-        The probability of a draw in which the effect is not above the untrained twin's effect, also corrected; None if
-        the twin cannot have the effect.
+    twin
+        The effect in the untrained twin; None if the twin cannot have the effect.
     untestable
         The reason why the effect cannot be tested here, in a sentence; "" if it can be tested.
     """
@@ -59,7 +75,7 @@ class Effect:
     count: int
     published: float | None = None
     bound: float = 0.0
-    p_twin: float | None = None
+    twin: TwinEffect | None = None
     untestable: str = ""
 
     @property
@@ -100,7 +116,9 @@ be as wide as the bound or half the effect on either side, whichever is more.
 - **Not reproduced**: not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval that holds 0), and too \
 small to be the published effect. **Opposite**: the whole interval is below 0.
 - **Also untrained**: clearly above 0, but not clearly above the effect in the untrained twin, which is the same model \
-with random weights. Training is then not the reason, or not shown to be.
+with random weights; and the twin clearly has the effect, too: the whole 95 % interval of its effect is above 0, and \
+is as narrow as the rule asks of the model’s own. If the twin’s interval is wider or holds 0, the twin is no \
+comparison, and the claim is **inconclusive**.
 - **Smaller**, **larger**: clearly above 0 and above the twin; the whole interval is below, or above, the published \
 effect. **Same direction**: the interval holds the published effect, or nothing comparable was published."""
 
@@ -114,10 +132,20 @@ def judge(effect: Effect) -> Judged:
         return Judged(Verdict.INCONCLUSIVE, f"The 95 % interval, {ends}, is too wide.")
     if not effect.clear:
         return _unclear(effect, ends)
-    if effect.p_twin is not None and effect.p_twin >= ALPHA:
-        why = f"Clearly above 0, but not clearly above the untrained twin (p = {effect.p_twin:.2g})."
-        return Judged(Verdict.ALSO_UNTRAINED, why)
+    if effect.twin is not None and effect.twin.p >= ALPHA:
+        return _like_the_twin(effect, effect.twin)
     return _beside_the_paper(effect, ends)
+
+
+def _like_the_twin(effect: Effect, twin: TwinEffect) -> Judged:
+    """Return the verdict on an effect that is clearly above 0, but not clearly above the twin's."""
+    why = f"Clearly above 0, but not clearly above the untrained twin (p = {twin.p:.2g})"
+    ends = f"from {twin.low:.3f} to {twin.high:.3f}"
+    if (twin.high - twin.low) / 2 > effect.widest:
+        return Judged(Verdict.INCONCLUSIVE, f"{why}, whose own interval, {ends}, is too wide to compare.")
+    if twin.low <= 0:
+        return Judged(Verdict.INCONCLUSIVE, f"{why}, whose own interval, {ends}, holds 0.")
+    return Judged(Verdict.ALSO_UNTRAINED, f"{why}, which clearly has the effect, too: {ends}.")
 
 
 def _beside_the_paper(effect: Effect, ends: str) -> Judged:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from lab.evidence.verdicts import ALPHA, FEW, RULE, Effect, Verdict, judge
+from lab.evidence.verdicts import ALPHA, FEW, RULE, Effect, TwinEffect, Verdict, judge
 
-CLEAR = Effect(estimate=0.45, low=0.3, high=0.6, p=0.001, count=200, published=0.5, p_twin=0.001)
+NONE = TwinEffect(low=-0.1, high=0.1, p=0.001)
+CLEAR = Effect(estimate=0.45, low=0.3, high=0.6, p=0.001, count=200, published=0.5, twin=NONE)
 SIGN = replace(CLEAR, published=None, bound=0.1)
 
 
@@ -29,10 +30,17 @@ SIGN = replace(CLEAR, published=None, bound=0.1)
         (replace(CLEAR, low=0.1, high=0.61), Verdict.INCONCLUSIVE),
         (replace(CLEAR, low=0.1, high=0.59), Verdict.SAME),
         (replace(CLEAR, low=-0.9, high=-0.1, p=0.9), Verdict.INCONCLUSIVE),
-        (replace(CLEAR, p_twin=ALPHA), Verdict.ALSO_UNTRAINED),
-        (replace(CLEAR, p_twin=None), Verdict.SAME),
+        # Not clearly above the twin: the twin must clearly have it, with an interval as narrow as the model's own.
+        (replace(CLEAR, twin=TwinEffect(0.2, 0.6, ALPHA)), Verdict.ALSO_UNTRAINED),
+        (replace(CLEAR, twin=TwinEffect(0.0, 0.4, ALPHA)), Verdict.INCONCLUSIVE),
+        (replace(CLEAR, twin=TwinEffect(-0.17, 0.3, 0.3)), Verdict.INCONCLUSIVE),
+        (replace(CLEAR, twin=TwinEffect(0.1, 0.61, ALPHA)), Verdict.INCONCLUSIVE),
+        (replace(CLEAR, twin=TwinEffect(0.1, 0.59, ALPHA)), Verdict.ALSO_UNTRAINED),
+        # Clearly above the twin, however wide the twin's own interval is.
+        (replace(CLEAR, twin=TwinEffect(-2.0, 0.5, 0.01)), Verdict.SAME),
+        (replace(CLEAR, twin=None), Verdict.SAME),
         # An effect that is not there is not "also untrained".
-        (replace(CLEAR, low=-0.1, high=0.3, p=0.2, p_twin=0.9), Verdict.NOT_REPRODUCED),
+        (replace(CLEAR, low=-0.1, high=0.3, p=0.2, twin=TwinEffect(0.2, 0.6, 0.9)), Verdict.NOT_REPRODUCED),
         (replace(CLEAR, count=FEW - 1), Verdict.NOT_TESTABLE),
         (replace(CLEAR, count=FEW), Verdict.SAME),
         (replace(CLEAR, untestable="It looks back only."), Verdict.NOT_TESTABLE),
@@ -67,6 +75,12 @@ def test_an_interval_with_both_zero_and_the_published_effect_is_inconclusive(low
     for high in (0.5, 0.6, 3.0):
         for p in (0.001, 0.5):
             assert judge(replace(CLEAR, low=low, high=high, p=p)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_referee_s_twin_is_no_comparison() -> None:
+    """lab-minilm's "early": its own .97 (.96 to .99), the twin's interval from −.17 to 1.05."""
+    early = Effect(0.97, 0.96, 0.99, 0.001, 200, bound=0.1, twin=TwinEffect(-0.17, 1.05, 0.2))
+    assert judge(early).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_reason_is_told() -> None:

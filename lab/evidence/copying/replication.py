@@ -22,7 +22,7 @@ from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.copying.induction import ABLATIONS, ZERO, Copying, Distance, copying, distances
 from lab.evidence.intervals import Interval, draws, family_of, mean_interval
-from lab.evidence.verdicts import Effect, Judged, judge
+from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.models.batches import Progress, unwatched
 from lab.models.interventions import Head
 
@@ -95,7 +95,8 @@ class CopyingRow:
     zero, mean
         The rise when the heads write 0, and when they write their mean.
     decides
-        The ablation with the smaller effect, on which the verdict is based. effect, low, high
+        The ablation with the smaller effect, on which the verdict is based.
+    effect, low, high
         The rise by that ablation minus the mean rise without equally many random heads, and its 95 % interval.
     random
         The mean rise without equally many random heads.
@@ -236,17 +237,23 @@ class CopyingTest(Runs):
         beyond = weights @ np.stack([one.beyond for one in each], axis=-1)
         own = family_of(beyond)
         raised = family_of(weights @ np.stack([one.least_rise for one in each], axis=-1))
-        twin = family_of(beyond - weights @ np.stack([one.twin for one in each], axis=-1))
+        drawn = weights @ np.stack([one.twin for one in each], axis=-1)
+        twin, above = family_of(drawn), family_of(beyond - drawn).p
         return tuple(
-            self._row(one, (float(own.low[at]), float(own.high[at])), max(own.p[at], raised.p[at]), twin.p[at])
+            self._row(
+                one,
+                (float(own.low[at]), float(own.high[at])),
+                max(own.p[at], raised.p[at]),
+                TwinEffect(float(twin.low[at]), float(twin.high[at]), float(above[at])),
+            )
             for at, one in enumerate(each)
         )
 
-    def _row(self, one: _Taken, ends: Interval, p: float, p_twin: float) -> CopyingRow:
+    def _row(self, one: _Taken, ends: Interval, p: float, beside: TwinEffect) -> CopyingRow:
         zero, mean = (self.rise(run) for run in (one.zero, one.mean))
         effect, random = float(one.beyond.mean()), float((one.decides.second - one.beyond - self.plain.second).mean())
         known = self.twin.run(one.zero.kind) is not None
-        judged = judge(Effect(effect, *ends, p, len(one.beyond), bound=BOUND, p_twin=p_twin if known else None))
+        judged = judge(Effect(effect, *ends, p, len(one.beyond), bound=BOUND, twin=beside if known else None))
         twin = float(one.twin.mean()) if known else None
         return CopyingRow(zero, mean, one.decides.ablation, effect, *ends, random, p, twin, judged)
 

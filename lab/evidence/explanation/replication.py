@@ -23,7 +23,7 @@ from lab.evidence.explanation.methods import METHODS, NEAR, RARE, STEPS, AskedWo
 from lab.evidence.intervals import draws, family_of
 from lab.evidence.pairs import can_be_asked
 from lab.evidence.treebank import ewt, ewt_hash
-from lab.evidence.verdicts import Effect, Judged, judge
+from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.models.batches import Progress, unwatched
 from lab.models.cores import on_every_core
 from lab.models.memo import once
@@ -57,11 +57,11 @@ class TestedOrderClaim:
         The means of the two numbers that are compared.
     effect, low, high
         Mean of first − second, and its 95 % interval (a bootstrap over texts).
-    p, p_twin
-        The probability of a draw with an effect at or below 0, or at or below the twin's effect; corrected by Holm
-        for all claims.
-    twin
-        The effect in the untrained twin.
+    p
+        The probability of a draw with an effect at or below 0, corrected by Holm for all claims.
+    twin, beside_twin
+        The effect in the untrained twin, and its interval with the probability of a draw in which the model's effect is
+        not above it.
     count
         The number of texts.
     """
@@ -73,15 +73,15 @@ class TestedOrderClaim:
     low: float
     high: float
     p: float
-    p_twin: float
     twin: float
+    beside_twin: TwinEffect
     count: int
 
     @property
     def judged(self) -> Judged:
         """The verdict by :data:`lab.evidence.verdicts.RULE`."""
         published = CLAIMS[self.claim].published
-        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, p_twin=self.p_twin))
+        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, self.beside_twin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +120,14 @@ class ExplanationTest:
             for each in (self.own, self.twin)
         )
         weights = draws(len(own)) / len(own)
-        found, beyond = family_of(weights @ own), family_of(weights @ (own - twin))
+        found, untrained, beyond = (family_of(weights @ each) for each in (own, twin, own - twin))
 
         def row(at: int, name: str) -> TestedOrderClaim:
             first, second = self.own.terms[name].mean(axis=0).tolist()
             low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
-            effect, untrained = float(own[:, at].mean()), float(twin[:, at].mean())
-            return TestedOrderClaim(name, first, second, effect, low, high, p, float(beyond.p[at]), untrained, len(own))
+            effect, twins = float(own[:, at].mean()), float(twin[:, at].mean())
+            beside = TwinEffect(float(untrained.low[at]), float(untrained.high[at]), float(beyond.p[at]))
+            return TestedOrderClaim(name, first, second, effect, low, high, p, twins, beside, len(own))
 
         return tuple(row(at, name) for at, name in enumerate(CLAIMS))
 

@@ -23,7 +23,7 @@ from lab.evidence.grammar.accuracy import Cases, best_offset, find_cases
 from lab.evidence.intervals import crossed_draws, holm, p_above, spread
 from lab.evidence.published import CLARK, Published, lift
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
-from lab.evidence.verdicts import Effect, Judged, judge
+from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.models.batches import Progress, unwatched
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class RelationRow:
         The share of cases that any head of this model could name right: 1, or less if heads cannot look ahead.
     low, high
         The 95 % interval of the lift. All intervals are by a bootstrap over documents.
+    twin_low, twin_high
+        The 95 % interval of the lift of the untrained twin's best head.
     p, p_twin
         The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm.
     documents
@@ -83,6 +85,8 @@ class RelationRow:
     reach: float
     low: float
     high: float
+    twin_low: float
+    twin_high: float
     p: float
     p_twin: float
     documents: int
@@ -134,7 +138,7 @@ class RelationRow:
                 self.p,
                 self.count,
                 self.published.lift,
-                p_twin=self.p_twin,
+                twin=TwinEffect(self.twin_low, self.twin_high, self.p_twin),
                 untestable=_untestable(self, self.published),
             )
         )
@@ -324,8 +328,7 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
     drawn = _drawn_shares(np.stack(right, axis=-1), np.asarray(documents)[own.sentence], max(documents) + 1)
     accuracy, baseline, untrained = drawn.T
     with np.errstate(invalid="ignore", divide="ignore"):
-        lifts = (accuracy - baseline) / (1 - baseline)
-    low, high = _ends(lifts)
+        own_lifts, twin_lifts = ((each - baseline) / (1 - baseline) for each in (accuracy, untrained))
     counts = [int(each.sum()) for each in right]
     return RelationRow(
         choice.relation,
@@ -339,8 +342,8 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
         counts[1],
         counts[2],
         _reach(own),
-        low,
-        high,
+        *_ends(own_lifts),
+        *_ends(twin_lifts),
         float(p_above(accuracy - baseline)),
         float(p_above(accuracy - untrained)),
         len(set(np.asarray(documents)[own.sentence].tolist())),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lab.analysis.heads.values import Values
 from lab.evidence.intervals import DRAWS, drawn_means, holm, p_above, spread
 from lab.evidence.needed_heads.sample import ABLATED, ZERO, Sample, gains
-from lab.evidence.verdicts import ALPHA, Effect, Judged, Verdict, judge
+from lab.evidence.verdicts import ALPHA, Effect, Judged, TwinEffect, Verdict, judge
 from lab.models.interventions import Head
 
 MARGIN = 0.05
@@ -100,10 +100,11 @@ class TestedClaim:
         The quantity in the untrained twin with heads that write 0; nan if the twin is not compared.
     count
         The number of different sentences that were measured.
-    p, p_twin
-        ``p``: the probability of a draw against the claim, the larger one of the two ablations. ``p_twin``: the
-        probability of a draw in which the effect is not above the twin's; None if the twin is not compared. Both are
-        corrected by Holm for all claims.
+    p
+        The probability of a draw against the claim, the larger one of the two ablations, corrected by Holm for all
+        claims.
+    beside_twin
+        The effect in the twin by the ablation that decides; None if the twin is not compared.
     untestable
         The reason why the claim cannot be tested, in a sentence; "" if it can be tested.
     heads
@@ -119,7 +120,7 @@ class TestedClaim:
     twin: float
     count: int
     p: float
-    p_twin: float | None = None
+    beside_twin: TwinEffect | None = None
     untestable: str = ""
     heads: tuple[Head, ...] = ()
 
@@ -147,7 +148,7 @@ class TestedClaim:
                 self.p,
                 self.count,
                 bound=BOUNDS[self.id],
-                p_twin=self.p_twin,
+                twin=self.beside_twin,
             )
         )
 
@@ -222,10 +223,11 @@ def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, .
     """Return the rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
     reason = sample.cannot
     p = holm([row.p for row in rows]).tolist()
-    compared = [row.id for row in rows if row.p_twin is not None]
-    p_twin = dict(zip(compared, holm([row.p_twin for row in rows if row.p_twin is not None]).tolist(), strict=True))
+    compared = {row.id: row.beside_twin for row in rows if row.beside_twin is not None}
+    corrected = holm([twin.p for twin in compared.values()]).tolist()
+    beside = {id: replace(twin, p=p) for (id, twin), p in zip(compared.items(), corrected, strict=True)}
     return tuple(
-        replace(row, p=own, p_twin=p_twin.get(row.id), untestable=reason) for row, own in zip(rows, p, strict=True)
+        replace(row, p=own, beside_twin=beside.get(row.id), untestable=reason) for row, own in zip(rows, p, strict=True)
     )
 
 
@@ -301,11 +303,12 @@ def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], si
         drawn = drawn_means(own[ablation], *sample.shared_in(b))
         found.append(_difference(own[ablation], drawn, float(p_above(drawn))))
     weaker = min(ABLATED, key=lambda ablation: float(own[ablation].mean()))
-    beyond = drawn_means(own[weaker] - twin[weaker], *sample.shared_in(b))
+    beyond, twins = (drawn_means(each, *sample.shared_in(b)) for each in (own[weaker] - twin[weaker], twin[weaker]))
+    beside = TwinEffect(*_ends(twins), float(p_above(beyond)))
     every = sign * sample.without(ZERO)
     others = np.ones(every.shape[:2], bool)
     others[head] = False
-    row = _row(claim, what, found, sample.different(b), twin=float(twin[ZERO].mean()), p_twin=float(p_above(beyond)))
+    row = _row(claim, what, found, sample.different(b), twin=float(twin[ZERO].mean()), beside=beside)
     control = float(every[others][:, b].mean()) if others.any() else float("nan")
     return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
 
@@ -340,12 +343,12 @@ def _row(
     both: Sequence[MeasuredWay],
     count: int,
     twin: float = float("nan"),
-    p_twin: float | None = None,
+    beside: TwinEffect | None = None,
 ) -> TestedClaim:
     """Return a row without chosen heads, without a control and without results on A."""
     nothing = float("nan")
     zero, mean = both
-    return TestedClaim(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), p_twin)
+    return TestedClaim(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), beside)
 
 
 def _ends(drawn: Values) -> tuple[float, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +22,7 @@ from lab.evidence.patching.claims import (
 )
 from lab.evidence.patching.patches import Maps
 from lab.evidence.patching.path import Relay
-from lab.evidence.verdicts import Effect, Judged, judge
-
-if TYPE_CHECKING:
-    pass
+from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +61,8 @@ class PatchingRow:
         The effect on half A, where layers were chosen.
     twin, twin_count
         The effect in the untrained twin, and the number of its pairs of B; None if the twin could not be patched.
+    beside_twin
+        The interval of the twin's effect, and the probability of a draw in which the model's is not above it.
     """
 
     claim: PatchClaim
@@ -77,6 +75,7 @@ class PatchingRow:
     on_a: float
     twin: float | None
     twin_count: int
+    beside_twin: TwinEffect | None
     judged: Judged
 
     @property
@@ -140,9 +139,9 @@ class PatchingTest:
         a, b = (np.stack([row.numbers for row in self.half(half)]) for half in (0, 1))
         effects, on_a = _differences(b), _differences(a).mean(axis=0)
         untrained = _differences(np.stack([row.numbers for row in self.twin])) if self.twin else None
-        own, beyond = self._drawn(effects, untrained)
+        own, twins = self._drawn(effects, untrained)
         found = family_of(own)
-        p_twin = [None] * len(CLAIMS) if beyond is None else family_of(beyond).p.tolist()
+        beside = [None] * len(CLAIMS) if twins is None else _beside(own, twins)
         means = [None] * len(CLAIMS) if untrained is None else untrained.mean(axis=0).tolist()
 
         def row(at: int, claim: PatchClaim) -> PatchingRow:
@@ -154,18 +153,29 @@ class PatchingTest:
                 p,
                 len(b),
                 bound=claim.bound,
-                p_twin=p_twin[at],
+                twin=beside[at],
                 untestable=self._untestable(claim),
             )
             first, second = b[:, at].mean(axis=0).tolist()
             return PatchingRow(
-                claim, first, second, low, high, p, len(b), float(on_a[at]), means[at], len(self.twin), judge(effect)
+                claim,
+                first,
+                second,
+                low,
+                high,
+                p,
+                len(b),
+                float(on_a[at]),
+                means[at],
+                len(self.twin),
+                beside[at],
+                judge(effect),
             )
 
         return tuple(row(at, claim) for at, claim in enumerate(CLAIMS))
 
     def _drawn(self, effects: Values, twin: Values | None) -> tuple[Values, Values | None]:
-        """Return the mean effects in each draw, and the differences from the twin's means, each (draws, claims)."""
+        """Return the mean effects in each draw, in the model and in its twin, each (draws, claims)."""
         pairs = [row.pair for row in (*self.half(1), *self.twin)]
         weights = np.concatenate(list(crossed_draws(*shared_words(pairs))))
         own, other = np.split(weights, [len(effects)], axis=1)
@@ -173,7 +183,7 @@ class PatchingTest:
             drawn = own @ effects / own.sum(axis=1, keepdims=True)
             if twin is None:
                 return drawn, None
-            return drawn, drawn - other @ twin / other.sum(axis=1, keepdims=True)
+            return drawn, other @ twin / other.sum(axis=1, keepdims=True)
 
     def _untestable(self, claim: PatchClaim) -> str:
         """The reason why half A makes a claim untestable on this model, in a sentence; "" if it can be tested."""
@@ -183,6 +193,12 @@ class PatchingTest:
             f"The lines cross in layer {self.layers}, the last one. After it the asked token has all of it by the way "
             "a transformer is built."
         )
+
+
+def _beside(own: Values, twins: Values) -> list[TwinEffect]:
+    """Return each claim's effect in the twin, from the draws (draws, claims) of both models' effects."""
+    found, p = family_of(twins), family_of(own - twins).p
+    return [TwinEffect(*each) for each in zip(found.low.tolist(), found.high.tolist(), p.tolist(), strict=True)]
 
 
 def _differences(numbers: Values) -> Values:

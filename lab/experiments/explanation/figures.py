@@ -127,7 +127,7 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
                 "second": CLAIMS[row.claim].second,
                 "mean of second": row.second,
                 "p (Holm)": row.p,
-                "p above the twin (Holm)": row.p_twin,
+                "p above the twin (Holm)": row.beside_twin.p,
                 "why": row.judged.why,
             }
             for row in found.rows

@@ -131,7 +131,7 @@ def _line(row: TestedClaim) -> dict[str, object]:
         "on A": row.on_a,
         "A − B": row.on_a - zero.ours,
         "p (Holm)": row.p,
-        "p above the twin (Holm)": float("nan") if row.p_twin is None else row.p_twin,
+        "p above the twin (Holm)": float("nan") if row.beside_twin is None else row.beside_twin.p,
         "why": row.judged.why,
         "heads": ", ".join(map(name_of, row.heads)),
     }

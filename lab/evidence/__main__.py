@@ -18,7 +18,9 @@ from pathlib import Path
 from lab.evidence import shipped
 from lab.evidence.code_hash import code_hash
 from lab.evidence.grammar import replication
-from lab.evidence.grammar.replication import GrammarTest, Named, RelationRow
+from lab.evidence.grammar.relation_row import RelationRow
+from lab.evidence.grammar.replication import GrammarTest, Named
+from lab.evidence.grammar.word_kinds import tags_of
 from lab.evidence.scale.parts import OWN, OtherWeights, TreebankPart, TreebankParts, plan
 from lab.evidence.scale.workers import Workers, WorkersLost, processes
 from lab.evidence.treebank import Half, file_hash, halves_of
@@ -74,7 +76,8 @@ def _grammar(asked: argparse.Namespace) -> None:
         TreebankParts(folder / "parts", tuple(part for part in parts if (part.reader == OWN) is is_own))
         for is_own in (True, False)
     )
-    found = replication.compared(Named(own, twin), len(a.sentences), b.documents)
+    named = Named(own, twin, tags_of(a.sentences + b.sentences))
+    found = replication.compared(named, len(a.sentences), b.documents)
     if not found.rows:
         raise Refused(f"No relation of the paper's table is in both halves of {asked.treebank}.")
     command = f"python -m lab.evidence grammar --model {asked.model} --treebank {asked.treebank}"
@@ -127,15 +130,23 @@ def _compute(parts: Sequence[TreebankPart], folder: Path, workers: Workers) -> N
 
 def table(found: GrammarTest) -> list[str]:
     """Format the result as lines of text, in the order of the published table."""
-    head = ("relation", "published", "offset", "head", "here", "95 %", "offset", "twin", "n", "verdict")
+    here = ("here", "95 %", "offset", "by kinds", "twin", "n", "verdict")
+    head = ("relation", "published", "offset", "head", *here)
     lines = [head, *(_cells(row) for row in found.rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
 def _cells(row: RelationRow) -> tuple[str, ...]:
-    shares = (row.published.accuracy, row.published.offset, row.accuracy, row.offset_accuracy, row.twin)
-    published, their_offset, here, offset, twin = (f"{100 * share:.1f}" for share in shares)
+    shares = (
+        row.published.accuracy,
+        row.published.offset,
+        row.accuracy,
+        row.offset_accuracy,
+        row.rule_accuracy,
+        row.twin,
+    )
+    published, their_offset, here, offset, rule, twin = (f"{100 * share:.1f}" for share in shares)
     low, high = row.share_low, row.share_high
     return (
         row.relation,
@@ -145,6 +156,7 @@ def _cells(row: RelationRow) -> tuple[str, ...]:
         here,
         f"{100 * low:.1f}–{100 * high:.1f}",
         offset,
+        rule,
         twin,
         str(row.count),
         row.judged.verdict.value,

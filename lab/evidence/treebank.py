@@ -33,11 +33,14 @@ class Sentence(NamedTuple):
         The number, from 1, of the word that each word depends on; 0 for the root.
     relations
         The relation of each word to its head: ``"nsubj"``. Subtypes are cut off, except :data:`OWN_RELATIONS`.
+    tags
+        The universal part of speech of each word: ``"NOUN"``; ``"_"`` in a treebank without them.
     """
 
     words: tuple[str, ...]
     heads: tuple[int, ...]
     relations: tuple[str, ...]
+    tags: tuple[str, ...]
 
 
 def read_conllu(path: str | Path) -> list[Sentence]:
@@ -68,13 +71,13 @@ def read_documents(path: str | Path) -> list[list[Sentence]]:
         if filled and any(line.startswith("# newdoc") for line in sentence):
             documents.append([])
         if filled and (rows := tuple(_rows(sentence))):
-            if any(head > len(rows) for _, head, _ in rows):
+            if any(head > len(rows) for _, head, *_ in rows):
                 raise ValueError(f"a head is beyond the {len(rows)} words of its sentence, {rows[0][0]!r} and so on.")
             documents[-1].append(Sentence(*zip(*rows, strict=True)))
     return [document for document in documents if document]
 
 
-def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
+def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str, str]]:
     for line in block:
         if line.startswith("#"):
             continue
@@ -85,7 +88,8 @@ def _rows(block: Iterable[str]) -> Iterator[tuple[str, int, str]]:
         if number.isdigit():
             if not columns[6].isdecimal():
                 raise ValueError(f"the seventh column is the number of a word's head; {word!r} has {columns[6]!r}.")
-            yield word, int(columns[6]), relation if relation in OWN_RELATIONS else relation.split(":")[0]
+            kept = relation if relation in OWN_RELATIONS else relation.split(":")[0]
+            yield word, int(columns[6]), kept, columns[3]
 
 
 @cache

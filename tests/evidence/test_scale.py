@@ -23,6 +23,7 @@ from lab.evidence.__main__ import main
 from lab.evidence.grammar import accuracy
 from lab.evidence.grammar.accuracy import find_cases
 from lab.evidence.grammar.replication import GrammarTest, Named, compared, from_tables
+from lab.evidence.grammar.word_kinds import tags_of
 from lab.evidence.scale import cluster, parts
 from lab.evidence.scale.parts import TreebankPart, plan
 from lab.evidence.treebank import EWT, halves_of
@@ -92,7 +93,8 @@ def assert_same_to_the_bit(one: Path, other: Path) -> None:
 def test_parts_give_what_the_page_gives(serial: Path, treebank: Path, folder: Path) -> None:
     """The page reads both halves at once, in memory; the command goes by files."""
     model, (a, b) = load_model(folder), halves_of(treebank)
-    named = Named(*(find_cases(each, a.sentences + b.sentences) for each in (model, twin(model, 0))))
+    own, untrained = (find_cases(each, a.sentences + b.sentences) for each in (model, twin(model, 0)))
+    named = Named(own, untrained, tags_of(a.sentences + b.sentences))
     page, here = compared(named, len(a.sentences), b.documents), result_in(serial)
     assert repr(page.rows) == repr(here.rows) and len(page.rows) > 10
     assert all(np.array_equal(page.cases[name], each) for name, each in here.cases.items())

@@ -25,14 +25,19 @@ TEXT = """\
 # text = Go.
 1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_
 """
-FIRST = Sentence(("They", "do", "n't", "know", "."), (4, 4, 4, 0, 4), ("nsubj", "aux:pass", "advmod", "root", "punct"))
+FIRST = Sentence(
+    ("They", "do", "n't", "know", "."),
+    (4, 4, 4, 0, 4),
+    ("nsubj", "aux:pass", "advmod", "root", "punct"),
+    ("PRON", "AUX", "PART", "VERB", "PUNCT"),
+)
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_words_heads_and_relations(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / ("a.conllu.xz" if packed else "a.conllu")
     path.write_bytes(lzma.compress(TEXT.encode()) if packed else TEXT.encode())
-    assert read_conllu(path) == [FIRST, Sentence(("Go",), (0,), ("root",))]
+    assert read_conllu(path) == [FIRST, Sentence(("Go",), (0,), ("root",), ("VERB",))]
 
 
 def test_a_file_that_is_no_treebank_is_said_to_be_none(tmp_path: Path) -> None:

@@ -59,6 +59,21 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     assert f"{100 * abs(bias):.1f} points {'more' if bias > 0 else 'less'}" in full
 
 
+def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> None:
+    table = as_frame(found)
+    testable = table[table["verdict"] != "not testable here"]
+    said = meanings.beside_kinds([row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE])
+    worse, better = (testable["above the rule, high"] < 0).sum(), (testable["above the rule, low"] > 0).sum()
+    assert f"better than the head in **{worse} of {len(testable)}** relations, and clearly worse in {better}." in said
+    for row in found.rows:
+        assert row.beyond_low <= row.accuracy - row.rule_accuracy <= row.beyond_high
+        assert 0 <= row.where_rule_fails <= min(row.right, row.count - row.rule_right)
+        # What both name right is at least what their shares leave no other room for.
+        assert row.right - row.where_rule_fails >= row.right + row.rule_right - row.count
+    subject = next(row for row in found.rows if row.relation == "nsubj")
+    assert subject.gold_accuracy == pytest.approx(0.82, abs=0.03), "the referee: nearest noun or pronoun to the left"
+
+
 def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarTest) -> None:
     rows = tuple(replace(row, p=1.0, on_a=0.0) for row in found.rows)
     nothing = replace(found, rows=rows)

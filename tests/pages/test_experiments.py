@@ -15,6 +15,7 @@ from lab.course.pages import EXPERIMENTS, LESSONS, experiment_of
 from lab.evidence.grammar import replication
 from lab.evidence.grammar.accuracy import Cases
 from lab.evidence.grammar.replication import GrammarTest, known
+from lab.evidence.grammar.word_kinds import Tags
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
@@ -177,7 +178,8 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
     name = offer("bert")
     from lab.ui import runs
 
-    none = replication.compared(replication.Named(*(_no_cases(runs.trained(name)),) * 2), 0, [0])
+    cases = _no_cases(runs.trained(name))
+    none = replication.compared(replication.Named(cases, cases, Tags((), ())), 0, [0])
     monkeypatch.setattr(replication.RESULTS, "found", {model_hash(runs.trained(name)): none})
     at = reveal(visit(PAGE, model=name))
     assert "the claim cannot be tested on it" in words(at) and not at.dataframe

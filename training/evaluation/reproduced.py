@@ -13,6 +13,7 @@ from lab.evidence.copying import replication
 from lab.evidence.explanation import agreement
 from lab.evidence.explanation import replication as explanation_replication
 from lab.evidence.grammar import replication as grammar_replication
+from lab.evidence.grammar.relation_row import RelationRow
 from lab.evidence.needed_heads import replication as needed_heads_replication
 from lab.evidence.needed_heads.claims import CLAIMS, PUBLISHED, name_of
 from lab.evidence.needed_heads.claims import TestedClaim as NeededRow
@@ -39,13 +40,19 @@ def grammar_table(model: LoadedModel) -> Lines:
         )
         for row, there in zip(found.rows, found.elsewhere, strict=True)
     ]
-    here = ("EWT, half B (offset)", "twin", "n", "verdict")
+    here = ("EWT, half B (offset)", "by kinds (gold)", "twin", "n", "verdict")
     return _table(("relation", "published (offset)", "head", *here, "GUM (offset)", *here[1:]), lines)
 
 
-def _of_relation(row: grammar_replication.RelationRow) -> tuple[str, ...]:
+def _of_relation(row: RelationRow) -> tuple[str, ...]:
     shares = _percent(row.accuracy, row.offset_accuracy)
-    return shares, f"{100 * row.twin:.1f}", f"{row.count:,}", row.judged.verdict.value
+    return (
+        shares,
+        _percent(row.rule_accuracy, row.gold_accuracy),
+        f"{100 * row.twin:.1f}",
+        f"{row.count:,}",
+        row.judged.verdict.value,
+    )
 
 
 def needed_table(model: LoadedModel) -> Lines:

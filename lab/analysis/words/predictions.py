@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lab.analysis.words.masking import mask_of, masked_run
+from lab.analysis.words.masking import mask_of
 from lab.models import forward
 from lab.models.encoding import Encoding, word_of
 from lab.models.memo import once
@@ -146,16 +146,6 @@ class LogitParts:
         return self.product + self.bias
 
 
-@dataclass(frozen=True)
-class Restored:
-    """The probability that a model gives the true token at one place, and the token's rank."""
-
-    place: int
-    word: str
-    probability: float
-    rank: int
-
-
 def predictions(trace: Trace, places: Sequence[int], truths: Sequence[int | None]) -> tuple[Prediction, ...]:
     """The model's predictions at ``places``; only the vectors at these places are multiplied with the vocabulary.
 
@@ -234,23 +224,6 @@ def rest(prediction: Prediction, shown: Sequence[int]) -> float:
 def true_word(prediction: Prediction, tokenizer: Tokenizer) -> Candidate | None:
     """Return the true word at the place of a prediction, or None if it is unknown."""
     return None if prediction.truth is None else candidate(prediction, prediction.truth, tokenizer)
-
-
-def restored(prediction: Prediction, tokenizer: Tokenizer) -> Restored:
-    """Return the probability of the true word at this place. Raises ValueError if the true word is unknown."""
-    truth = true_word(prediction, tokenizer)
-    if truth is None:
-        raise ValueError(f"place {prediction.place}: nobody knows the word that stands there.")
-    return Restored(prediction.place, truth.word, truth.probability, truth.rank)
-
-
-@torch.inference_mode()
-@once
-def restored_words(trace: Trace, places: tuple[int, ...]) -> tuple[Restored, ...]:
-    """The probability of each of these words if only this word is hidden, with one run for each word."""
-    runs = {place: masked_run(trace, (place,)) for place in places}
-    found = [masked_prediction(run, trace.encoding, place) for place, run in runs.items()]
-    return tuple(restored(each, trace.model.tokenizer) for each in found)
 
 
 def head_steps(trace: Trace, place: int) -> HeadSteps:

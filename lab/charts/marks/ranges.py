@@ -15,7 +15,7 @@ from lab.charts.base.figure import Figure, base, numbers
 from lab.charts.base.plain import label_axis, legend_below, number, ruled_axis, specification, spoken, tooltip
 from lab.charts.base.tables import table
 
-_SHAPES = ("circle", "square", "stroke", "triangle-up", "diamond")
+_SHAPES = ("circle", "square", "stroke", "triangle-up", "diamond", "cross")
 
 
 def ranges(
@@ -26,7 +26,7 @@ def ranges(
     *,
     title: str,
 ) -> Figure:
-    """Draw `points`, up to five series of (things,), each thing on a line of its own from the first label down.
+    """Draw `points`, up to six series of (things,), each thing on a line of its own from the first label down.
 
     `interval` is (low, high), each (things,), for the first series. The series differ in shape as well as in colour.
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Mask, Values, Weights
+from lab.evidence.treebank import Sentence
 from lab.models.batches import Progress, by_length, layer_attentions, unwatched
 from lab.models.encoding import Encoding, TextError, encode
 
@@ -127,7 +128,7 @@ class Cases:
 
 def head_accuracies(
     model: LoadedModel,
-    sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
+    sentences: Iterable[Sentence],
     pieces: Pieces = "mean",
     punctuation: bool = False,
 ) -> HeadAccuracies:
@@ -158,7 +159,7 @@ def head_accuracies(
 
 def find_cases(
     model: LoadedModel,
-    sentences: Iterable[tuple[Sequence[str], Sequence[int], Sequence[str]]],
+    sentences: Iterable[Sentence],
     pieces: Pieces = "mean",
     punctuation: bool = False,
     progress: Progress = unwatched,
@@ -174,7 +175,7 @@ def find_cases(
     model
         Any model of the lab.
     sentences
-        (words, heads, relations), as :func:`lab.evidence.treebank.read_conllu` makes them.
+        Sentences as :func:`lab.evidence.treebank.read_conllu` makes them.
     pieces
         ``"mean"`` as in the paper, ``"first"`` as in its code.
     punctuation
@@ -186,13 +187,13 @@ def find_cases(
     arcs = [
         [
             (dependent, head - 1, relation)
-            for dependent, (head, relation) in enumerate(zip(heads, relations, strict=True))
+            for dependent, (head, relation) in enumerate(zip(each.heads, each.relations, strict=True))
             if head != 0 and (relation != "punct" or punctuation)
         ]
-        for _, heads, relations in kept
+        for each in kept
     ]
     by_sentence: dict[int, NDArray[np.int16]] = {}
-    for at, named in _named_by_length(model, [words for words, _, _ in kept], pieces, progress):
+    for at, named in _named_by_length(model, [each.words for each in kept], pieces, progress):
         ends = np.array([arc[:2] for arc in arcs[at]], dtype=np.int64).reshape(-1, 2)
         both = np.stack([named[..., ends[:, 0]], named[..., ends[:, 1]]], axis=-1)
         by_sentence[at] = np.moveaxis(both, 2, 0).astype(np.int16)

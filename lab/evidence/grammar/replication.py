@@ -20,142 +20,21 @@ from numpy.typing import NDArray
 from lab.analysis.heads.named import untrained_twin
 from lab.evidence import shipped
 from lab.evidence.grammar.accuracy import Cases, best_offset, find_cases
+from lab.evidence.grammar.relation_row import RelationRow
+from lab.evidence.grammar.word_kinds import KindRule, Tags, best_rule, tags_of
 from lab.evidence.intervals import crossed_draws, holm, p_above, spread
-from lab.evidence.published import CLARK, Published, lift
+from lab.evidence.published import CLARK
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
-from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.models.batches import Progress, unwatched
+from lab.text.tags.pipeline import tagger_files
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
-# The smallest published lift that counts as an effect to reproduce.
-_NO_EFFECT = 0.05
 EXPERIMENT = "grammar"
 _COLUMNS = ("sentence", "dependent", "head", "named")
 Place = tuple[int, int, int]  # layer, head, end
 HELD_OUT, GUM_TOO = "half B of EWT", "GUM"
-
-
-@dataclass(frozen=True)
-class RelationRow:
-    """One relation: the head that was chosen on half A of EWT, and its results on other sentences.
-
-    Attributes
-    ----------
-    relation
-        The relation's name in Universal Dependencies.
-    layer, head, end
-        The attention head, from 0; ``end`` is 0 if it names words from the dependent, 1 if from the word's head.
-    on_a, count_a
-        The share of cases on A that the head names right, and the number of cases on A.
-    right, count
-        The number of cases here that the head names right, and the number of all cases here.
-    share_low, share_high
-        The 95 % interval of ``right`` / ``count``.
-    offset, offset_right
-        The best fixed offset on A (head − dependent, in words), and the number of cases here that it names right.
-    twin_right
-        The number of cases here that the untrained twin's best head on A names right.
-    reach
-        The share of cases that any head of this model could name right: 1, or less if heads cannot look ahead.
-    low, high
-        The 95 % interval of the lift. All intervals are by a bootstrap over documents.
-    twin_low, twin_high
-        The 95 % interval of the lift of the untrained twin's best head.
-    p, p_twin
-        The probability of a draw in which the head is not above the offset, or the twin; corrected by Holm.
-    documents
-        The number of documents with a case.
-    """
-
-    relation: str
-    layer: int
-    head: int
-    end: int
-    on_a: float
-    count_a: int
-    right: int
-    count: int
-    share_low: float
-    share_high: float
-    offset: int
-    offset_right: int
-    twin_right: int
-    reach: float
-    low: float
-    high: float
-    twin_low: float
-    twin_high: float
-    p: float
-    p_twin: float
-    documents: int
-
-    @property
-    def name(self) -> str:
-        """The head as papers write it, from 1: "3-1" is head 1 of layer 3."""
-        return f"{self.layer + 1}-{self.head + 1}"
-
-    @property
-    def accuracy(self) -> float:
-        return self.right / self.count
-
-    @property
-    def offset_accuracy(self) -> float:
-        return self.offset_right / self.count
-
-    @property
-    def twin(self) -> float:
-        return self.twin_right / self.count
-
-    @property
-    def lift(self) -> float:
-        """(accuracy − offset) / (1 − offset): the head's gain over the fixed offset, as a share of the largest gain."""
-        return lift(self.accuracy, self.offset_accuracy)
-
-    @property
-    def twin_lift(self) -> float:
-        """The lift of the untrained twin's best head."""
-        return lift(self.twin, self.offset_accuracy)
-
-    @property
-    def selection_bias(self) -> float:
-        """The bias from choosing the head on A: accuracy on A − accuracy on B."""
-        return self.on_a - self.accuracy
-
-    @property
-    def published(self) -> Published:
-        return next(each for each in CLARK if each.relation == self.relation)
-
-    @property
-    def judged(self) -> Judged:
-        """The verdict by :data:`lab.evidence.verdicts.RULE`; the effect is the lift."""
-        return judge(
-            Effect(
-                self.lift,
-                self.low,
-                self.high,
-                self.p,
-                self.count,
-                self.published.lift,
-                twin=TwinEffect(self.twin_low, self.twin_high, self.p_twin),
-                untestable=_untestable(self, self.published),
-            )
-        )
-
-
-def _untestable(row: RelationRow, published: Published) -> str:
-    if published.lift < _NO_EFFECT:
-        return (
-            f"In the paper itself the best head is hardly above the best fixed distance "
-            f"({published.accuracy:.1%} against {published.offset:.1%}): there is no effect to reproduce."
-        )
-    if row.reach <= row.offset_accuracy:
-        return (
-            f"A head of this model looks back only, so it can name at most {row.reach:.1%}. The best fixed distance, "
-            f"which may look ahead, names {row.offset_accuracy:.1%}."
-        )
-    return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,11 +87,15 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest
     (a, b), other = halves(), gum()
     parts = [(a.sentences + b.sentences, 0), (other.sentences, 2)]
     models = model, untrained_twin(model)
-    first, second = (
-        [find_cases(read, sentences, progress=_share(progress, done + at, 4)) for at, read in enumerate(models)]
-        for sentences, done in parts
-    )
-    return compared(Named(*first), len(a.sentences), b.documents, (Named(*second), other.documents))
+
+    def read(sentences: tuple[Sentence, ...], done: int) -> Named:
+        own, twin = (
+            find_cases(each, sentences, progress=_share(progress, done + at, 4)) for at, each in enumerate(models)
+        )
+        return Named(own, twin, tags_of(sentences))
+
+    named, there = (read(*part) for part in parts)
+    return compared(named, len(a.sentences), b.documents, (there, other.documents))
 
 
 def _share(progress: Progress, done: int, of: int) -> Progress:
@@ -258,10 +141,11 @@ class CasesOf(Protocol):
 
 @dataclass(frozen=True)
 class Named:
-    """The words that the heads of a model, and of its untrained twin, name in the same sentences."""
+    """The words that the heads of a model, and of its untrained twin, name in some sentences, and the words' kinds."""
 
     own: CasesOf
     twin: CasesOf
+    tags: Tags
 
     def of(self, relation: str) -> tuple[Cases, Cases]:
         """Return the cases of one relation."""
@@ -270,7 +154,7 @@ class Named:
 
 @dataclass(frozen=True)
 class _Choice:
-    """The choices on half A for a relation: the head, its share and cases on A, the twin's head, the offset."""
+    """The choices on half A for a relation: the head, its share and cases on A, the twin's head, the two rules."""
 
     relation: str
     place: Place
@@ -278,6 +162,7 @@ class _Choice:
     count_a: int
     twin: Place
     offset: int
+    rule: KindRule
 
 
 def compared(
@@ -289,17 +174,18 @@ def compared(
     another treebank. A relation without a case in one of the halves is left out.
     """
     rows, there, cases = [], [], {}
+    tags_a, tags_b = named.tags.split(first)
     for published in CLARK:
         relation = published.relation
         (own_a, own_b), (twin_a, twin_b) = (_halves(each, first) for each in named.of(relation))
         if not (len(own_a.sentence) and len(own_b.sentence)):
             continue
-        choice = _choose(relation, own_a, twin_a)
-        rows.append(_row(choice, (own_b, twin_b), documents))
+        choice = _choose(relation, own_a, twin_a, tags_a)
+        rows.append(_row(choice, (own_b, twin_b), tags_b, documents))
         columns = own_b.sentence, own_b.dependent, own_b.head, own_b.named[:, *choice.place].astype(np.int64)
         cases[relation] = np.stack(columns, axis=-1)
         if elsewhere is not None and len((also := elsewhere[0].of(relation))[0].sentence):
-            there.append(_row(choice, also, elsewhere[1]))
+            there.append(_row(choice, also, elsewhere[0].tags, elsewhere[1]))
     return GrammarTest(_corrected(rows), _corrected(there), cases)
 
 
@@ -315,18 +201,19 @@ def _halves(cases: Cases, first: int) -> tuple[Cases, Cases]:
     return a, replace(b, sentence=b.sentence - first)
 
 
-def _choose(relation: str, own: Cases, twin: Cases) -> _Choice:
+def _choose(relation: str, own: Cases, twin: Cases, tags: Tags) -> _Choice:
     (place, on_a), (twin_place, _), (offset, _) = _best(own), _best(twin), best_offset(own.distance.tolist())
-    return _Choice(relation, place, on_a, len(own.sentence), twin_place, offset)
+    return _Choice(relation, place, on_a, len(own.sentence), twin_place, offset, best_rule(own, tags.tagger))
 
 
-def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) -> RelationRow:
+def _row(choice: _Choice, found: tuple[Cases, Cases], tags: Tags, documents: Sequence[int]) -> RelationRow:
     """Return a relation's row; its p-values are not corrected yet."""
     own, twin = found
-    # For each case, true if the head, the offset and the twin's head name the right word.
-    right = [own.right[:, *choice.place], own.distance == choice.offset, twin.right[:, *choice.twin]]
+    by_tagger, by_people = (choice.rule.right(own, each) for each in (tags.tagger, tags.gold))
+    # For each case, true if the head, the offset, the twin's head and the rule by kinds name the right word.
+    right = [own.right[:, *choice.place], own.distance == choice.offset, twin.right[:, *choice.twin], by_tagger]
     drawn = _drawn_shares(np.stack(right, axis=-1), np.asarray(documents)[own.sentence], max(documents) + 1)
-    accuracy, baseline, untrained = drawn.T
+    accuracy, baseline, untrained, by_rule = drawn.T
     with np.errstate(invalid="ignore", divide="ignore"):
         own_lifts, twin_lifts = ((each - baseline) / (1 - baseline) for each in (accuracy, untrained))
     counts = [int(each.sum()) for each in right]
@@ -341,6 +228,13 @@ def _row(choice: _Choice, found: tuple[Cases, Cases], documents: Sequence[int]) 
         choice.offset,
         counts[1],
         counts[2],
+        choice.rule.end,
+        choice.rule.side,
+        " ".join(choice.rule.kinds),
+        counts[3],
+        int(by_people.sum()),
+        int((right[0] & ~by_tagger).sum()),
+        *_ends(accuracy - by_rule),
         _reach(own),
         *_ends(own_lifts),
         *_ends(twin_lifts),
@@ -395,8 +289,8 @@ def _reach(cases: Cases) -> float:
 
 @cache
 def data_hash() -> str:
-    """Return the hash of both treebanks."""
-    return file_hash(EWT, GUM)
+    """Return the hash of both treebanks, and of the tagger."""
+    return file_hash(EWT, GUM, *tagger_files())
 
 
 RESULTS = shipped.Results(EXPERIMENT, replicate, from_tables, data_hash)

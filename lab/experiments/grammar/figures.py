@@ -14,14 +14,14 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
 from lab.evidence.grammar.replication import GrammarTest, result
-from lab.experiments.grammar.meanings import SHORT, WORDS
+from lab.experiments.grammar.meanings import SHORT, WORDS, told
 from lab.models.loading import LoadedModel
 
 DIRECTIONS = ("dependent → head", "head → dependent")
 
 
 def relation_chart(model: LoadedModel) -> Figure:
-    """Draw each relation's best head on half B and on GUM, beside the best fixed distance, the twin and the paper.
+    """Draw each relation's best head on half B and on GUM, beside the two rules, the twin and the paper.
 
     Runs the experiment if its result neither ships nor is known yet. The figure's table has every number of the result.
     Raises ValueError if the model can read no sentence.
@@ -31,6 +31,7 @@ def relation_chart(model: LoadedModel) -> Figure:
     points = {
         "best head, on B": [row.accuracy for row in found.rows],
         "the same head, on GUM": [row.accuracy for row in found.elsewhere],
+        "rule by kinds of words": [row.rule_accuracy for row in found.rows],
         "best fixed distance": [row.offset_accuracy for row in found.rows],
         "untrained twin": [row.twin for row in found.rows],
         "Clark et al.": [row.published.accuracy for row in found.rows],
@@ -57,12 +58,15 @@ def as_frame(found: GrammarTest, gum: bool = False) -> pd.DataFrame:
             "in the paper": row.published.name, "published": row.published.accuracy,
             "published distance": row.published.offset, "published lift": row.published.lift,
             "ours": row.accuracy, "low": row.share_low, "high": row.share_high,
-            "best fixed distance": row.offset_accuracy, "untrained twin": row.twin, "n": row.count,
+            "best fixed distance": row.offset_accuracy, "rule by kinds": row.rule_accuracy,
+            "rule by gold kinds": row.gold_accuracy, "untrained twin": row.twin, "n": row.count,
             "documents": row.documents, "lift": row.lift, "lift low": row.low, "lift high": row.high,
             "twin’s lift": row.twin_lift, "p (Holm)": row.p, "p above the twin (Holm)": row.p_twin,
             "verdict": row.judged.verdict.value, "on the other treebank": other.judged.verdict.value,
             "head": row.name, "direction": DIRECTIONS[row.end], "on A": row.on_a, "A − B": row.selection_bias,
-            "n of A": row.count_a, "distance": row.offset, "reach": row.reach, "why": row.judged.why,
+            "n of A": row.count_a, "distance": row.offset, "rule": told(row.rule),
+            "above the rule, low": row.beyond_low, "above the rule, high": row.beyond_high,
+            "right where the rule is wrong": row.where_rule_fails, "reach": row.reach, "why": row.judged.why,
         }
         for row, other in zip(rows, others, strict=True)
     ])  # fmt: skip

@@ -11,7 +11,8 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.evidence.grammar.accuracy import encode_words
-from lab.evidence.grammar.replication import GrammarTest, RelationRow
+from lab.evidence.grammar.relation_row import RelationRow
+from lab.evidence.grammar.replication import GrammarTest
 from lab.evidence.treebank import Sentence, halves
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.grammar.figures import DIRECTIONS

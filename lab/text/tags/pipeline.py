@@ -8,12 +8,13 @@ strings are never compared.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -158,6 +159,35 @@ def pipeline() -> Pipeline:
     if isinstance(found, PipelineUnavailable):
         raise found
     return found
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Language:
+    return _load(EMBEDDED / SHIPPED, "Restore the folder from the repository.")
+
+
+def tagger_files() -> tuple[Path, ...]:
+    """Return the files of ``en_lab`` that decide a part of speech."""
+    folder = EMBEDDED / SHIPPED
+    return tuple(sorted(path for part in ("tok2vec", "morphologizer", "vocab") for path in (folder / part).iterdir()))
+
+
+def tagged_words(sentences: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the universal part of speech of each word, for sentences that are cut into words already.
+
+    Always by ``en_lab``, whatever else is installed, so that a result does not depend on the machine. Raises
+    PipelineUnavailable if it is damaged.
+    """
+    from spacy.tokens import Doc
+
+    with _LOADING:
+        language = _shipped()
+    with language.memory_zone():
+        docs: Iterable[Doc] = (Doc(language.vocab, list(words)) for words in sentences)
+        for part in ("tok2vec", "morphologizer"):
+            component: Any = language.get_pipe(part)
+            docs = component.pipe(docs, batch_size=256)
+        return tuple(tuple(token.pos_ for token in doc) for doc in docs)
 
 
 def spelled_out(tag: str) -> str:

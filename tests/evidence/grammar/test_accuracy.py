@@ -67,20 +67,20 @@ def test_a_token_that_begins_with_a_space_belongs_to_the_word_after_it(gpt2: Loa
 
 
 def test_a_causal_model_never_names_a_later_word(gpt2: LoadedModel) -> None:
-    forward = Sentence(("The", "cat", "sleeps"), (2, 3, 0), ("det", "nsubj", "root"))
+    forward = Sentence(("The", "cat", "sleeps"), (2, 3, 0), ("det", "nsubj", "root"), ("DET", "NOUN", "VERB"))
     found = head_accuracies(gpt2, [forward])
     assert (found.accuracy[..., 0] == 0).all()  # both depend on what follows them
 
 
 def test_roots_are_no_dependents_and_punctuation_only_if_asked(bert: LoadedModel) -> None:
-    sentence = Sentence(("Go", "home", "!"), (0, 1, 1), ("root", "advmod", "punct"))
+    sentence = Sentence(("Go", "home", "!"), (0, 1, 1), ("root", "advmod", "punct"), ("VERB", "ADV", "PUNCT"))
     assert head_accuracies(bert, [sentence]).relations == ("advmod",)
     assert head_accuracies(bert, [sentence], punctuation=True).relations == ("advmod", "punct")
 
 
 def test_a_sentence_that_is_too_long_is_left_out(bert: LoadedModel) -> None:
-    long = Sentence(("cat",) * 600, (0, *[1] * 599), ("root", *["flat"] * 599))
-    short = Sentence(("The", "cat"), (2, 0), ("det", "root"))
+    long = Sentence(("cat",) * 600, (0, *[1] * 599), ("root", *["flat"] * 599), ("NOUN",) * 600)
+    short = Sentence(("The", "cat"), (2, 0), ("det", "root"), ("DET", "NOUN"))
     assert head_accuracies(bert, [long, short]).relations == ("det",)
     with pytest.raises(ValueError, match="no dependency"):
         head_accuracies(bert, [long])

@@ -12,7 +12,12 @@ from tests.evidence.clark import arcs, measure, word_attention
 
 WORDS = ["cats", "chase", "mice", "."]
 # "chase" is the root; its subject, its object and the full stop hang on it.
-SENTENCE = Sentence(tuple(WORDS), heads=(2, 0, 2, 2), relations=("nsubj", "root", "obj", "punct"))
+SENTENCE = Sentence(
+    tuple(WORDS),
+    heads=(2, 0, 2, 2),
+    relations=("nsubj", "root", "obj", "punct"),
+    tags=("NOUN", "VERB", "NOUN", "PUNCT"),
+)
 
 
 class Attending:

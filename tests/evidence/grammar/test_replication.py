@@ -25,6 +25,7 @@ from lab.evidence.grammar.replication import (
     known,
     replicate,
 )
+from lab.evidence.grammar.word_kinds import Tags, tags_of
 from lab.evidence.published import CLARK, lift
 from lab.evidence.treebank import ewt, gum, halves
 from lab.evidence.verdicts import FEW, HOLDS, Verdict
@@ -47,7 +48,8 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 @pytest.fixture(scope="module")
 def found(bert: LoadedModel) -> GrammarTest:
     own, twin = (find_cases(model, A + B) for model in (bert, untrained_twin(bert)))
-    return compared(Named(own, twin), len(A), ALONE, (Named(own, twin), [*ALONE, *ALONE]))
+    named = Named(own, twin, tags_of(A + B))
+    return compared(named, len(A), ALONE, (named, [*ALONE, *ALONE]))
 
 
 def test_rows_beside_the_paper_s_method(bert: LoadedModel, found: GrammarTest) -> None:
@@ -90,7 +92,7 @@ def test_random_weights_have_no_head_above_the_offset() -> None:
 
         random = random_twin(load_model(model_id), seed)
         own, twin = (find_cases(each, (*A, *B)) for each in (random, untrained_twin(random)))
-        rows = compared(Named(own, twin), len(A), ALONE).rows
+        rows = compared(Named(own, twin, tags_of(A + B)), len(A), ALONE).rows
         assert rows and not [row for row in rows if row.judged.verdict in HOLDS]
 
 
@@ -104,16 +106,22 @@ def _case(relation: str, right: float, cases: int, causal: bool = False) -> Case
     return Cases(causal, (relation,) * cases, sentence, dependent, head, named)
 
 
+def _named(own: Cases, twin: Cases) -> Named:
+    """The cases with words of one kind, which no rule by kinds can tell apart."""
+    tags = (("X",) * 4,) * len(own.sentence)
+    return Named(own, twin, Tags(tags, tags))
+
+
 def test_a_head_clearly_above_both_is_found_and_a_weak_one_is_not() -> None:
     """Of each case a document; the paper's lift is 0.78."""
     none, documents = _case("obj", 0.0, 400), list(range(200))
     for right, verdict in ((0.94, Verdict.SAME), (0.85, Verdict.SMALLER), (0.72, Verdict.NOT_REPRODUCED)):
-        (row,) = compared(Named(_case("obj", right, 400), none), 200, documents).rows
+        (row,) = compared(_named(_case("obj", right, 400), none), 200, documents).rows
         assert row.judged.verdict is verdict, (right, row)
-    (row,) = compared(Named(_case("obj", 1.0, 400), none), 200, documents).rows
+    (row,) = compared(_named(_case("obj", 1.0, 400), none), 200, documents).rows
     assert row.judged.verdict is Verdict.LARGER
     strong = _case("obj", 0.94, 400)
-    (row,) = compared(Named(strong, strong), 200, documents).rows
+    (row,) = compared(_named(strong, strong), 200, documents).rows
     assert row.judged.verdict is Verdict.ALSO_UNTRAINED and row.twin_lift == row.lift
 
 
@@ -124,7 +132,7 @@ def test_cases_of_one_document_are_drawn_together() -> None:
     named[200:, 0, 0, 0] = np.where(np.isin(document, (3, 8)), -1, case.head[200:])
     clustered = replace(case, named=named)
     rows = [
-        compared(Named(clustered, _case("obj", 0.0, 400)), 200, documents).rows[0]
+        compared(_named(clustered, _case("obj", 0.0, 400)), 200, documents).rows[0]
         for documents in (document.tolist(), list(range(200)))
     ]
     assert rows[0].documents == 20 and rows[0].right == rows[1].right == 180
@@ -151,13 +159,13 @@ def test_drawn_gains_are_those_of_the_row(found: GrammarTest) -> None:
 
 def test_what_cannot_be_tested_says_why() -> None:
     few = 2 * FEW - 2
-    (row,) = compared(Named(_case("obj", 1.0, few), _case("obj", 0.0, few)), FEW - 1, list(range(FEW - 1))).rows
+    (row,) = compared(_named(_case("obj", 1.0, few), _case("obj", 0.0, few)), FEW - 1, list(range(FEW - 1))).rows
     assert row.judged.verdict is Verdict.NOT_TESTABLE and "too few" in row.judged.why
     documents = list(range(200))
-    both = Named(_case("compound", 0.97, 400), _case("compound", 0.0, 400))
+    both = _named(_case("compound", 0.97, 400), _case("compound", 0.0, 400))
     (row,) = compared(both, 200, documents).rows
     assert row.judged.verdict is Verdict.NOT_TESTABLE and "no effect" in row.judged.why
-    both = Named(_case("obj", 0.97, 400, causal=True), _case("obj", 0.0, 400))
+    both = _named(_case("obj", 0.97, 400, causal=True), _case("obj", 0.0, 400))
     (row,) = compared(both, 200, documents).rows
     assert 0.5 < row.reach < 1
     blind = replace(row, reach=row.offset_accuracy)

@@ -45,7 +45,7 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     assert f"lead is in {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
     layer, head = best["head"].split("-")
     ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
-    assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the rule in {rule}." in said
+    assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the distance in {rule}." in said
     assert f"the head leads by {points.max():.1f} points" in full
     smaller = (clear["verdict"] == "smaller").sum()
     assert (

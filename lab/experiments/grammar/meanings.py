@@ -136,10 +136,10 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
     if not testable:
         return f"No part of the claim can be tested on {name}."
     if not held:
-        return f"In none of {len(testable)} relations is a head of {name} clearly better than the best rule."
+        return f"In none of {len(testable)} relations is a head of {name} clearly better than the best fixed distance."
     said = (
-        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best rule and "
-        f"than any head before training. {_farthest(max(held, key=gain))}"
+        f"In **{len(held)} of {len(testable)}** relations a head of {name} is clearly better than the best fixed "
+        f"distance and than any head before training. {_farthest(max(held, key=gain))}"
     )
     if not found.elsewhere:
         return said
@@ -161,22 +161,25 @@ def beside_kinds(rows: Sequence[RelationRow]) -> str:
         f"{len(better)}."
     )
     subject = next((row for row in worse if row.relation == "nsubj"), None)
-    if subject is None:
+    if subject is None or (subject.rule_end, subject.rule_side) != (1, LEFT):
         return said
     ours, rule = (f"{100 * share:.0f}" for share in (subject.accuracy, subject.rule_accuracy))
     return (
-        f"{said} To find a subject, it takes {told(subject.rule)}: right in {rule} of 100 cases, the head in {ours}. "
-        "So what looks like grammar may be kinds of words and neighbourhood."
+        f"{said} To find the subject of a verb, it takes the nearest {_kinds(subject.rule)} to its left: right in "
+        f"{rule} of 100 cases, the head in {ours}. So what looks like grammar may be kinds of words and neighbourhood."
     )
 
 
 def told(rule: KindRule) -> str:
-    """Write a rule by kinds of words: "from the verb, the nearest noun or pronoun to the left"."""
-    kinds = [spelled_out(kind) for kind in rule.kinds]
-    *most, last = kinds
-    named = f"{', '.join(most)} or {last}" if most else last
+    """Write a rule by kinds of words: "from the head, the nearest noun or pronoun to the left"."""
     start = "dependent" if rule.end == 0 else "head"
-    return f"from the {start}, the nearest {named} to the {'left' if rule.side == LEFT else 'right'}"
+    return f"from the {start}, the nearest {_kinds(rule)} to the {'left' if rule.side == LEFT else 'right'}"
+
+
+def _kinds(rule: KindRule) -> str:
+    """Name the kinds of words at which a rule stops; a name of somebody is a noun here."""
+    *most, last = [spelled_out(kind) for kind in rule.kinds if kind != "PROPN" or "NOUN" not in rule.kinds]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _farthest(row: RelationRow) -> str:
@@ -184,7 +187,7 @@ def _farthest(row: RelationRow) -> str:
     ours, rule = (f"{100 * share:.0f}" for share in (row.accuracy, row.offset_accuracy))
     return (
         f"The gain is largest for {WORDS[row.relation]}: {head_name((row.layer, row.head))} is right in {ours} of 100 "
-        f"cases, the rule in {rule}."
+        f"cases, the distance in {rule}."
     )
 
 

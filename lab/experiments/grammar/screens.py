@@ -85,8 +85,8 @@ def method(model: LoadedModel) -> str:
         "names the word at one distance: the distance that is right most often. For each relation the best head is "
         f"chosen on half **A** ({a} sentences) and measured on half **B** ({b} sentences of other documents). Then the "
         f"same head reads {len(gum().sentences):,} sentences of UD English **GUM**, which were not used for choosing. "
-        "A second rule names the nearest word of some parts of speech to the left or right. It is chosen on half A too, "
-        "with the tags of the lab’s tagger, and is not part of the verdict: the paper has no such rule."
+        "A second rule names the nearest word of some parts of speech to the left or right. It is chosen on half A, "
+        "with the tags of the lab’s tagger. It is not part of the verdict, because the paper has no such rule."
     )
     if model.config.causal:
         told += (

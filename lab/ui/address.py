@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.course.pages import Page, page_of
 from lab.ui import parameters
@@ -34,11 +36,31 @@ def here() -> Page:
     return page_of(st.session_state.get(_AT, "course"))
 
 
-def arrive(page: Page) -> bool:
-    """Note that ``page`` is on screen now. Returns whether another page was on screen before."""
-    if st.session_state.get(_AT) == page.id:
-        return False
+def is_on_screen(page: Page) -> bool:
+    """Return whether ``page`` was on screen in the run before."""
+    return bool(st.session_state.get(_AT) == page.id)
+
+
+def arrive(page: Page) -> None:
+    """Note that ``page`` is on screen now."""
     st.session_state[_AT] = page.id
+
+
+def came_back() -> bool:
+    """Return whether the browser's Back or Forward led here, and bring back the address to which it led.
+
+    Streamlit then gives every widget that the address does not name its default, and it drops the parameters of widgets
+    that the page before has, too (streamlit 1.67, ``QueryParams.populate_from_query_string``). Its own way from page to
+    page leaves addresses without parameters behind. So the script has to run once more, as on any other way to a page:
+    then the address counts, and for the rest what was chosen last.
+    """
+    context = get_script_run_ctx()
+    if context is None or not context.is_history_navigation:
+        return False
+    kept = written()
+    for name, value in parse_qsl(context.query_string, keep_blank_values=True):
+        if kept.get(name) != value:
+            st.query_params[name] = value
     return True
 
 

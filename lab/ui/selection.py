@@ -158,6 +158,16 @@ def open_page(page: Page, step: str = "") -> None:
     st.switch_page(script(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))
 
 
+def bring_along() -> None:
+    """Choose again, on another page, what is chosen, before the page draws its widgets.
+
+    Streamlit keeps a value by its widget, and a widget of the same name on another page is another widget. It would
+    begin without a value (streamlit 1.67, ``SessionState.register_widget``), unless the address names one.
+    """
+    for name, value in current().values.items():
+        st.session_state[name] = value
+
+
 def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
     """Select what :func:`link` named. Anybody may have written the link: a value without meaning becomes its default.
 

@@ -122,9 +122,14 @@ def _made() -> dict[str, list[StreamlitPage]]:
 
 def _arrive(page: Page) -> None:
     """Begin another page at its first step, even if both have a step of this name; a link may name a later step."""
-    if address.arrive(page):
-        forget_what_was_tried()
-        parameters.STEP.set(parameters.STEP.default)
+    if address.is_on_screen(page):
+        return
+    if address.came_back():
+        st.rerun()
+    address.arrive(page)
+    selection.bring_along()
+    forget_what_was_tried()
+    parameters.STEP.set(parameters.STEP.default)
 
 
 def route() -> None:

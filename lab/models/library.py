@@ -1,0 +1,96 @@
+"""What Hugging Face's library makes of a checkpoint folder: the whole configuration, and the tokenizer.
+
+A folder that does not ship with the lab was written by somebody else's program. Its config.json leaves out what has a
+default, uses older names, or holds values that the library refuses; its tokenizer_config.json may change what
+tokenizer.json says. So both are read by the library. It is imported only for such folders: it takes a second to load.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lab.models.config import CheckpointError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+# A character for private use, which no vocabulary has.
+_UNKNOWN = "\U000f1234"
+
+
+@contextmanager
+def boundary(what: str) -> Iterator[None]:
+    """Turn any exception that a library raises in the block into a :class:`CheckpointError` with its first line.
+
+    This is the one place of the lab where every exception is caught. The files of a checkpoint are anybody's, and the
+    libraries that read them promise no kind of exception: tokenizers raises Exception itself and lets its Rust code
+    panic, transformers raises what the next call happens to raise. Only calls of the libraries belong in the block, so
+    that a fault of the lab stays visible.
+    """
+    try:
+        yield
+    except BaseException as error:
+        # A panic of Rust code is no Exception. What else is none (Streamlit's reruns, Ctrl-C) is not the libraries'.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise CheckpointError(f"{what} cannot be read: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    """Return the first line of an exception's text, and the second line if the first only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1]) or type(error).__name__
+    return said if said.endswith((".", "!", "?")) else f"{said}."
+
+
+def whole_config(raw: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """Return a config.json with every setting of its configuration class, under the names of that class.
+
+    ``raw`` has the ``model_type`` of one of the lab's families. Raises :class:`CheckpointError` for a value that Hugging
+    Face refuses.
+    """
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    with boundary(f"config.json in {folder}"):
+        config = CONFIG_MAPPING[raw["model_type"]].from_dict(copy.deepcopy(dict(raw)))
+        named = {field.name: getattr(config, field.name) for field in fields(config)}
+    return {**raw, **named}
+
+
+def left_out(raw: Mapping[str, Any], model_type: str, names: Iterable[str]) -> list[str]:
+    """Return those of a configuration's ``names`` that a config.json has neither under this name nor under another."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    others = {name: other for other, name in CONFIG_MAPPING[model_type].attribute_map.items()}
+    return [name for name in names if name not in raw and others.get(name) not in raw]
+
+
+def library_tokenizer(folder: Path, model_type: str) -> tuple[Tokenizer, bool]:
+    """Return the tokenizer that AutoTokenizer makes of a folder, and whether it numbers the segments of a pair.
+
+    Raises :class:`CheckpointError` if there is none, or none with a fast form.
+    """
+    from transformers import AutoTokenizer, PreTrainedTokenizerBase
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    with boundary(f"the tokenizer in {folder.name}"):
+        # With the configuration given, the library does not look for the class of the model in config.json.
+        made: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
+            folder, config=CONFIG_MAPPING[model_type](), trust_remote_code=False, local_files_only=True
+        )
+        fast: Tokenizer | None = getattr(made, "backend_tokenizer", None)
+        segments = "token_type_ids" in made.model_input_names
+    if fast is None:
+        raise CheckpointError(
+            f"the tokenizer in {folder.name} is a {type(made).__name__}, which has no fast form; this lab reads only "
+            "tokenizers that have one. Save it with a fast tokenizer's tokenizer.json."
+        )
+    with boundary(f"the tokenizer in {folder.name}"):
+        # The tokenizer must have an answer to every text, also to one with a character that it does not know.
+        fast.encode(f"a {_UNKNOWN}", "a")
+    return fast, segments

@@ -34,6 +34,8 @@ def boundary(what: str) -> Iterator[None]:
     """
     try:
         yield
+    except CheckpointError:
+        raise
     except BaseException as error:
         # A panic of Rust code is no Exception. What else is none (Streamlit's reruns, Ctrl-C) is not the libraries'.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
@@ -51,37 +53,60 @@ def _first_line(error: BaseException) -> str:
 def whole_config(raw: Mapping[str, Any], folder: str) -> dict[str, Any]:
     """Return a config.json with every setting of its configuration class, under the names of that class.
 
-    ``raw`` has the ``model_type`` of one of the lab's families. Raises :class:`CheckpointError` for a value that Hugging
-    Face refuses.
+    ``raw`` has the ``model_type`` of one of the lab's families. Raises :class:`CheckpointError` for a value that
+    Hugging Face refuses.
     """
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+    from huggingface_hub.errors import StrictDataclassFieldValidationError
 
+    of = _config_class(raw)
     with boundary(f"config.json in {folder}"):
-        config = CONFIG_MAPPING[raw["model_type"]].from_dict(copy.deepcopy(dict(raw)))
+        try:
+            config = of.from_dict(copy.deepcopy(dict(raw)))
+        except StrictDataclassFieldValidationError as error:
+            name = str(error).split("'")[1]  # the error has the name of the field only in its text
+            raise CheckpointError(
+                f"config.json in {folder} gives {name} as {raw.get(name)!r}, a value that Hugging Face's {of.__name__} "
+                "refuses."
+            ) from error
         named = {field.name: getattr(config, field.name) for field in fields(config)}
     return {**raw, **named}
 
 
-def left_out(raw: Mapping[str, Any], model_type: str, names: Iterable[str]) -> list[str]:
-    """Return those of a configuration's ``names`` that a config.json has neither under this name nor under another."""
+def require_module(raw: Mapping[str, Any], class_name: str, folder: str) -> None:
+    """Raise :class:`CheckpointError` if Hugging Face cannot build its module ``class_name`` for a config.json.
+
+    The module is built without weights. Then the comparison with it cannot fail for a setting that only it reads.
+    """
+    import torch
+    import transformers
+
+    with boundary(f"config.json in {folder}"), torch.device("meta"):
+        getattr(transformers, class_name)(_config_class(raw).from_dict(copy.deepcopy(dict(raw))))
+
+
+def _config_class(raw: Mapping[str, Any]) -> Any:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    others = {name: other for other, name in CONFIG_MAPPING[model_type].attribute_map.items()}
+    return CONFIG_MAPPING[raw["model_type"]]
+
+
+def left_out(raw: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """Return those of a configuration's ``names`` that a config.json has neither under this name nor under another."""
+    others = {name: other for other, name in _config_class(raw).attribute_map.items()}
     return [name for name in names if name not in raw and others.get(name) not in raw]
 
 
-def library_tokenizer(folder: Path, model_type: str) -> tuple[Tokenizer, bool]:
+def library_tokenizer(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, bool]:
     """Return the tokenizer that AutoTokenizer makes of a folder, and whether it numbers the segments of a pair.
 
     Raises :class:`CheckpointError` if there is none, or none with a fast form.
     """
     from transformers import AutoTokenizer, PreTrainedTokenizerBase
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     with boundary(f"the tokenizer in {folder.name}"):
         # With the configuration given, the library does not look for the class of the model in config.json.
         made: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
-            folder, config=CONFIG_MAPPING[model_type](), trust_remote_code=False, local_files_only=True
+            folder, config=_config_class(config)(), trust_remote_code=False, local_files_only=True
         )
         fast: Tokenizer | None = getattr(made, "backend_tokenizer", None)
         segments = "token_type_ids" in made.model_input_names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -118,7 +118,11 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
         weights = read_weights(checkpoint.config, checkpoint.tensors)
     except CheckpointError as error:
         raise CheckpointError(f"{error}{_on_defaults(folder, checkpoint)}") from error
-    tokenizer, segments = read_tokenizer(folder, weights.config.family)
+    if not _ships(folder):
+        from lab.models.library import require_module
+
+        require_module(checkpoint.config, family_of(checkpoint.config).reference_class(weights), folder.name)
+    tokenizer, segments = read_tokenizer(folder, checkpoint.config)
     if not segments:  # then Hugging Face gives segment 0 to both texts of a pair
         weights = replace(weights, config=replace(weights.config, segments=min(weights.config.segments, 1)))
     _check_tokenizer(tokenizer, weights.config, folder.name)
@@ -156,7 +160,7 @@ def _on_defaults(folder: Path, checkpoint: Checkpoint) -> str:
     from lab.models.library import left_out
 
     family, raw = family_of(checkpoint.config), read_json(folder / "config.json")
-    names = left_out(raw, family.name, family.sizes)
+    names = left_out({**raw, "model_type": family.name}, family.sizes)
     if not names:
         return ""
     given = ", ".join(f"{name} {checkpoint.config.get(name)!r}" for name in names)
@@ -231,8 +235,8 @@ def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
         raise CheckpointError(f"{path.name} in {model} is damaged; download it again.") from error
 
 
-def read_tokenizer(folder: Path, family: str) -> tuple[Tokenizer, bool]:
-    """Return the tokenizer of a folder, and whether it numbers the segments of a pair.
+def read_tokenizer(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, bool]:
+    """Return the tokenizer of a folder with this ``config``.json, and whether it numbers the segments of a pair.
 
     A folder that does not ship with the lab has the tokenizer that Hugging Face's AutoTokenizer makes of it.
     """
@@ -253,7 +257,7 @@ def read_tokenizer(folder: Path, family: str) -> tuple[Tokenizer, bool]:
     else:
         from lab.models.library import library_tokenizer
 
-        tokenizer, segments = library_tokenizer(folder, family)
+        tokenizer, segments = library_tokenizer(folder, config)
     # Switch off padding and truncation, which may have been saved as on, so that the lab shows the whole text.
     tokenizer.no_padding()
     tokenizer.no_truncation()

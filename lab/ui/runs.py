@@ -41,7 +41,9 @@ _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 def local_models() -> dict[str, Path]:
     """Return the checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
-    paths = [Path(p).expanduser() for p in os.environ.get("LAB_MODELS", "").split(os.pathsep) if p]
+    named = [path for path in os.environ.get("LAB_MODELS", "").split(os.pathsep) if path]
+    # os.path leaves a home that it does not know as it is, where pathlib raises an error on every page.
+    paths = [Path(os.path.expanduser(path)).absolute() for path in named]  # noqa: PTH111
     return {path.name: path for path in paths}
 
 

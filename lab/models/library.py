@@ -19,8 +19,8 @@ from lab.models.config import CheckpointError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-# A character for private use, which no vocabulary has.
-_UNKNOWN = "\U000f1234"
+# A letter of cuneiform, which hardly any vocabulary has, and which no normalizer takes away.
+_UNKNOWN = "\U00010380"
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def boundary(what: str) -> Iterator[None]:
         # A panic of Rust code is no Exception. What else is none (Streamlit's reruns, Ctrl-C) is not the libraries'.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise CheckpointError(f"{what} cannot be read: {_first_line(error)}") from error
+        raise CheckpointError(f"Hugging Face's library cannot read {what}: {_first_line(error)}") from error
 
 
 def _first_line(error: BaseException) -> str:
@@ -81,7 +81,9 @@ def require_module(raw: Mapping[str, Any], class_name: str, folder: str) -> None
     import transformers
 
     with boundary(f"config.json in {folder}"), torch.device("meta"):
-        getattr(transformers, class_name)(_config_class(raw).from_dict(copy.deepcopy(dict(raw))))
+        config = _config_class(raw).from_dict(copy.deepcopy(dict(raw)))
+        config._attn_implementation = "eager"  # as in the comparison, whatever config.json would like
+        getattr(transformers, class_name)(config)
 
 
 def _config_class(raw: Mapping[str, Any]) -> Any:

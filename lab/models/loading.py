@@ -174,14 +174,19 @@ def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> No
     added later may lack a row; a text that uses such a token is refused (:mod:`lab.models.encoding`).
     """
     known, vocabulary = config.vocabulary, tokenizer.get_vocab(with_added_tokens=False)
-    sample = tokenizer.encode("a", "a")
-    around = (i for i, special in zip(sample.ids, sample.special_tokens_mask, strict=True) if special)
-    largest = max((*vocabulary.values(), *around), default=0)
+    largest = max(vocabulary.values(), default=0)
     if largest >= known:
         raise CheckpointError(
             f"the tokenizer knows {len(vocabulary)} tokens, with ids up to {largest}, and the model only {known}: "
             f"{name} holds the tokenizer of another model."
         )
+    sample = tokenizer.encode("a", "a")
+    for token, i, special in zip(sample.tokens, sample.ids, sample.special_tokens_mask, strict=True):
+        if special and i >= known:
+            raise CheckpointError(
+                f"the tokenizer in {name} puts {token!r} around a text, and the model has no vector for it: its id is "
+                f"{i}, and the model has {known} vectors."
+            )
     if config.segments > 1 and max(sample.type_ids) >= config.segments:
         raise CheckpointError(
             f"the tokenizer numbers {max(sample.type_ids) + 1} segments, and the model knows only {config.segments}."

@@ -71,7 +71,7 @@ def not_found(model: LoadedModel) -> tuple[str, ...]:
 def _loaded(model: LoadedModel) -> _Loaded:
     with _ONE_AT_A_TIME:
         if model not in _LOADED:
-            with boundary(f"{model.id}, which the lab has read,"):
+            with boundary(model.id):
                 _LOADED[model] = _load(model)
         return _LOADED[model]
 
@@ -87,11 +87,13 @@ def _load(model: LoadedModel) -> _Loaded:
     if isinstance(model.source, Path):
         config, folder = kind.config_class.from_pretrained(model.source), model.source
         settings["use_safetensors"] = True
+        settings["generation_config"] = transformers.GenerationConfig()  # the folder's decides no number of a run
     else:
         # Use from_pretrained, not load_state_dict, because it also knows a base model's names and LayerNorm's old
         # names.
         config, folder = kind.config_class(**model.source.config), None
         settings["state_dict"] = model.source.tensors
+    config.return_dict = True
     config.chunk_size_feed_forward = 0  # otherwise the hooks would see the feed-forward network's input in pieces
     module, found = kind.from_pretrained(folder, config=config, **settings)
     _keep_once(module, model.weights)
@@ -201,7 +203,7 @@ def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
     if trace.encoding.padding:
         inputs["attention_mask"] = read_tokens(trace)[None].long()
     with _ONE_AT_A_TIME:
-        out = module(**inputs, output_attentions=attentions, output_hidden_states=True, return_dict=True)
+        out = module(**inputs, output_attentions=attentions, output_hidden_states=True)
     # With any implementation except eager, Transformers 5 returns an empty tuple without a warning.
     returned = out.attentions if attentions else ()
     if attentions and len(returned) != trace.model.config.layers:

@@ -20,8 +20,8 @@ class AttentionRow:
     keys, values              (n, d_k)
     products                  (n, d_k), query times key, dimension by dimension
     scores                    (n,), the sums of the products
-    scaled                    (n,), the scores as they enter the softmax: divided by √d_k if the model and the run divide;
-                              -inf where masked
+    scaled                    (n,), the scores as they enter the softmax: divided by √d_k, if the model and the run
+                              divide; -inf where masked
     exponentials, weights     (n,), e to the scaled score, and the exponential's share of the total
     weighted_values           (n, d_k), each value times its weight
     context                   (d_k,), the sum of the weighted values

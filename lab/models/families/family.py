@@ -109,8 +109,10 @@ class Family(ABC):
     def require_supported(self, raw: Mapping[str, Any]) -> None:
         """Raise :class:`CheckpointError` for a setting with another value than the only one that the lab computes."""
         for setting, expected in {**ONLY, **self.only}.items():
-            if raw.get(setting, expected) not in (expected, None):
-                raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
+            given = raw.get(setting, expected)
+            # No value means the default, except for a switch: there, Hugging Face takes no value for "off".
+            if given != expected and (given is not None or isinstance(expected, bool)):
+                raise CheckpointError(f"{setting} is {given!r}; this lab computes only {expected!r}.")
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
         """Return the inner width d_ff of the feed-forward network."""

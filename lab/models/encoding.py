@@ -78,8 +78,8 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
     around = tokenizer.num_special_tokens_to_add(pair is not None)
     if 0 in full.sequence_ids and config.max_tokens <= around:
         raise TextError(
-            f"This model reads at most {config.max_tokens} token{'s' * (config.max_tokens > 1)}, and the {around} special tokens leave no room for a "
-            "word. Choose another model."
+            f"This model has only {config.max_tokens} places for tokens, and the {around} special tokens around the "
+            "text leave no room for a word. Choose another model."
         )
     if config.max_tokens < len(full):
         # Use a private copy of the tokenizer, because truncation is a setting and all sessions share the tokenizer.

@@ -235,8 +235,8 @@ def tensor(trace: Trace, name: str, layer: int | None = None) -> object:
         return tensor_of(trace, name, _first_with(trace, name) if layer is None else layer)
     if name not in _BY_NAME:
         raise KeyError(
-            f"{name!r} is neither in lab.catalogue(trace) nor a bertscope name. The {len(_BY_NAME)} bertscope names: "
-            f"{', '.join(_BY_NAME)}."
+            f"{name!r} is not a bertscope name, nor is it in lab.catalogue(trace). The {len(_BY_NAME)} bertscope "
+            f"names: {', '.join(_BY_NAME)}."
         )
     if name.endswith("_bias") and not trace.model.config.biases:
         raise KeyError(f"{trace.model.id} is a {trace.model.config.family} model and has no biases.")

@@ -143,7 +143,7 @@ def test_the_tokenizer_of_another_kind_of_model(folder: Path, tiny_checkpoint: T
     shutil.copy(tiny_checkpoint("gpt2") / "tokenizer.json", folder)
     tokens = len(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
     _with_vocabulary(folder, tokens)
-    refused(folder, f"the tokenizer knows {tokens} tokens", "tokenizer of another model")
+    refused(folder, "puts '[CLS]' around a text", f"the model has {tokens} vectors")
 
 
 def _with_vocabulary(folder: Path, size: int) -> None:

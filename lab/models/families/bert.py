@@ -83,7 +83,7 @@ class PostNormEncoder(Family):
         "is_decoder": False,
         "add_cross_attention": False,
     }
-    harmless = frozenset({"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"})
+    harmless = frozenset({"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "use_cache"})
     embedding_places: ClassVar[Mapping[str, Place]] = {
         "token": ("embeddings.word_embeddings", "out"),
         "position": ("embeddings.position_embeddings", "out"),

@@ -11,7 +11,7 @@ from typing import Any
 # Settings that decide numbers in every family, each with the only value that the lab computes.
 ONLY: Mapping[str, Any] = {"quantization_config": None, "per_layer_config": None}
 
-# Settings that decide no number of a run: labels of classifiers, training, caches, the form of Hugging Face's output,
+# Settings that decide no number of a run: labels of classifiers, training, the form of Hugging Face's output,
 # and ids that only its text generation reads. Weights are read as float32, whatever their dtype. Cutting the
 # feed-forward network's input into chunks saves memory and changes nothing else.
 HARMLESS = frozenset(
@@ -26,7 +26,6 @@ HARMLESS = frozenset(
         "id2label",
         "label2id",
         "problem_type",
-        "use_cache",
         "bos_token_id",
         "eos_token_id",
     }

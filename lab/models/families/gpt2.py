@@ -47,6 +47,7 @@ class Gpt2(Family):
             "attn_pdrop",
             "resid_pdrop",
             "pad_token_id",
+            "use_cache",
             "reorder_and_upcast_attn",  # the same formula, in another order for numbers of half precision
             "summary_type",
             "summary_use_proj",

@@ -80,6 +80,11 @@ class ModernBert(Family):
         # Hugging Face's rotation reads head_dim, although its configuration class does not have it.
         if raw.get("head_dim") not in (None, config.head_width):
             raise CheckpointError(f"head_dim is {raw['head_dim']!r}; this lab computes only width / heads.")
+        if config.head_width % 2:
+            raise CheckpointError(
+                f"a head of {config.heads} in {config.width} dimensions is {config.head_width} wide; rotary positions "
+                "turn pairs of dimensions, so the width must be even."
+            )
         local = _LOCAL in _kinds(raw, config.layers)
         window = whole_number(raw, "local_attention") // 2 if local else None
         return replace(config, gated=True, biases=False, window=window)

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 import lab
-from lab.models.catalogue import CATALOGUE, ModelUnavailable, card
+from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card
 from lab.models.config import CheckpointError
 from lab.models.proof import prove
 from tests.checkpoints import FAMILIES, Family
@@ -213,8 +213,13 @@ def test_an_unnamed_unknown_or_impossible_model() -> None:
 
 
 def test_a_repository_is_the_catalogues_model(monkeypatch: pytest.MonkeyPatch, tiny_checkpoint: TinyCheckpoint) -> None:
-    asked = []
-    monkeypatch.setattr("lab.models.hub.download", lambda entry: asked.append(entry) or tiny_checkpoint("bert"))
+    asked: list[ModelCard] = []
+
+    def download(entry: ModelCard) -> Path:
+        asked.append(entry)
+        return tiny_checkpoint("bert")
+
+    monkeypatch.setattr("lab.models.hub.download", download)
     hosted = [entry for entry in CATALOGUE if entry.repository is not None]
     for entry in hosted:
         assert lab.load_model(str(entry.repository)).id == entry.id

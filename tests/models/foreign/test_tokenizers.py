@@ -188,7 +188,7 @@ def test_sentencepiece(stem: str, own: bool, tmp_path: Path) -> None:
     sizes |= {"intermediate_size": FEED_FORWARD, "vocab_size": 320, "max_position_embeddings": 130}
     kind(kind.config_class(**sizes, type_vocab_size=1, initializer_range=0.25)).save_pretrained(tmp_path)
     if own:
-        _change(tmp_path / "tokenizer_config.json", lambda content: content.update(tokenizer_class=f"{stem}Tokenizer"))
+        _change(tmp_path / "tokenizer_config.json", tokenizer_class=f"{stem}Tokenizer")
     assert refusal(tmp_path) is None
     trace = lab.trace(lab.load_model(tmp_path), TEXT)
     assert trace.model.weights.vocabulary_head is not None and any(token.startswith("▁") for token in trace.tokens)

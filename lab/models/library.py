@@ -8,7 +8,7 @@ tokenizer.json says. So both are read by the library. It is imported only for su
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +18,8 @@ from lab.models.config import CheckpointError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+    from lab.models.families.family import Family
 
 # A letter of cuneiform, which hardly any vocabulary has, and which no normalizer takes away.
 _UNKNOWN = "\U00010380"
@@ -50,15 +52,14 @@ def _first_line(error: BaseException) -> str:
     return said if said.endswith((".", "!", "?")) else f"{said}."
 
 
-def whole_config(raw: Mapping[str, Any], folder: str) -> dict[str, Any]:
+def whole_config(raw: Mapping[str, Any], family: Family, folder: str) -> dict[str, Any]:
     """Return a config.json with every setting of its configuration class, under the names of that class.
 
-    ``raw`` has the ``model_type`` of one of the lab's families. Raises :class:`CheckpointError` for a value that
-    Hugging Face refuses.
+    Raises :class:`CheckpointError` for a value that Hugging Face refuses.
     """
     from huggingface_hub.errors import StrictDataclassFieldValidationError
 
-    of = _config_class(raw)
+    of = _config_class(family)
     with boundary(f"config.json in {folder}"):
         try:
             config = of.from_dict(copy.deepcopy(dict(raw)))
@@ -72,7 +73,7 @@ def whole_config(raw: Mapping[str, Any], folder: str) -> dict[str, Any]:
     return {**raw, **named}
 
 
-def require_module(raw: Mapping[str, Any], class_name: str, folder: str) -> None:
+def require_module(raw: Mapping[str, Any], family: Family, class_name: str, folder: str) -> None:
     """Raise :class:`CheckpointError` if Hugging Face cannot build its module ``class_name`` for a config.json.
 
     The module is built without weights. Then the comparison with it cannot fail for a setting that only it reads.
@@ -81,24 +82,24 @@ def require_module(raw: Mapping[str, Any], class_name: str, folder: str) -> None
     import transformers
 
     with boundary(f"config.json in {folder}"), torch.device("meta"):
-        config = _config_class(raw).from_dict(copy.deepcopy(dict(raw)))
+        config = _config_class(family).from_dict(copy.deepcopy(dict(raw)))
         config._attn_implementation = "eager"  # as in the comparison, whatever config.json would like
         getattr(transformers, class_name)(config)
 
 
-def _config_class(raw: Mapping[str, Any]) -> Any:
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+def _config_class(family: Family) -> Any:
+    import transformers
 
-    return CONFIG_MAPPING[raw["model_type"]]
-
-
-def left_out(raw: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """Return those of a configuration's ``names`` that a config.json has neither under this name nor under another."""
-    others = {name: other for other, name in _config_class(raw).attribute_map.items()}
-    return [name for name in names if name not in raw and others.get(name) not in raw]
+    return getattr(transformers, f"{family.classes}Config")
 
 
-def library_tokenizer(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, bool]:
+def left_out(raw: Mapping[str, Any], family: Family) -> list[str]:
+    """Return the names of the sizes that a config.json has neither under this name nor under another."""
+    others = {name: other for other, name in _config_class(family).attribute_map.items()}
+    return [name for name in family.sizes if name not in raw and others.get(name) not in raw]
+
+
+def library_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
     """Return the tokenizer that AutoTokenizer makes of a folder, and whether it numbers the segments of a pair.
 
     Raises :class:`CheckpointError` if there is none, or none with a fast form.
@@ -108,7 +109,7 @@ def library_tokenizer(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenize
     with boundary(f"the tokenizer in {folder.name}"):
         # With the configuration given, the library does not look for the class of the model in config.json.
         made: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
-            folder, config=_config_class(config)(), trust_remote_code=False, local_files_only=True
+            folder, config=_config_class(family)(), trust_remote_code=False, local_files_only=True
         )
         fast: Tokenizer | None = getattr(made, "backend_tokenizer", None)
         segments = "token_type_ids" in made.model_input_names

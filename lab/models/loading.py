@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelCard, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
+from lab.models.families.family import Family
 from lab.models.families.registry import family_of, model_type_of, read_weights
 from lab.models.memo import size_of
 from lab.models.weights import VocabularyHead, Weights
@@ -114,6 +115,7 @@ def _folder(name: str | Path) -> Path:
 
 def _load_folder(model_id: str, folder: Path) -> LoadedModel:
     checkpoint = read_checkpoint(folder)
+    family = family_of(checkpoint.config)
     try:
         weights = read_weights(checkpoint.config, checkpoint.tensors)
     except CheckpointError as error:
@@ -121,8 +123,8 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
     if not _ships(folder):
         from lab.models.library import require_module
 
-        require_module(checkpoint.config, family_of(checkpoint.config).reference_class(weights), folder.name)
-    tokenizer, segments = read_tokenizer(folder, checkpoint.config)
+        require_module(checkpoint.config, family, family.reference_class(weights), folder.name)
+    tokenizer, segments = read_tokenizer(folder, family)
     if not segments:  # then Hugging Face gives segment 0 to both texts of a pair
         weights = replace(weights, config=replace(weights.config, segments=min(weights.config.segments, 1)))
     _check_tokenizer(tokenizer, weights.config, folder.name)
@@ -151,16 +153,16 @@ def read_settings(folder: Path, tensors: Iterable[str] = ()) -> dict[str, Any]:
     from lab.models.library import whole_config
 
     typed = {**raw, "model_type": model_type_of(raw, tensors, folder.name)}
-    family_of(typed).require_supported(typed)  # the lab's sentence before the library's
-    return whole_config(typed, folder.name)
+    family = family_of(typed)
+    family.require_supported(typed)  # the lab's sentence before the library's
+    return whole_config(typed, family, folder.name)
 
 
 def _on_defaults(folder: Path, checkpoint: Checkpoint) -> str:
     """Name the sizes that config.json left to Hugging Face's defaults, as the likely cause of a shape that is wrong."""
     from lab.models.library import left_out
 
-    family, raw = family_of(checkpoint.config), read_json(folder / "config.json")
-    names = left_out({**raw, "model_type": family.name}, family.sizes)
+    names = left_out(read_json(folder / "config.json"), family_of(checkpoint.config))
     if not names:
         return ""
     given = ", ".join(f"{name} {checkpoint.config.get(name)!r}" for name in names)
@@ -240,8 +242,8 @@ def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
         raise CheckpointError(f"{path.name} in {model} is damaged; download it again.") from error
 
 
-def read_tokenizer(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, bool]:
-    """Return the tokenizer of a folder with this ``config``.json, and whether it numbers the segments of a pair.
+def read_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
+    """Return the tokenizer of a folder with a model of ``family``, and whether it numbers the segments of a pair.
 
     A folder that does not ship with the lab has the tokenizer that Hugging Face's AutoTokenizer makes of it.
     """
@@ -262,7 +264,7 @@ def read_tokenizer(folder: Path, config: Mapping[str, Any]) -> tuple[Tokenizer, 
     else:
         from lab.models.library import library_tokenizer
 
-        tokenizer, segments = library_tokenizer(folder, config)
+        tokenizer, segments = library_tokenizer(folder, family)
     # Switch off padding and truncation, which may have been saved as on, so that the lab shows the whole text.
     tokenizer.no_padding()
     tokenizer.no_truncation()

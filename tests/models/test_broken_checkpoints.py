@@ -139,11 +139,17 @@ def test_a_hole_in_the_vocabulary_does_not_hide_an_id_without_a_row(folder: Path
 
 
 def test_the_tokenizer_of_another_kind_of_model(folder: Path, tiny_checkpoint: TinyCheckpoint) -> None:
-    """BERT's class of tokenizer adds its special tokens to the other vocabulary, where the model has no rows."""
+    """BERT's class of tokenizer takes the other vocabulary for WordPiece, without a token for what is unknown."""
     shutil.copy(tiny_checkpoint("gpt2") / "tokenizer.json", folder)
     tokens = len(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
     _with_vocabulary(folder, tokens)
-    refused(folder, "puts '[CLS]' around a text", f"the model has {tokens} vectors")
+    refused(folder, "the tokenizer in mine", "[UNK]")
+
+
+def test_a_special_token_without_a_row(folder: Path) -> None:
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "cls_token": "[NEW]"}))
+    refused(folder, "puts '[NEW]' around a text", "no vector for it")
 
 
 def _with_vocabulary(folder: Path, size: int) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lab.models.config import CheckpointError
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
     from lab.models.families.family import Family
 
@@ -118,7 +118,13 @@ def library_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
             f"the tokenizer in {folder.name} is a {type(made).__name__}, which has no fast form; this lab reads only "
             "tokenizers that have one. Save it with a fast tokenizer's tokenizer.json."
         )
-    with boundary(f"the tokenizer in {folder.name}"):
-        # The tokenizer must have an answer to every text, also to one with a character that it does not know.
-        fast.encode(f"a {_UNKNOWN}", "a")
     return fast, segments
+
+
+def answer(tokenizer: Tokenizer, folder: str) -> Encoding:
+    """Return the tokens of a pair of texts with a letter that the tokenizer does not know.
+
+    Raises :class:`CheckpointError` for a tokenizer that has no answer to every text.
+    """
+    with boundary(f"the tokenizer in {folder}"):
+        return tokenizer.encode(f"a {_UNKNOWN}", "a")

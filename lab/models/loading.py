@@ -16,6 +16,7 @@ from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelCard, ModelUnavailabl
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.families.family import Family
 from lab.models.families.registry import family_of, model_type_of, read_weights
+from lab.models.library import answer, left_out, library_tokenizer, require_module, whole_config
 from lab.models.memo import size_of
 from lab.models.weights import VocabularyHead, Weights
 
@@ -121,8 +122,6 @@ def _load_folder(model_id: str, folder: Path) -> LoadedModel:
     except CheckpointError as error:
         raise CheckpointError(f"{error}{_on_defaults(folder, checkpoint)}") from error
     if not _ships(folder):
-        from lab.models.library import require_module
-
         require_module(checkpoint.config, family, family.reference_class(weights), folder.name)
     tokenizer, segments = read_tokenizer(folder, family)
     if not segments:  # then Hugging Face gives segment 0 to both texts of a pair
@@ -150,8 +149,6 @@ def read_settings(folder: Path, tensors: Iterable[str] = ()) -> dict[str, Any]:
     raw = read_json(folder / "config.json")
     if _ships(folder):
         return raw
-    from lab.models.library import whole_config
-
     typed = {**raw, "model_type": model_type_of(raw, tensors, folder.name)}
     family = family_of(typed)
     family.require_supported(typed)  # the lab's sentence before the library's
@@ -160,8 +157,6 @@ def read_settings(folder: Path, tensors: Iterable[str] = ()) -> dict[str, Any]:
 
 def _on_defaults(folder: Path, checkpoint: Checkpoint) -> str:
     """Name the sizes that config.json left to Hugging Face's defaults, as the likely cause of a shape that is wrong."""
-    from lab.models.library import left_out
-
     names = left_out(read_json(folder / "config.json"), family_of(checkpoint.config))
     if not names:
         return ""
@@ -182,7 +177,7 @@ def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> No
             f"the tokenizer knows {len(vocabulary)} tokens, with ids up to {largest}, and the model only {known}: "
             f"{name} holds the tokenizer of another model."
         )
-    sample = tokenizer.encode("a", "a")
+    sample = answer(tokenizer, name)
     for token, i, special in zip(sample.tokens, sample.ids, sample.special_tokens_mask, strict=True):
         if special and i >= known:
             raise CheckpointError(
@@ -262,8 +257,6 @@ def read_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
     if _ships(folder):
         tokenizer, segments = Tokenizer.from_file(str(path)), True
     else:
-        from lab.models.library import library_tokenizer
-
         tokenizer, segments = library_tokenizer(folder, family)
     # Switch off padding and truncation, which may have been saved as on, so that the lab shows the whole text.
     tokenizer.no_padding()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -92,12 +93,7 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
     sequences = kept.sequence_ids
     if 0 not in sequences:
         raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
-    for token, token_id in zip(kept.tokens, kept.ids, strict=True):
-        if token_id >= config.vocabulary:
-            raise TextError(
-                f"The tokenizer knows the token {token!r}, but the model has no vector for it: its id is {token_id}, "
-                f"and the model has {config.vocabulary} vectors, for the ids from 0. Leave this token out."
-            )
+    require_vectors(config, kept.tokens, kept.ids)
     return Encoding(
         text=text,
         pair=pair,
@@ -111,6 +107,16 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
         special=tuple(bool(flag) for flag in kept.special_tokens_mask),
         cut=len(full) - len(kept),
     )
+
+
+def require_vectors(config: ModelConfig, tokens: Sequence[str], ids: Sequence[int]) -> None:
+    """Raise :class:`TextError` for a token that was added to the tokenizer and not to the model."""
+    for token, token_id in zip(tokens, ids, strict=True):
+        if token_id >= config.vocabulary:
+            raise TextError(
+                f"The tokenizer knows the token {token!r}, but the model has no vector for it: its id is {token_id}, "
+                f"and the model has {config.vocabulary} vectors, for the ids from 0. Leave this token out."
+            )
 
 
 def _require_strings(text: object, pair: object) -> None:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.encoding import Encoding, encode, word_of
+from lab.models.encoding import Encoding, encode, require_vectors, word_of
 from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import Memo, once
@@ -157,7 +157,8 @@ def outputs(model: LoadedModel, last: Tensor) -> Tensor:
 
 
 def inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:
-    """Token, segment and position ids, each (n,)."""
+    """Token, segment and position ids, each (n,). Raises TextError for a token for which the model has no vector."""
+    require_vectors(model.config, encoding.tokens, encoding.token_ids)
     ids = torch.tensor(encoding.token_ids)
     positions = torch.arange(len(encoding))
     if model.config.position_offset:

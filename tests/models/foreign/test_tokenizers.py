@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -14,7 +15,8 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 import lab
-from lab.models.encoding import TextError
+from lab.models.encoding import Encoding, TextError
+from lab.models.trace import trace_encoding
 from tests.checkpoints import CORPUS, FEED_FORWARD, HEADS, LAYERS, WIDTH, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config, change_tensors
@@ -54,6 +56,11 @@ _SETTINGS: Mapping[str, tuple[Any, ...]] = {
 def copy_of(tiny_checkpoint: TinyCheckpoint, tmp_path: Path) -> Callable[[Family], Path]:
     """``copy_of(family)``: a checkpoint folder of this test's own."""
     return lambda family: Path(shutil.copytree(tiny_checkpoint(family), tmp_path / family, dirs_exist_ok=True))
+
+
+def replace_token(encoding: Encoding, place: int, token_id: int) -> Encoding:
+    ids = (*encoding.token_ids[:place], token_id, *encoding.token_ids[place + 1 :])
+    return dataclasses.replace(encoding, token_ids=ids)
 
 
 def _change(path: Path, **settings: Any) -> None:
@@ -114,6 +121,11 @@ def test_an_added_token_without_a_row_is_refused_only_in_a_text(
     assert lab.trace(model, TEXT).token_ids
     with pytest.raises(TextError, match=r"'<\|nothing\|>'.* no vector"):
         lab.trace(model, "The cat <|nothing|> sat.")
+    missing = model.tokenizer.token_to_id("<|nothing|>")
+    assert missing is not None
+    hidden = replace_token(lab.trace(model, TEXT).encoding, 2, missing)
+    with pytest.raises(TextError, match="no vector"):  # as if [MASK] had been added to the tokenizer alone
+        trace_encoding(model, hidden)
 
 
 @pytest.mark.parametrize("family", _TEXT_FAMILIES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -68,8 +67,8 @@ def clean(text: str) -> str:
 def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
     """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at the model's limit.
 
-    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read
-    or the model has no vector for a token, and TypeError for a text that is not a string.
+    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read,
+    and TypeError for a text that is not a string.
     """
     _require_strings(text, pair)
     text, pair = clean(text), clean(pair) if pair and pair.strip() else None
@@ -93,14 +92,12 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
     sequences = kept.sequence_ids
     if 0 not in sequences:
         raise TextError("This text holds no characters the tokenizer keeps. Type a word.")
-    require_vectors(config, kept.tokens, kept.ids)
     return Encoding(
         text=text,
         pair=pair,
         tokens=tuple(kept.tokens),
         token_ids=tuple(kept.ids),
-        # A model with one segment gives it to both texts of a pair.
-        segment_ids=(0,) * len(kept) if config.segments == 1 else tuple(kept.type_ids),
+        segment_ids=tuple(kept.type_ids),
         offsets=tuple(kept.offsets),
         word_ids=tuple(kept.word_ids),
         in_pair=tuple(sequence == 1 for sequence in sequences),
@@ -109,14 +106,18 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
     )
 
 
-def require_vectors(config: ModelConfig, tokens: Sequence[str], ids: Sequence[int]) -> None:
-    """Raise :class:`TextError` for a token that was added to the tokenizer and not to the model."""
-    for token, token_id in zip(tokens, ids, strict=True):
+def fitted(config: ModelConfig, encoding: Encoding) -> Encoding:
+    """Return ``encoding`` as a model can read it: a model with one segment gives it to both texts of a pair.
+
+    Raises :class:`TextError` for a token that was added to the tokenizer and not to the model.
+    """
+    for token, token_id in zip(encoding.tokens, encoding.token_ids, strict=True):
         if token_id >= config.vocabulary:
             raise TextError(
                 f"The tokenizer knows the token {token!r}, but the model has no vector for it: its id is {token_id}, "
                 f"and the model has {config.vocabulary} vectors, for the ids from 0. Leave this token out."
             )
+    return encoding if config.segments != 1 else replace(encoding, segment_ids=(0,) * len(encoding))
 
 
 def _require_strings(text: object, pair: object) -> None:

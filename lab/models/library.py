@@ -39,7 +39,7 @@ def boundary(what: str) -> Iterator[None]:
     except CheckpointError:
         raise
     except BaseException as error:
-        # A panic of Rust code is no Exception. What else is none (Streamlit's reruns, Ctrl-C) is not the libraries'.
+        # A panic of Rust code is not an Exception. Streamlit's reruns and Ctrl-C are not either, and must pass.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise CheckpointError(f"Hugging Face's library cannot read {what}: {_first_line(error)}") from error

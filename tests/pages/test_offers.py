@@ -13,8 +13,10 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+import lab
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
+from lab.ui.shared.prediction import cannot_predict
 from tests.checkpoints import CORPUS
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config, change_tensors
@@ -97,6 +99,18 @@ def test_each_broken_model_is_a_sentence_on_its_own_choice(on_offer: list[str]) 
         assert warning.value.endswith(f"You see {DEFAULT_MODEL} instead.") and "\n" not in warning.value
         card = visit("20_Models.py", card=name, model=name)
         assert not card.exception and not card.error
+
+
+@pytest.mark.parametrize("name", ["ElectraForMaskedLM", "ElectraForPreTraining", "ElectraModel"])
+def test_an_electra_generator_is_not_called_a_discriminator(
+    name: str, tiny_checkpoint: TinyCheckpoint, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(tiny_checkpoint("electra"), tmp_path / "electra"))
+    kind = getattr(transformers, name)
+    kind(kind.config_class.from_pretrained(folder)).save_pretrained(folder)
+    said = cannot_predict(lab.load_model(folder))
+    assert said is not None
+    assert ("is an ELECTRA discriminator" in said) == (name == "ElectraForPreTraining")
 
 
 def test_a_tokenizer_that_lesson_1_does_not_explain_shows_its_tokens(

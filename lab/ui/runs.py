@@ -60,7 +60,7 @@ def model_ids() -> tuple[str, ...]:
     def offered(entry: ModelCard) -> bool:
         return ships(entry) or bool(entry.repository and (downloads_allowed() or hub.cached(entry) is not None))
 
-    return (*(entry.id for entry in CATALOGUE if offered(entry)), *local_models())
+    return tuple(dict.fromkeys((*(entry.id for entry in CATALOGUE if offered(entry)), *local_models())))
 
 
 def needs_download(model_id: str) -> int | None:
@@ -68,7 +68,7 @@ def needs_download(model_id: str) -> int | None:
     from lab.models import hub
 
     entry = card(model_id)
-    if entry is None or entry.repository is None or hub.cached(entry) is not None:
+    if entry is None or entry.repository is None or model_id in local_models() or hub.cached(entry) is not None:
         return None
     return entry.megabytes
 
@@ -123,7 +123,8 @@ def _loaded(model_id: str) -> LoadedModel:
         raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
     torch.set_num_threads(1)
     memory.give_back()
-    loaded = load_model(local_models().get(model_id, model_id))
+    # A folder with the name of a model that ships does not take that model's place.
+    loaded = load_model(model_id if _ships(model_id) else local_models().get(model_id, model_id))
     settle()
     return loaded
 

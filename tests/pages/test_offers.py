@@ -101,6 +101,22 @@ def test_each_broken_model_is_a_sentence_on_its_own_choice(on_offer: list[str]) 
         assert not card.exception and not card.error
 
 
+def test_a_folder_with_a_name_of_the_catalogue(
+    tiny_checkpoint: TinyCheckpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder stands for the model that would be downloaded, and never for a model that ships."""
+    hosted = Path(shutil.copytree(tiny_checkpoint("gpt2"), tmp_path / "gpt2"))
+    shipped = Path(shutil.copytree(tiny_checkpoint("bert"), tmp_path / DEFAULT_MODEL))
+    _no_config(shipped)
+    monkeypatch.setenv("LAB_MODELS", os.pathsep.join(map(str, (hosted, shipped))))
+    runs.model_ids.clear()
+    assert len(set(runs.model_ids())) == len(runs.model_ids())
+    at = visit("3_Self-attention.py", model="gpt2")
+    assert not at.warning and at.selectbox(key="layer").options == ["1", "2"]
+    at = visit("3_Self-attention.py", model=DEFAULT_MODEL)
+    assert not at.warning and len(at.selectbox(key="layer").options) == 6
+
+
 @pytest.mark.parametrize("name", ["ElectraForMaskedLM", "ElectraForPreTraining", "ElectraModel"])
 def test_an_electra_generator_is_not_called_a_discriminator(
     name: str, tiny_checkpoint: TinyCheckpoint, tmp_path: Path

@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 import lab
+from lab.models import hub
 from lab.models.catalogue import CATALOGUE, ModelCard, ModelUnavailable, card
 from lab.models.config import CheckpointError
 from lab.models.proof import prove
@@ -92,11 +93,13 @@ def test_an_untied_gpt2_with_and_without_its_head(copy_of: CopyOf, name: str) ->
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_stale_index_beside_the_whole_file(copy_of: CopyOf, family: Family) -> None:
-    folder = copy_of(family)
+def test_a_stale_index_beside_the_whole_file(copy_of: CopyOf, family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, entry = copy_of(family), card("gpt2")
     index = {"metadata": {}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     assert refusal(folder) is None
+    monkeypatch.setattr(hub, "snapshot_download", lambda *_, **__: folder)
+    assert entry is not None and hub.cached(entry) == folder, "a download with such an index is complete"
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64, torch.float8_e4m3fn])

@@ -15,8 +15,8 @@ from tokenizers import Tokenizer
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelCard, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.families.family import Family
+from lab.models.families.library import answer, left_out, library_tokenizer, require_module, whole_config
 from lab.models.families.registry import family_of, model_type_of, read_weights
-from lab.models.library import answer, left_out, library_tokenizer, require_module, whole_config
 from lab.models.memo import size_of
 from lab.models.weights import VocabularyHead, Weights
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from lab.models.families.family import Place
+from lab.models.families.library import boundary
 from lab.models.families.registry import FAMILIES
-from lab.models.library import boundary
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+# Hugging Face's names of the non-linearities that the lab computes, each with the lab's name. "gelu" is the exact GELU;
+# the other names with "gelu" are GELU's tanh form, which Hugging Face has written down in several ways.
+ACTIVATIONS: Mapping[str, str] = {
+    "gelu": "gelu",
+    "gelu_new": "gelu_new",
+    "gelu_pytorch_tanh": "gelu_pytorch_tanh",
+    "relu": "relu",
+    "gelu_python": "gelu",
+    "gelu_fast": "gelu_new",
+    "gelu_accurate": "gelu_new",
+    "gelu_python_tanh": "gelu_pytorch_tanh",
+}
 
 
 class CheckpointError(ValueError):
@@ -15,9 +27,11 @@ class CheckpointError(ValueError):
 class ModelConfig:
     """The numbers that determine the shape of a model. ``width`` is d_model, ``ffn_width`` d_ff, ``head_width`` d_k.
 
-    causal    true if a token sees itself and earlier tokens, never later ones (GPT-2) pre_norm  true if LayerNorm comes
-    before each sublayer (GPT-2, ModernBERT), not after the residual sum (BERT) window    the number of tokens to either
-    side that a token sees in a local layer (ModernBERT); None if no layer is local
+    segments  the number of segments that the model distinguishes; 0 without segment embeddings
+    causal    true if a token sees itself and earlier tokens, never later ones (GPT-2)
+    pre_norm  true if LayerNorm comes before each sublayer (GPT-2, ModernBERT), not after the residual sum (BERT)
+    window    the number of tokens to either side that a token sees in a local layer (ModernBERT); None if no layer is
+              local
     """
 
     family: str

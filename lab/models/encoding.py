@@ -67,12 +67,20 @@ def clean(text: str) -> str:
 def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | None = None) -> Encoding:
     """Tokenize ``text`` (and ``pair``) with the model's special tokens, cut at the model's limit.
 
-    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read.
+    A pair is cut from the longer text first, as in Hugging Face. Raises :class:`TextError` if no token is left to read,
+    and TypeError for a text that is not a string.
     """
+    _require_strings(text, pair)
     text, pair = clean(text), clean(pair) if pair and pair.strip() else None
     if not text.strip():
         raise TextError("There is no text yet. Type a sentence, or pick one of the examples.")
     full = tokenizer.encode(text, pair)
+    around = tokenizer.num_special_tokens_to_add(pair is not None)
+    if 0 in full.sequence_ids and config.max_tokens <= around:
+        raise TextError(
+            f"This model has only {config.max_tokens} places for tokens, and the {around} special tokens around the "
+            "text leave no room for a word. Choose another model."
+        )
     if config.max_tokens < len(full):
         # Use a private copy of the tokenizer, because truncation is a setting and all sessions share the tokenizer.
         limited = type(tokenizer).from_str(tokenizer.to_str())
@@ -98,6 +106,29 @@ def encode(tokenizer: Tokenizer, config: ModelConfig, text: str, pair: str | Non
     )
 
 
+def fitted(config: ModelConfig, encoding: Encoding) -> Encoding:
+    """Return ``encoding`` as a model can read it: a model with one segment gives it to both texts of a pair.
+
+    Raises :class:`TextError` for a token that was added to the tokenizer and not to the model.
+    """
+    for token, token_id in zip(encoding.tokens, encoding.token_ids, strict=True):
+        if token_id >= config.vocabulary:
+            raise TextError(
+                f"The tokenizer knows the token {token!r}, but the model has no vector for it: its id is {token_id}, "
+                f"and the model has {config.vocabulary} vectors, for the ids from 0. Leave this token out."
+            )
+    return encoding if config.segments != 1 else replace(encoding, segment_ids=(0,) * len(encoding))
+
+
+def _require_strings(text: object, pair: object) -> None:
+    """Raise TypeError, with a remedy, for texts that are not strings, such as a list of words."""
+    for name, value in (("text", text), ("pair", pair)):
+        if not isinstance(value, str) and not (name == "pair" and value is None):
+            words = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+            remedy = " Join the words: ' '.join(words)." * words + " A second text is the argument pair." * words
+            raise TypeError(f"{name} must be one string, not {type(value).__name__}.{remedy}")
+
+
 def padded(tokenizer: Tokenizer, config: ModelConfig, encoding: Encoding, count: int) -> Encoding | None:
     """Return ``encoding`` with ``count`` padding tokens at the end, like a shorter text in a batch (Devlin et al.
     2019).
@@ -106,7 +137,7 @@ def padded(tokenizer: Tokenizer, config: ModelConfig, encoding: Encoding, count:
     """
     known = ((name, tokenizer.token_to_id(name)) for name in ("[PAD]", "<pad>"))
     token, token_id = next(((name, found) for name, found in known if found is not None), ("", None))
-    if token_id is None or len(encoding) + count > config.max_tokens:
+    if token_id is None or token_id >= config.vocabulary or len(encoding) + count > config.max_tokens:
         return None
     return replace(
         encoding,

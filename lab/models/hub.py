@@ -67,7 +67,7 @@ def _complete(folder: Path) -> bool:
     """Return whether all necessary files are in the folder: the configuration, every shard, a vocabulary."""
     shards = {"model.safetensors"}
     index = folder / "model.safetensors.index.json"
-    if index.is_file():
+    if index.is_file() and not (folder / "model.safetensors").is_file():
         try:
             shards = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
         except (ValueError, KeyError, TypeError, AttributeError):

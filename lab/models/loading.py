@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,17 +12,20 @@ from typing import TYPE_CHECKING, Any
 from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
-from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelUnavailable, card
+from lab.models.catalogue import CATALOGUE, EMBEDDED, ModelCard, ModelUnavailable, card
 from lab.models.config import CheckpointError, ModelConfig
-from lab.models.families.registry import read_weights
+from lab.models.families.family import Family
+from lab.models.families.library import answer, left_out, library_tokenizer, require_module, whole_config
+from lab.models.families.registry import family_of, model_type_of, read_weights
 from lab.models.memo import size_of
 from lab.models.weights import VocabularyHead, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-# The vocabulary's files: one for WordPiece, two for byte-level BPE.
-VOCABULARIES = (("vocab.txt",), ("vocab.json", "merges.txt"))
+# The vocabulary's files: one for WordPiece, two for byte-level BPE, one for SentencePiece.
+VOCABULARIES = (("vocab.txt",), ("vocab.json", "merges.txt"), ("sentencepiece.bpe.model",))
+WHOLE = "model.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,9 @@ class LoadedModel:
         """The head that turns a vector into words. Raises ValueError if the checkpoint has none."""
         head = self.weights.vocabulary_head
         if head is None:
-            raise ValueError(f"{self.id} came without a language-modelling head, so it predicts no words.")
+            raise ValueError(
+                f"{self.id} came without a language-modelling head that this lab reads, so it predicts no words."
+            )
         return head
 
     @property
@@ -69,18 +75,15 @@ class LoadedModel:
 
 
 def load_model(name: str | Path) -> LoadedModel:
-    """Load a model by its catalogue id (``"lab-bert"``, ``"bert-base-uncased"``) or a folder.
+    """Load a model by its catalogue id (``"lab-bert"``, ``"bert-base-uncased"``), its repository or a folder.
 
     Only safetensors are read, and no code from a checkpoint is ever run. Raises
     :class:`ModelUnavailable` if the model is unknown or the network is missing, and
     :class:`CheckpointError` if the checkpoint cannot be read.
     """
-    entry = card(str(name))
+    entry = card(str(name)) or _card_of_repository(str(name))
     if entry is None:
-        folder = Path(name).expanduser().absolute()
-        if not folder.is_dir():
-            ids = ", ".join(c.id for c in CATALOGUE)
-            raise ModelUnavailable(f"There is no model or folder called {str(name)!r}. The catalogue has {ids}.")
+        folder = _folder(name)
         return _load_folder(folder.name, folder)
     if entry.repository is None:
         folder = EMBEDDED / entry.id
@@ -92,27 +95,98 @@ def load_model(name: str | Path) -> LoadedModel:
     return _load_folder(entry.id, download(entry))
 
 
+def _card_of_repository(name: str) -> ModelCard | None:
+    """Return the catalogue's entry for a repository of the Hub, such as ``google-bert/bert-base-uncased``."""
+    return next((entry for entry in CATALOGUE if entry.repository is not None and entry.repository == name), None)
+
+
+def _folder(name: str | Path) -> Path:
+    """Return the folder of this name. Raises :class:`ModelUnavailable` if there is none."""
+    try:
+        folder = Path(name).expanduser().absolute()
+        # An empty name is no folder, although Path takes it for the current one.
+        found = bool(str(name).strip()) and folder.is_dir()
+    except (OSError, RuntimeError, ValueError):  # a name that no file can have, or an unknown user's home
+        found = False
+    if not found:
+        ids = ", ".join(c.id for c in CATALOGUE)
+        raise ModelUnavailable(f"There is no model or folder called {str(name)!r}. The catalogue has {ids}.")
+    return folder
+
+
 def _load_folder(model_id: str, folder: Path) -> LoadedModel:
-    raw = read_json(folder / "config.json")
-    weights = read_weights(raw, read_tensors(folder))
-    tokenizer = read_tokenizer(folder)
+    checkpoint = read_checkpoint(folder)
+    family = family_of(checkpoint.config)
+    try:
+        weights = read_weights(checkpoint.config, checkpoint.tensors)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}{_on_defaults(folder, checkpoint)}") from error
+    if not _ships(folder):
+        require_module(checkpoint.config, family, family.reference_class(weights), folder.name)
+    tokenizer, segments = read_tokenizer(folder, family)
+    if not segments:  # then Hugging Face gives segment 0 to both texts of a pair
+        weights = replace(weights, config=replace(weights.config, segments=min(weights.config.segments, 1)))
     _check_tokenizer(tokenizer, weights.config, folder.name)
     return LoadedModel(model_id, weights, tokenizer, folder, partial(load_model, model_id))
 
 
+def _ships(folder: Path) -> bool:
+    return folder.parent == EMBEDDED
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """Return a folder's settings and tensors."""
+    read_json(folder / "config.json")  # a folder without it is no checkpoint, so say this first
+    tensors = read_tensors(folder)
+    return Checkpoint(read_settings(folder, tensors), tensors)
+
+
+def read_settings(folder: Path, tensors: Iterable[str] = ()) -> dict[str, Any]:
+    """Return a folder's config.json, with Hugging Face's defaults for the settings that it leaves out.
+
+    The names of the ``tensors`` tell the family if config.json does not.
+    """
+    raw = read_json(folder / "config.json")
+    if _ships(folder):
+        return raw
+    typed = {**raw, "model_type": model_type_of(raw, tensors, folder.name)}
+    family = family_of(typed)
+    family.require_supported(typed)  # the lab's sentence before the library's
+    return whole_config(typed, family, folder.name)
+
+
+def _on_defaults(folder: Path, checkpoint: Checkpoint) -> str:
+    """Name the sizes that config.json left to Hugging Face's defaults, as the likely cause of a shape that is wrong."""
+    names = left_out(read_json(folder / "config.json"), family_of(checkpoint.config))
+    if not names:
+        return ""
+    given = ", ".join(f"{name} {checkpoint.config.get(name)!r}" for name in names)
+    return f" config.json leaves out some sizes, for which Hugging Face takes {given}."
+
+
 def _check_tokenizer(tokenizer: Tokenizer, config: ModelConfig, name: str) -> None:
-    """Refuse a tokenizer that cannot belong to this model; accept vocabularies padded to a round number."""
-    size, known = tokenizer.get_vocab_size(with_added_tokens=True), config.vocabulary
-    if size > known or size < known / 2:
-        few = "only " if size > known else ""
+    """Refuse a tokenizer that cannot belong to this model.
+
+    The model may have more rows than the tokenizer has words: tables are padded to a round number. Tokens that were
+    added later may lack a row; a text that uses such a token is refused (:mod:`lab.models.encoding`).
+    """
+    known, vocabulary = config.vocabulary, tokenizer.get_vocab(with_added_tokens=False)
+    largest = max(vocabulary.values(), default=0)
+    if largest >= known:
         raise CheckpointError(
-            f"the tokenizer knows {size} tokens and the model {few}{known}: {name} holds the tokenizer of another "
-            "model."
+            f"the tokenizer knows {len(vocabulary)} tokens, with ids up to {largest}, and the model only {known}: "
+            f"{name} holds the tokenizer of another model."
         )
-    if not config.causal and not any(tokenizer.encode("a").special_tokens_mask):
+    sample = answer(tokenizer, name)
+    for token, i, special in zip(sample.tokens, sample.ids, sample.special_tokens_mask, strict=True):
+        if special and i >= known:
+            raise CheckpointError(
+                f"the tokenizer in {name} puts {token!r} around a text, and the model has no vector for it: its id is "
+                f"{i}, and the model has {known} vectors."
+            )
+    if config.segments > 1 and max(sample.type_ids) >= config.segments:
         raise CheckpointError(
-            f"the tokenizer puts no special tokens around a text, and {config.family} needs them: {name} holds the "
-            "tokenizer of another model."
+            f"the tokenizer numbers {max(sample.type_ids) + 1} segments, and the model knows only {config.segments}."
         )
 
 
@@ -122,7 +196,9 @@ def read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.parent.name} has no {path.name}; is it a checkpoint folder?") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise CheckpointError(f"{path.name} in {path.parent.name} cannot be opened: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path.name} in {path.parent.name} is not readable JSON; download it again.") from error
     if not isinstance(content, dict):
         raise CheckpointError(f"{path.name} in {path.parent.name} is not a JSON object.")
@@ -130,9 +206,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _shards(folder: Path) -> list[str]:
+    # A whole file comes before an index, as in Hugging Face: the index may be left from an older save.
     index = folder / "model.safetensors.index.json"
-    if not index.exists():
-        return ["model.safetensors"]
+    if (folder / WHOLE).exists() or not index.exists():
+        return [WHOLE]
     shard_of = read_json(index).get("weight_map")
     if not isinstance(shard_of, dict) or not all(isinstance(name, str) for name in shard_of.values()):
         raise CheckpointError(f"{index.name} in {folder.name} names no shards; download it again.")
@@ -156,28 +233,32 @@ def read_safetensors(path: Path, model: str) -> dict[str, Tensor]:
     try:
         with safe_open(path, framework="pt") as file:
             return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except SafetensorError as error:
+    except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path.name} in {model} is damaged; download it again.") from error
 
 
-def read_tokenizer(folder: Path) -> Tokenizer:
-    """Return the fast tokenizer, from ``tokenizer.json``, or built by Hugging Face from the vocabulary files."""
+def read_tokenizer(folder: Path, family: Family) -> tuple[Tokenizer, bool]:
+    """Return the tokenizer of a folder with a model of ``family``, and whether it numbers the segments of a pair.
+
+    A folder that does not ship with the lab has the tokenizer that Hugging Face's AutoTokenizer makes of it.
+    """
     path = folder / "tokenizer.json"
     if path.exists():
-        # Check the JSON first, because the library raises a bare Exception if the JSON does not describe a tokenizer.
+        # Check the JSON first, because the library's own words for a broken file say little.
         described = read_json(path).get("model")
         if not isinstance(described, dict) or not described.get("vocab"):
             raise CheckpointError(f"tokenizer.json in {folder.name} describes no tokenizer; download it again.")
-        tokenizer = Tokenizer.from_file(str(path))
-    elif any(all((folder / name).exists() for name in names) for names in VOCABULARIES):
-        from transformers import AutoTokenizer
-
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
-    else:
+    elif not any(all((folder / name).exists() for name in names) for names in VOCABULARIES):
         raise CheckpointError(
             f"{folder.name} has neither tokenizer.json nor a vocabulary: vocab.txt, or vocab.json with merges.txt."
         )
+    if (folder / "tokenizer_config.json").exists():
+        read_json(folder / "tokenizer_config.json")
+    if _ships(folder):
+        tokenizer, segments = Tokenizer.from_file(str(path)), True
+    else:
+        tokenizer, segments = library_tokenizer(folder, family)
     # Switch off padding and truncation, which may have been saved as on, so that the lab shows the whole text.
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return tokenizer
+    return tokenizer, segments

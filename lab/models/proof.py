@@ -18,7 +18,15 @@ from lab.models.cores import one_core
 from lab.models.families.registry import FAMILIES
 from lab.models.forward import split_heads
 from lab.models.memo import once
-from lab.models.reference import ReferenceRun, after_each_layer, base_of, listening, read_tokens, reference_run
+from lab.models.reference import (
+    ReferenceRun,
+    after_each_layer,
+    base_of,
+    listening,
+    not_found,
+    read_tokens,
+    reference_run,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +86,13 @@ class ProofRow:
 
 @dataclass(frozen=True)
 class Proof:
-    """Every step of a trace compared with Hugging Face, in the order of computation."""
+    """Every step of a trace compared with Hugging Face, in the order of computation.
+
+    ``not_found`` names the tensors that Hugging Face did not find in the checkpoint and made itself.
+    """
 
     rows: tuple[ProofRow, ...]
+    not_found: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -223,7 +235,7 @@ def prove(model: LoadedModel, trace: Trace) -> Proof:
         rows.append(_compare("replaced_logits", None, trace.replaced_logits, run.logits))
     if run.pair_logits is not None:
         rows.append(_compare("pair_logits", None, trace.pair_logits, run.pair_logits))
-    return Proof(tuple(rows))
+    return Proof(tuple(rows), not_found(model))
 
 
 def _compared_logits(trace: Trace, theirs: Tensor) -> ProofRow:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.models.families.family import Place
+from lab.models.families.library import boundary
 from lab.models.families.registry import FAMILIES
 
 if TYPE_CHECKING:
@@ -36,7 +37,15 @@ class ReferenceRun:
     pair_logits: Tensor | None
 
 
-_LOADED: WeakKeyDictionary[LoadedModel, nn.Module] = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False)
+class _Loaded:
+    """Hugging Face's module, and the names of its tensors that it did not find in the checkpoint and made itself."""
+
+    module: nn.Module
+    not_found: tuple[str, ...]
+
+
+_LOADED: WeakKeyDictionary[LoadedModel, _Loaded] = WeakKeyDictionary()
 
 
 def reference(model: LoadedModel) -> nn.Module:
@@ -44,36 +53,51 @@ def reference(model: LoadedModel) -> nn.Module:
     Face's code.
 
     The module is loaded once. It shares the lab's weights if they are equal bit by bit, and lives as long as the model.
+    Raises :class:`lab.models.config.CheckpointError` if Hugging Face cannot load the checkpoint.
     """
+    return _loaded(model).module
+
+
+def not_found(model: LoadedModel) -> tuple[str, ...]:
+    """Return the tensors that :func:`reference` compares but did not find in the checkpoint.
+
+    Hugging Face makes such a tensor itself and says so only in a warning.
+    """
+    # Only the next-sentence head reads the pooler.
+    unread = ".pooler." if model.weights.pair_head is None else ()
+    return tuple(name for name in _loaded(model).not_found if not unread or unread not in f".{name}")
+
+
+def _loaded(model: LoadedModel) -> _Loaded:
     with _ONE_AT_A_TIME:
         if model not in _LOADED:
-            _LOADED[model] = _load(model)
+            with boundary(model.id):
+                _LOADED[model] = _load(model)
         return _LOADED[model]
 
 
 @torch.inference_mode(False)  # a parameter made in inference mode does not accept other data
-def _load(model: LoadedModel) -> nn.Module:
+def _load(model: LoadedModel) -> _Loaded:
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
     name = FAMILIES[model.config.family].reference_class(model.weights)
     kind = getattr(transformers, name)
+    settings: dict[str, Any] = {"attn_implementation": "eager", "dtype": torch.float32, "output_loading_info": True}
     if isinstance(model.source, Path):
-        module = kind.from_pretrained(
-            model.source, attn_implementation="eager", dtype=torch.float32, use_safetensors=True
-        )
+        config, folder = kind.config_class.from_pretrained(model.source), model.source
+        settings["use_safetensors"] = True
+        settings["generation_config"] = transformers.GenerationConfig()  # the folder's decides no number of a run
     else:
         # Use from_pretrained, not load_state_dict, because it also knows a base model's names and LayerNorm's old
         # names.
-        module = kind.from_pretrained(
-            None,
-            config=kind.config_class(**model.source.config),
-            state_dict=model.source.tensors,
-            attn_implementation="eager",
-            dtype=torch.float32,
-        )
+        config, folder = kind.config_class(**model.source.config), None
+        settings["state_dict"] = model.source.tensors
+    config.return_dict = True
+    config.chunk_size_feed_forward = 0  # otherwise the hooks would see the feed-forward network's input in pieces
+    module, found = kind.from_pretrained(folder, config=config, **settings)
     _keep_once(module, model.weights)
-    return module.eval()
+    return _Loaded(module.eval(), tuple(sorted(found["missing_keys"])))
 
 
 def _keep_once(module: nn.Module, weights: Weights) -> None:

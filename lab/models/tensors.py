@@ -117,6 +117,12 @@ def tensor_of(trace: Trace, name: str, layer: int = 0) -> Tensor:
     return found
 
 
+def _first_with(trace: Trace, name: str) -> int:
+    """Return the first layer that has the tensor ``name`` of the catalogue; 0 for a tensor that is not of a layer."""
+    entry = entry_of(trace, name)
+    return next(layer for layer in range(trace.model.config.layers) if not missing(trace, entry, layer))
+
+
 def _follow(trace: Trace, name: str, layer: int) -> Tensor | None:
     """Follow a path of attributes from ``trace``; None if a part of the path is missing."""
     found: Any = trace.layer(layer) if name.startswith("layer.") else trace
@@ -218,13 +224,20 @@ TRANSEASY_NAMES = tuple(_BY_NAME)
 
 
 @torch.inference_mode()
-def tensor(trace: Trace, name: str) -> object:
-    """A tensor by one of bertscope's (TransEasy's) 45 names.
+def tensor(trace: Trace, name: str, layer: int | None = None) -> object:
+    """Return a tensor by one of bertscope's (TransEasy's) 45 names, or by a name that :func:`catalogue` lists.
 
-    Raises KeyError, which lists these names, for any other name.
+    A bertscope name gives the tensors of all layers, stacked. A name of the catalogue gives the tensor of one ``layer``
+    (from 0), by default of the first layer that has this tensor. Raises KeyError, which lists bertscope's names, for
+    any other name.
     """
+    if name not in _BY_NAME and any(described.name == name for described in DESCRIBED):
+        return tensor_of(trace, name, _first_with(trace, name) if layer is None else layer)
     if name not in _BY_NAME:
-        raise KeyError(f"{name!r} is not a bertscope name. The {len(_BY_NAME)} names: {', '.join(_BY_NAME)}.")
+        raise KeyError(
+            f"{name!r} is not a bertscope name, nor is it in lab.catalogue(trace). The {len(_BY_NAME)} bertscope "
+            f"names: {', '.join(_BY_NAME)}."
+        )
     if name.endswith("_bias") and not trace.model.config.biases:
         raise KeyError(f"{trace.model.id} is a {trace.model.config.family} model and has no biases.")
     return _BY_NAME[name](trace)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.encoding import Encoding, encode, word_of
+from lab.models.encoding import Encoding, encode, fitted, word_of
 from lab.models.interventions import Interventions
 from lab.models.layer_trace import LayerTrace
 from lab.models.memo import Memo, once
@@ -157,7 +157,8 @@ def outputs(model: LoadedModel, last: Tensor) -> Tensor:
 
 
 def inputs(model: LoadedModel, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:
-    """Token, segment and position ids, each (n,)."""
+    """Token, segment and position ids, each (n,). Raises TextError for a token for which the model has no vector."""
+    encoding = fitted(model.config, encoding)
     ids = torch.tensor(encoding.token_ids)
     positions = torch.arange(len(encoding))
     if model.config.position_offset:
@@ -182,6 +183,7 @@ def trace(model: LoadedModel, text: str, pair: str | None = None, interventions:
 @torch.inference_mode()
 def trace_encoding(model: LoadedModel, encoding: Encoding, interventions: Interventions = _NOTHING) -> Trace:
     """Run an :class:`Encoding` made or changed by hand (tokens masked, segments swapped)."""
+    encoding = fitted(model.config, encoding)
     interventions.check(model.config, len(encoding))
     changes = interventions.with_padding(len(encoding), encoding.padding)
     steps = [changes.steps(layer, model.config, len(encoding)) for layer in range(model.config.layers)]

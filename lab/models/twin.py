@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from lab.models.catalogue import twin_id
 from lab.models.families.registry import family_of
-from lab.models.loading import Checkpoint, LoadedModel, read_json, read_tensors
+from lab.models.loading import Checkpoint, LoadedModel, read_checkpoint
 
 # Twins that are in use. A twin is as large as its model but drawn in a moment, so an unused twin is dropped.
 _DRAWN: WeakValueDictionary[tuple[LoadedModel, int], LoadedModel] = WeakValueDictionary()
@@ -41,9 +41,9 @@ def random_twin(model: LoadedModel, seed: int = 0) -> LoadedModel:
     ModernBERT redraws numbers beyond two deviations. A tied decoder stays tied. Only the distribution is Hugging
     Face's, not the numbers.
     """
-    folder = model.source
-    config = read_json(folder / "config.json") if isinstance(folder, Path) else folder.config
-    trained = read_tensors(folder) if isinstance(folder, Path) else folder.tensors
+    source = model.source
+    checkpoint = read_checkpoint(source) if isinstance(source, Path) else source
+    config, trained = checkpoint.config, checkpoint.tensors
     generator = torch.Generator().manual_seed(seed)
     family = family_of(config)
     # A decoder tied to the token embeddings is not a separate matrix.

@@ -41,7 +41,9 @@ _head_jobs: dict[str, tuple[Notable, ...]] = {}
 
 def local_models() -> dict[str, Path]:
     """Return the checkpoint folders that the operator offers, by name: ``LAB_MODELS=/a/folder:/another``."""
-    paths = [Path(p).expanduser() for p in os.environ.get("LAB_MODELS", "").split(os.pathsep) if p]
+    named = [path for path in os.environ.get("LAB_MODELS", "").split(os.pathsep) if path]
+    # os.path leaves a home that it does not know as it is, where pathlib raises an error on every page.
+    paths = [Path(os.path.expanduser(path)).absolute() for path in named]  # noqa: PTH111
     return {path.name: path for path in paths}
 
 
@@ -58,7 +60,7 @@ def model_ids() -> tuple[str, ...]:
     def offered(entry: ModelCard) -> bool:
         return ships(entry) or bool(entry.repository and (downloads_allowed() or hub.cached(entry) is not None))
 
-    return (*(entry.id for entry in CATALOGUE if offered(entry)), *local_models())
+    return tuple(dict.fromkeys((*(entry.id for entry in CATALOGUE if offered(entry)), *local_models())))
 
 
 def needs_download(model_id: str) -> int | None:
@@ -66,7 +68,7 @@ def needs_download(model_id: str) -> int | None:
     from lab.models import hub
 
     entry = card(model_id)
-    if entry is None or entry.repository is None or hub.cached(entry) is not None:
+    if entry is None or entry.repository is None or model_id in local_models() or hub.cached(entry) is not None:
         return None
     return entry.megabytes
 
@@ -121,7 +123,8 @@ def _loaded(model_id: str) -> LoadedModel:
         raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
     torch.set_num_threads(1)
     memory.give_back()
-    loaded = load_model(local_models().get(model_id, model_id))
+    # A folder with the name of a model that ships does not take that model's place.
+    loaded = load_model(model_id if _ships(model_id) else local_models().get(model_id, model_id))
     settle()
     return loaded
 

@@ -12,6 +12,8 @@ from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.scriptrunner import RerunException
 
 from lab.course.pages import MENUS, Bench, Experiment, Lesson, Page, number, page_at, script
+from lab.course.words import escaped
+from lab.models.encoding import TextError
 from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.drawing import forget_figures
@@ -77,6 +79,9 @@ def _run() -> None:
             routed.run()
     except TextsMissing as reason:
         st.error(str(reason), icon=":material/folder_off:")
+    except TextError as reason:
+        # A step reads texts of its own, too, and this model may not be able to read one of them.
+        st.info(escaped(str(reason)), icon=":material/info:")
     except RerunException:
         interrupted = True
         raise

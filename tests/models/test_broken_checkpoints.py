@@ -41,7 +41,7 @@ def refused(folder: Path, *parts: str) -> None:
     ("settings", "parts"),
     [
         ({"model_type": "t5"}, ("model_type is 't5'", "bert, roberta, electra, distilbert, gpt2, modernbert")),
-        ({"model_type": ...}, ("model_type is None",)),
+        ({"model_type": "bert-generation"}, ("model_type is 'bert-generation'",)),
         ({"position_embedding_type": "relative_key"}, ("position_embedding_type is 'relative_key'", "'absolute'")),
         ({"is_decoder": True}, ("is_decoder is True",)),
         ({"add_cross_attention": True}, ("add_cross_attention is True",)),
@@ -109,6 +109,7 @@ def test_shards_are_read_together(folder: Path) -> None:
 
 @pytest.mark.parametrize("index", [{}, {"weight_map": None}, {"weight_map": []}, {"weight_map": {"a": 3}}])
 def test_an_index_that_is_no_index(folder: Path, index: dict[str, Any]) -> None:
+    (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     refused(folder, "model.safetensors.index.json in mine")
 
@@ -116,30 +117,39 @@ def test_an_index_that_is_no_index(folder: Path, index: dict[str, Any]) -> None:
 def test_an_index_cannot_lead_out_of_the_folder(folder: Path) -> None:
     save_file({"secret": torch.zeros(1)}, folder.parent / "outside.safetensors")
     index = {"weight_map": {"secret": "../outside.safetensors"}}
+    (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     refused(folder, "mine has no outside.safetensors")
 
 
 def test_the_tokenizer_of_a_larger_model(folder: Path) -> None:
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    tokenizer.add_tokens([f"extra{i}" for i in range(7)])
-    tokenizer.save_pretrained(folder)
-    refused(folder, f"the tokenizer knows {len(tokenizer)} tokens", f"the model only {len(tokenizer) - 7}")
-
-
-def test_the_tokenizer_of_a_smaller_model(folder: Path) -> None:
     content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    few = {token: i for token, i in content["model"]["vocab"].items() if i < 100}
-    content["model"]["vocab"] = few
+    size = len(content["model"]["vocab"])
+    content["model"]["vocab"] |= {f"extra{i}": size + i for i in range(7)}
     (folder / "tokenizer.json").write_text(json.dumps(content))
-    refused(folder, f"the tokenizer knows {len(few)} tokens", "holds the tokenizer of another model")
+    refused(folder, f"the tokenizer knows {size + 7} tokens", f"the model only {size}", "tokenizer of another model")
+
+
+def test_a_hole_in_the_vocabulary_does_not_hide_an_id_without_a_row(folder: Path) -> None:
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = content["model"]["vocab"]
+    vocabulary["##s"] = 5 * len(vocabulary)
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    refused(folder, f"ids up to {5 * len(vocabulary)}")
 
 
 def test_the_tokenizer_of_another_kind_of_model(folder: Path, tiny_checkpoint: TinyCheckpoint) -> None:
+    """BERT's class of tokenizer takes the other vocabulary for WordPiece, without a token for what is unknown."""
     shutil.copy(tiny_checkpoint("gpt2") / "tokenizer.json", folder)
     tokens = len(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
     _with_vocabulary(folder, tokens)
-    refused(folder, "puts no special tokens around a text", "bert needs them", "tokenizer of another model")
+    refused(folder, "the tokenizer in mine", "[UNK]")
+
+
+def test_a_special_token_without_a_row(folder: Path) -> None:
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "cls_token": "[NEW]"}))
+    refused(folder, "puts '[NEW]' around a text", "no vector for it")
 
 
 def _with_vocabulary(folder: Path, size: int) -> None:

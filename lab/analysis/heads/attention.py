@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,8 @@ class AttentionRow:
     keys, values              (n, d_k)
     products                  (n, d_k), query times key, dimension by dimension
     scores                    (n,), the sums of the products
-    scaled                    (n,), the scores divided by √d_k; -inf where masked
+    scaled                    (n,), the scores as they enter the softmax: divided by √d_k, if the model and the run
+                              divide; -inf where masked
     exponentials, weights     (n,), e to the scaled score, and the exponential's share of the total
     weighted_values           (n, d_k), each value times its weight
     context                   (d_k,), the sum of the weighted values
@@ -33,7 +33,7 @@ class AttentionRow:
     products: Array
     scores: Array
     scaled: Array
-    exponentials: Array
+    exponentials: NDArray[np.float64]
     weights: Array
     weighted_values: Array
     context: Array
@@ -41,34 +41,27 @@ class AttentionRow:
     @property
     def total(self) -> float:
         """The sum of the exponentials, which is the divisor of the softmax."""
-        return float(self.exponentials.sum(dtype=np.float64))
+        return float(self.exponentials.sum())
 
 
 def attention_row(layer: LayerTrace, head: int, query: int) -> AttentionRow:
-    """Write out row ``query`` of ``head``, from the head's own q, k and v (Vaswani et al. 2017, eq. 1).
+    """Write out row ``query`` of ``head``, from the steps of its layer (Vaswani et al. 2017, eq. 1).
 
-    The row is recomputed with numpy, so that the page's weights come from the written-out softmax; a test compares
-    these weights with the trace's weights.
+    The numbers are the run's own, so a row shows what the model computes, whether or not it divides its scores.
     """
     q, k, v = (np.asarray(t[head]) for t in (layer.query, layer.key, layer.value))
-    products = q[query] * k
-    scores = products.sum(axis=-1)
-    masked = np.isneginf(np.asarray(layer.scaled_scores[head, query]))
-    scaled = np.where(masked, -np.inf, scores / math.sqrt(q.shape[-1])).astype(np.float32)
-    exponentials = np.exp(scaled.astype(np.float64))
-    weights = (exponentials / exponentials.sum()).astype(np.float32)
-    weighted = weights[:, None] * v
+    scores, scaled, weights = (np.asarray(t[head, query]) for t in (layer.scores, layer.scaled_scores, layer.attention))
     return AttentionRow(
-        q[query],
-        k,
-        v,
-        products,
-        scores,
-        scaled,
-        exponentials.astype(np.float32),
-        weights,
-        weighted,
-        weighted.sum(0),
+        query=q[query],
+        keys=k,
+        values=v,
+        products=q[query] * k,
+        scores=scores,
+        scaled=scaled,
+        exponentials=np.exp(scaled.astype(np.float64)),
+        weights=weights,
+        weighted_values=weights[:, None] * v,
+        context=np.asarray(layer.context[head, query]),
     )
 
 

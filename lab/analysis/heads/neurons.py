@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.analysis.heads.attention import attention_row
 from lab.analysis.heads.patterns import PATTERNS, Roles, head_patterns, trace_roles
 from lab.analysis.heads.values import Mask, Values, Weights, is_causal
 from lab.models.memo import once
@@ -63,22 +64,20 @@ class NeuronRow:
 def neuron_row(traced: Trace, layer: int, head: int, query: int) -> NeuronRow:
     """Return the row of ``query`` in ``head`` of ``layer``, all counted from 0."""
     seen = traced.layer(layer)
-    q, k, v = (np.asarray(tensor[head]) for tensor in (seen.query, seen.key, seen.value))
-    weights = np.asarray(seen.attention[head, query])
+    row = attention_row(seen, head, query)
     w_o = np.asarray(seen.weights.w_o.unflatten(0, (len(seen.value), -1))[head])  # (d_k, d)
-    context = np.asarray(seen.context[head, query])
     return NeuronRow(
-        query=q[query],
-        keys=k,
-        products=q[query] * k,
-        scores=np.asarray(seen.scores[head, query]),
-        scaled=np.asarray(seen.scaled_scores[head, query]),
-        weights=weights,
-        values=v,
-        weighted=weights[:, None] * v,
-        lengths=weights * np.linalg.norm(v @ w_o, axis=-1),
-        context=context,
-        contribution=context @ w_o,
+        query=row.query,
+        keys=row.keys,
+        products=row.products,
+        scores=row.scores,
+        scaled=row.scaled,
+        weights=row.weights,
+        values=row.values,
+        weighted=row.weighted_values,
+        lengths=row.weights * np.linalg.norm(row.values @ w_o, axis=-1),
+        context=row.context,
+        contribution=row.context @ w_o,
         divisor=_divisor(traced),
     )
 

@@ -75,7 +75,7 @@ def in_blank(model: LoadedModel, prediction: Prediction, word: str) -> Candidate
     """Return ``word`` as an answer in the blank; None if it is not a single token."""
     spellings = (f"Ġ{word}", f"▁{word}", word) if model.config.causal else (word, f"Ġ{word}", f"▁{word}")
     ids = (model.tokenizer.token_to_id(each) for each in spellings)
-    found = next((i for i in ids if i is not None), None)
+    found = next((i for i in ids if i is not None and i < len(prediction.logits)), None)
     return None if found is None else candidate(prediction, found, model.tokenizer)
 
 

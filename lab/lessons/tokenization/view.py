@@ -12,11 +12,13 @@ import streamlit as st
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import to_csv
 from lab.charts.tokens import tables
+from lab.charts.tokens.encoding import encoding_chips
 from lab.course.words import escaped
 from lab.lessons.tokenization.reading import TextReading, Word, hardest
 from lab.models.trace import Trace
 from lab.text.tokenizers.agreement import compare
 from lab.ui import runs
+from lab.ui.chips import draw_chips
 from lab.ui.drawing import file, take_notebook
 from lab.ui.page import LessonPage
 from lab.ui.parameters import WORD
@@ -30,13 +32,13 @@ _BOX = 460  # pixels
 class TokenizationView:
     """The text and the word that the learner looks at.
 
-    ``obstacle`` says why there are no steps, if the lab cannot explain the tokenizer.
+    ``foreign`` is true for a tokenizer that the lab cannot explain; then there are no steps.
     """
 
     page: LessonPage
     trace: Trace
     reading: TextReading
-    obstacle: str = ""
+    foreign: bool = False
 
     @property
     def model(self) -> str:
@@ -49,16 +51,20 @@ def look(page: LessonPage, trace: Trace) -> TokenizationView:
     tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
     try:
         steps = tuple(runs.token_steps(trace.model.id, text) for text in texts)
-    except ValueError as error:
-        return TokenizationView(page, trace, TextReading(trace.encoding, (), tokenizer), str(error))
+    except ValueError:
+        return TokenizationView(page, trace, TextReading(trace.encoding, (), tokenizer), foreign=True)
     return TokenizationView(page, trace, TextReading(trace.encoding, steps, tokenizer))
 
 
 def explained(view: TokenizationView) -> bool:
-    """Return whether there are steps to show; if not, the reason is on screen."""
-    if view.obstacle:
-        st.info(escaped(view.obstacle), icon=":material/info:")
-    return not view.obstacle
+    """Return whether there are steps to show; if not, the tokens are on screen, and the reason."""
+    if view.foreign:
+        st.info(
+            "This tokenizer works another way than the tokenizers that this lesson explains. Here are its tokens.",
+            icon=":material/info:",
+        )
+        draw_chips(encoding_chips(view.trace.encoding), ids=view.trace.token_ids)
+    return not view.foreign
 
 
 def choose_word(words: Sequence[Word]) -> Word | None:
@@ -92,7 +98,7 @@ def with_agreement(step: Callable[[TokenizationView], bool | None]) -> Callable[
 
     def drawn(view: TokenizationView) -> None:
         asking = step(view)
-        if not view.obstacle:
+        if not view.foreign:
             _show_agreement(view, tell=not asking)
 
     return drawn

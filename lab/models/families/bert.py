@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lab.models.config import ModelConfig
 from lab.models.families.family import Family, Place
-from lab.models.families.reader import Reader, whole_number
+from lab.models.families.reader import Reader, padding_id, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, PairHead, VocabularyHead, Weights
 
 
@@ -76,6 +76,14 @@ class PostNormEncoder(Family):
     layer_names: ClassVar[LayerNames] = BERT_LAYER
     layer_places = BERT_LAYER.places()
     head_names: ClassVar[HeadNames | None]
+    reads = frozenset({"type_vocab_size", "pad_token_id"})
+    # Hugging Face's classes no longer know position_embedding_type; older checkpoints with other positions have it.
+    only: ClassVar[Mapping[str, Any]] = {
+        "position_embedding_type": "absolute",
+        "is_decoder": False,
+        "add_cross_attention": False,
+    }
+    harmless = frozenset({"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "use_cache"})
     embedding_places: ClassVar[Mapping[str, Place]] = {
         "token": ("embeddings.word_embeddings", "out"),
         "position": ("embeddings.position_embeddings", "out"),
@@ -85,7 +93,7 @@ class PostNormEncoder(Family):
     }
 
     def segments(self, raw: Mapping[str, Any]) -> int:
-        return whole_number(raw, "type_vocab_size", 2)
+        return whole_number(raw, "type_vocab_size")
 
     def embedding_width(self, config: ModelConfig, raw: Mapping[str, Any]) -> int:
         """Return the width of the look-up tables."""
@@ -95,6 +103,7 @@ class PostNormEncoder(Family):
         e, at = self.embedding_width(config, raw), f"{reader.prefix}embeddings."
         positions = config.max_tokens + config.position_offset
         segments = config.segments
+        padding_id(raw, config.vocabulary)
         return EmbeddingWeights(
             token=reader.take(f"{at}word_embeddings.weight", config.vocabulary, e),
             position=reader.take(f"{at}position_embeddings.weight", positions, e),
@@ -137,7 +146,7 @@ class PostNormEncoder(Family):
         return VocabularyHead(matrix, bias, w, b, reader.norm(names.norm, d), self.head_activation(config))
 
     def padding_row(self, name: str, raw: Mapping[str, Any]) -> int | None:
-        return raw.get("pad_token_id", 0) if name.endswith("word_embeddings.weight") else None
+        return raw["pad_token_id"] if name.endswith("word_embeddings.weight") else None
 
 
 class Bert(PostNormEncoder):
@@ -145,6 +154,7 @@ class Bert(PostNormEncoder):
 
     name = "bert"
     title = "BERT"
+    classes = "Bert"
     prefix = "bert."
     decoder = "cls.predictions.decoder.weight"
     head_names = HeadNames(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from lab.models.families.bert import HeadNames, LayerNames, PostNormEncoder
 from lab.models.families.family import Settings
@@ -27,6 +27,7 @@ class DistilBert(PostNormEncoder):
 
     name = "distilbert"
     title = "DistilBERT"
+    classes = "DistilBert"
     prefix = "distilbert."
     decoder = "vocab_projector.weight"
     layer_path = "transformer.layer.{}"
@@ -35,6 +36,10 @@ class DistilBert(PostNormEncoder):
     head_names = HeadNames("vocab_transform", "vocab_layer_norm", "vocab_projector.bias")
     # Hugging Face's DistilBERT has ε = 1e-12 written into its code.
     settings = Settings("dim", "n_layers", "n_heads", "hidden_dim", activation="activation", eps=None)
+    reads = frozenset({"pad_token_id"})
+    only: ClassVar[Mapping[str, Any]] = {}
+    # Sinusoidal positions are a table in the checkpoint, like learned positions.
+    harmless = frozenset({"sinusoidal_pos_embds", "dropout", "attention_dropout", "qa_dropout", "seq_classif_dropout"})
 
     def segments(self, raw: Mapping[str, Any]) -> int:
         return 0

@@ -7,21 +7,29 @@ from typing import Any
 
 from lab.models.config import ModelConfig
 from lab.models.families.bert import PostNormEncoder
-from lab.models.families.reader import Reader
+from lab.models.families.reader import Reader, whole_number
 from lab.models.weights import ReplacedHead, Weights
 
 
 class Electra(PostNormEncoder):
-    """ELECTRA. ELECTRA's embeddings may be narrower than the layers; ELECTRA does not predict words."""
+    """ELECTRA. ELECTRA's embeddings may be narrower than the layers. A generator's vocabulary head is not read."""
 
     name = "electra"
     title = "ELECTRA"
+    classes = "Electra"
     prefix = "electra."
     decoder = None
     head_names = None
+    reads = PostNormEncoder.reads | {"embedding_size"}
+    harmless = PostNormEncoder.harmless | {
+        "summary_type",
+        "summary_use_proj",
+        "summary_activation",
+        "summary_last_dropout",
+    }
 
     def embedding_width(self, config: ModelConfig, raw: Mapping[str, Any]) -> int:
-        return int(raw.get("embedding_size", config.width))
+        return whole_number(raw, "embedding_size")
 
     def read_replaced_head(self, reader: Reader, config: ModelConfig) -> ReplacedHead | None:
         if not reader.has_any("discriminator_predictions."):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from typing import Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
-from lab.models.config import ACTIVATIONS, CheckpointError, ModelConfig
-from lab.models.families.reader import Reader, whole_number
+from lab.models.config import CheckpointError, ModelConfig
+from lab.models.families.fields import HARMLESS, ONLY
+from lab.models.families.reader import Reader, activation, small_number, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
 Side = Literal["in", "out", "weights"]
@@ -21,7 +23,7 @@ Place = tuple[str, Side]
 
 @dataclass(frozen=True)
 class Settings:
-    """A family's names for its numbers in config.json, and Hugging Face's defaults for missing numbers."""
+    """A family's names for its numbers in config.json."""
 
     width: str = "hidden_size"
     layers: str = "num_hidden_layers"
@@ -30,19 +32,6 @@ class Settings:
     positions: str = "max_position_embeddings"
     activation: str = "hidden_act"
     eps: str | None = "layer_norm_eps"  # None: not in config.json
-    default_positions: int = 512
-    default_activation: str = "gelu"
-    default_eps: float = 1e-12
-
-
-# Settings on which the formulas of forward.py depend, each with the only value for which they are right.
-_SUPPORTED: Mapping[str, Any] = {
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "add_cross_attention": False,
-    "scale_attn_by_inverse_layer_idx": False,
-    "sinusoidal_pos_embds": False,
-}
 
 
 class Family(ABC):
@@ -50,16 +39,22 @@ class Family(ABC):
 
     name              ``model_type`` of config.json
     title             the usual name
+    classes           the beginning of the names of Hugging Face's classes
     prefix            the prefix of the base model's tensors in a model with heads
-    decoder           the tensor that compares a vector with every word; None without a vocabulary head
+    decoder           the tensor that compares a vector with every word; None if the lab reads no vocabulary head
     layer_path        a layer's submodule in Hugging Face's base model
     embedding_places  the places in Hugging Face's base model that compute the parts of the embeddings
     layer_places      the places in a layer that compute the steps of :class:`lab.models.layer_trace.LayerTrace`
     causal, pre_norm  see :class:`lab.models.config.ModelConfig`
+    reads             fields of Hugging Face's configuration class that are read, besides those of ``settings``
+    only              settings on which the formulas of forward.py depend, each with the only value for which they are
+                      right
+    harmless          fields of the configuration class that decide no number here
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    classes: ClassVar[str]
     prefix: ClassVar[str]
     decoder: ClassVar[str | None]
     layer_path: ClassVar[str]
@@ -68,21 +63,32 @@ class Family(ABC):
     settings: ClassVar[Settings] = Settings()
     causal: ClassVar[bool] = False
     pre_norm: ClassVar[bool] = False
+    reads: ClassVar[frozenset[str]] = frozenset()
+    only: ClassVar[Mapping[str, Any]] = {}
+    harmless: ClassVar[frozenset[str]] = frozenset()
 
     # --- config.json
 
+    @property
+    def fields(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Return the settings that are read, those with only one supported value, and the harmless settings."""
+        others = {self.settings.activation, self.settings.eps or "vocab_size"}
+        read = self.reads.union(self.sizes, others, {"tie_word_embeddings", "initializer_range"})
+        return read, frozenset({**ONLY, **self.only}), HARMLESS | self.harmless
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Return the names of the settings on which the shapes of the tensors depend."""
+        called = self.settings
+        return "vocab_size", called.width, called.layers, called.heads, called.ffn_width, called.positions
+
     def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
         """Return the model's numbers. Raises :class:`CheckpointError` for settings that the lab does not compute."""
-        for setting, expected in _SUPPORTED.items():
-            if raw.get(setting, expected) not in (expected, None):
-                raise CheckpointError(f"{setting} is {raw[setting]!r}; this lab computes only {expected!r}.")
+        self.require_supported(raw)
         called = self.settings
         width, layers, heads = (whole_number(raw, name) for name in (called.width, called.layers, called.heads))
         if width % heads:
             raise CheckpointError(f"the width {width} is not a multiple of the {heads} heads.")
-        activation = raw.get(called.activation, called.default_activation)
-        if activation not in ACTIVATIONS:
-            raise CheckpointError(f"the activation {activation!r} is not one of {', '.join(ACTIVATIONS)}.")
         offset = self.position_offset(raw)
         return ModelConfig(
             self.name,
@@ -91,15 +97,22 @@ class Family(ABC):
             width,
             ffn_width=self.ffn_width(raw, width),
             vocabulary=whole_number(raw, "vocab_size"),
-            max_tokens=whole_number(raw, called.positions, called.default_positions) - offset,
+            max_tokens=whole_number(raw, called.positions, least=offset + 1) - offset,
             segments=self.segments(raw),
-            activation=activation,
-            norm_eps=raw.get(called.eps, called.default_eps) if called.eps else called.default_eps,
+            activation=activation(raw, called.activation),
+            norm_eps=small_number(raw, called.eps) if called.eps else 1e-12,
             causal=self.causal,
             pre_norm=self.pre_norm,
-            scaled_scores=raw.get("scale_attn_weights", True),
             position_offset=offset,
         )
+
+    def require_supported(self, raw: Mapping[str, Any]) -> None:
+        """Raise :class:`CheckpointError` for a setting with another value than the only one that the lab computes."""
+        for setting, expected in {**ONLY, **self.only}.items():
+            given = raw.get(setting, expected)
+            # No value means the default, except for a switch: there, Hugging Face takes no value for "off".
+            if given != expected and (given is not None or isinstance(expected, bool)):
+                raise CheckpointError(f"{setting} is {given!r}; this lab computes only {expected!r}.")
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
         """Return the inner width d_ff of the feed-forward network."""
@@ -177,6 +190,10 @@ class Family(ABC):
         return None
 
     # --- Hugging Face's module, used by lab/models/proof.py
+
+    def is_class(self, name: str) -> bool:
+        """Return whether Hugging Face's class ``name`` is a model of this family, such as BertForMaskedLM."""
+        return re.fullmatch(rf"{self.classes}(Model|LMHeadModel|DoubleHeadsModel|For\w+)", name) is not None
 
     @abstractmethod
     def reference_class(self, weights: Weights) -> str:

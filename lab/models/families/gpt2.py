@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -19,6 +20,7 @@ class Gpt2(Family):
 
     name = "gpt2"
     title = "GPT-2"
+    classes = "GPT2"
     prefix = "transformer."
     decoder = "lm_head.weight"
     causal = True
@@ -31,9 +33,28 @@ class Gpt2(Family):
         "n_positions",
         "activation_function",
         "layer_norm_epsilon",
-        default_positions=1024,
-        default_activation="gelu_new",
-        default_eps=1e-5,
+    )
+    reads = frozenset({"scale_attn_weights"})
+    # Hugging Face's mask reads is_causal, although its configuration class does not have it.
+    only: ClassVar[Mapping[str, Any]] = {
+        "scale_attn_by_inverse_layer_idx": False,
+        "add_cross_attention": False,
+        "is_causal": True,
+    }
+    harmless = frozenset(
+        {
+            "embd_pdrop",
+            "attn_pdrop",
+            "resid_pdrop",
+            "pad_token_id",
+            "use_cache",
+            "reorder_and_upcast_attn",  # the same formula, in another order for numbers of half precision
+            "summary_type",
+            "summary_use_proj",
+            "summary_activation",
+            "summary_proj_to_labels",
+            "summary_first_dropout",
+        }
     )
     layer_path = "h.{}"
     embedding_places: ClassVar[Mapping[str, Place]] = {
@@ -56,6 +77,9 @@ class Gpt2(Family):
         "ffn_output": ("mlp.c_proj", "out"),
         "output": ("", "out"),
     }
+
+    def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
+        return replace(super().read_config(raw), scaled_scores=raw.get("scale_attn_weights", True))
 
     def ffn_width(self, raw: Mapping[str, Any], width: int) -> int:
         # If n_inner is null in config.json, d_ff is four times the width.
@@ -87,7 +111,11 @@ class Gpt2(Family):
 
     def read_vocabulary_head(
         self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
-    ) -> VocabularyHead:
+    ) -> VocabularyHead | None:
+        # The model without a head and the classifier are saved without lm_head, even if it is not tied.
+        headless = not reader.prefix or reader.has("score.weight")
+        if headless and not raw.get("tie_word_embeddings", True) and not reader.has(self.decoder):
+            return None
         return VocabularyHead(self.read_decoder(reader, config, raw, token), bias=None)
 
     def initial_std(self, name: str, raw: Mapping[str, Any]) -> float:
@@ -96,7 +124,7 @@ class Gpt2(Family):
         return super().initial_std(name, raw) / (math.sqrt(2 * raw["n_layer"]) if writes else 1.0)
 
     def reference_class(self, weights: Weights) -> str:
-        return "GPT2LMHeadModel"
+        return "GPT2Model" if weights.vocabulary_head is None else "GPT2LMHeadModel"
 
 
 FAMILY = Gpt2()

@@ -12,12 +12,10 @@ from torch import Tensor, nn
 
 from lab.models.config import CheckpointError, ModelConfig
 from lab.models.families.family import Family, Place, Settings
-from lab.models.families.reader import Reader, whole_number
+from lab.models.families.reader import Reader, activation, padding_id, whole_number
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, VocabularyHead, Weights
 
 _LOCAL, _GLOBAL = "sliding_attention", "full_attention"
-# The name of the wavelengths' base in config.json before version 5 of transformers, and the base's default.
-_BASES = {_LOCAL: ("local_rope_theta", 10_000.0), _GLOBAL: ("global_rope_theta", 160_000.0)}
 _BIASES = ("attention_bias", "mlp_bias", "norm_bias", "classifier_bias")
 
 
@@ -26,10 +24,25 @@ class ModernBert(Family):
 
     name = "modernbert"
     title = "ModernBERT"
+    classes = "ModernBert"
     prefix = "model."
     decoder = "decoder.weight"
     pre_norm = True
-    settings = Settings(activation="hidden_activation", eps="norm_eps", default_positions=8192, default_eps=1e-5)
+    settings = Settings(activation="hidden_activation", eps="norm_eps")
+    reads = frozenset(
+        {
+            *_BIASES,
+            *("pad_token_id", "layer_types", "rope_parameters", "local_attention", "decoder_bias"),
+            *("classifier_activation", "initializer_cutoff_factor"),
+        }
+    )
+    harmless = frozenset(
+        {
+            *("embedding_dropout", "attention_dropout", "mlp_dropout", "classifier_dropout"),
+            *("classifier_pooling", "cls_token_id", "sep_token_id", "deterministic_flash_attn"),
+            *("sparse_prediction", "sparse_pred_ignore_index"),  # they choose the places of the loss
+        }
+    )
     layer_path = "layers.{}"
     embedding_places: ClassVar[Mapping[str, Place]] = {
         "token": ("embeddings.tok_embeddings", "out"),
@@ -52,17 +65,33 @@ class ModernBert(Family):
         "output": ("", "out"),
     }
 
-    def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
+    def require_supported(self, raw: Mapping[str, Any]) -> None:
+        super().require_supported(raw)
         for name in _BIASES:
             if raw.get(name):
                 raise CheckpointError(f"{name} is true; this lab computes ModernBERT as published, without biases.")
+        given = raw.get("rope_parameters")
+        for kind in given.values() if isinstance(given, dict) else ():
+            if isinstance(kind, dict) and kind.get("rope_type", "default") != "default":
+                raise CheckpointError(f"rope_type is {kind['rope_type']!r}; this lab computes only 'default'.")
+
+    def read_config(self, raw: Mapping[str, Any]) -> ModelConfig:
         config = super().read_config(raw)
+        # Hugging Face's rotation reads head_dim, although its configuration class does not have it.
+        if raw.get("head_dim") not in (None, config.head_width):
+            raise CheckpointError(f"head_dim is {raw['head_dim']!r}; this lab computes only width / heads.")
+        if config.head_width % 2:
+            raise CheckpointError(
+                f"a head of {config.heads} in {config.width} dimensions is {config.head_width} wide; rotary positions "
+                "turn pairs of dimensions, so the width must be even."
+            )
         local = _LOCAL in _kinds(raw, config.layers)
-        window = whole_number(raw, "local_attention", 128) // 2 if local else None
+        window = whole_number(raw, "local_attention") // 2 if local else None
         return replace(config, gated=True, biases=False, window=window)
 
     def read_embeddings(self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any]) -> EmbeddingWeights:
         at = f"{reader.prefix}embeddings."
+        padding_id(raw, config.vocabulary)
         return EmbeddingWeights(
             token=reader.take(f"{at}tok_embeddings.weight", config.vocabulary, config.width),
             position=None,
@@ -95,13 +124,14 @@ class ModernBert(Family):
     def read_vocabulary_head(
         self, reader: Reader, config: ModelConfig, raw: Mapping[str, Any], token: Tensor
     ) -> VocabularyHead | None:
-        if not reader.has_any("head.", "decoder."):
+        # A classifier has the same head, with a matrix for its classes behind it.
+        if not reader.has_any("decoder.") and (reader.has_any("classifier.") or not reader.has_any("head.")):
             return None
         w, b = reader.linear("head.dense", config.width, config.width, bias=False)
         bias = reader.take("decoder.bias", config.vocabulary) if raw.get("decoder_bias", True) else None
         norm = reader.norm("head.norm", config.width, bias=False)
-        activation = raw.get("classifier_activation", "gelu")
-        return VocabularyHead(self.read_decoder(reader, config, raw, token), bias, w, b, norm, activation)
+        named = activation(raw, "classifier_activation")
+        return VocabularyHead(self.read_decoder(reader, config, raw, token), bias, w, b, norm, named)
 
     def read_weights(self, raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:
         weights = super().read_weights(raw, tensors)
@@ -134,9 +164,8 @@ class ModernBert(Family):
 
 
 def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
-    """Return the kind of each layer: every third is global, the others local, unless config.json lists the kinds."""
-    every = whole_number(raw, "global_attn_every_n_layers", 3)
-    named = raw.get("layer_types") or [_LOCAL if layer % every else _GLOBAL for layer in range(layers)]
+    """Return the kind of each layer."""
+    named = raw["layer_types"]
     if len(named) != layers or not {*named} <= {_LOCAL, _GLOBAL}:
         raise CheckpointError(f"layer_types must name {layers} layers, each {_LOCAL!r} or {_GLOBAL!r}.")
     return list(named)
@@ -144,11 +173,10 @@ def _kinds(raw: Mapping[str, Any], layers: int) -> list[str]:
 
 def _base(raw: Mapping[str, Any], kind: str) -> float:
     """Return the base of the wavelengths of one kind of layer."""
-    called, default = _BASES[kind]
-    given = (raw.get("rope_parameters") or {}).get(kind) or {}
-    if given.get("rope_type", "default") != "default":
-        raise CheckpointError(f"rope_type is {given['rope_type']!r}; this lab computes only 'default'.")
-    return float(given.get("rope_theta", raw.get(called, default)))
+    theta = raw["rope_parameters"][kind]["rope_theta"]
+    if not isinstance(theta, int | float) or not 0 < theta < math.inf:
+        raise CheckpointError(f"rope_theta is {theta!r}; it must be a number above 0.")
+    return float(theta)
 
 
 FAMILY = ModernBert()

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from lab.models.config import CheckpointError
+from lab.models.config import ACTIVATIONS, CheckpointError
 from lab.models.weights import Norm
 
 
-def whole_number(raw: Mapping[str, Any], name: str, default: int | None = None, least: int = 1) -> int:
+def whole_number(raw: Mapping[str, Any], name: str, least: int = 1) -> int:
     """A whole number from config.json. Raises :class:`CheckpointError` with the number's name if it is invalid."""
-    value = raw.get(name, default)
-    if not isinstance(value, int) or value < least:
+    value = raw.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise CheckpointError(f"config.json gives {name} as {value!r}; it must be a whole number from {least}.")
+    return value
+
+
+def small_number(raw: Mapping[str, Any], name: str) -> float:
+    """Return LayerNorm's ε from config.json. Raises :class:`CheckpointError` if it is not a number from 0."""
+    value = raw.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+        raise CheckpointError(f"config.json gives {name} as {value!r}; it must be a number from 0.")
+    return float(value)
+
+
+def activation(raw: Mapping[str, Any], name: str) -> str:
+    """Return the lab's name of a non-linearity. Raises :class:`CheckpointError` for one that is not computed."""
+    value = raw.get(name)
+    if not isinstance(value, str) or value not in ACTIVATIONS:
+        raise CheckpointError(f"{name}: the activation {value!r} is not one of {', '.join(ACTIVATIONS)}.")
+    return ACTIVATIONS[value]
+
+
+def padding_id(raw: Mapping[str, Any], rows: int) -> int | None:
+    """Return the id of padding. Raises :class:`CheckpointError` if the table of ``rows`` vectors has no such row."""
+    value = raw.get("pad_token_id")
+    if value is not None and (not isinstance(value, int) or not -rows <= value < rows):
+        raise CheckpointError(f"config.json gives pad_token_id as {value!r}, and the table has only {rows} rows.")
     return value
 
 
@@ -44,7 +69,13 @@ class Reader:
         tensor = self._tensors[name]
         if tuple(tensor.shape) != shape:
             raise CheckpointError(f"{name!r} has shape {tuple(tensor.shape)}; config.json asks for {shape}.")
-        return tensor.to(torch.float32)
+        if not tensor.is_floating_point():
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise CheckpointError(f"{name!r} has numbers of the kind {kind}; this lab reads floating-point numbers.")
+        tensor = tensor.to(torch.float32)
+        if not tensor.detach().sum().isfinite():
+            raise CheckpointError(f"{name!r} has numbers that are infinite or nan; download the checkpoint again.")
+        return tensor
 
     def norm(self, name: str, width: int, bias: bool = True) -> Norm:
         return Norm(self.take(f"{name}.weight", width), self._bias(name, width, bias))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torch import Tensor
 
-from lab.models.config import CheckpointError, ModelConfig
+from lab.models.config import CheckpointError
 from lab.models.families import bert, distilbert, electra, gpt2, modernbert, roberta
 from lab.models.families.family import Family
 from lab.models.weights import Weights
 
 FAMILIES: Mapping[str, Family] = {
-    module.FAMILY.name: module.FAMILY for module in (bert, roberta, electra, distilbert, gpt2, modernbert)
+    family.name: family
+    for family in (
+        *(module.FAMILY for module in (bert, roberta, electra, distilbert, gpt2, modernbert)),
+        *(roberta.XLM_ROBERTA, roberta.CAMEMBERT),
+    )
 }
 
 
@@ -25,9 +29,24 @@ def family_of(raw: Mapping[str, Any]) -> Family:
     return family
 
 
-def read_config(raw: Mapping[str, Any]) -> ModelConfig:
-    """Read a ``config.json``. Raises :class:`CheckpointError` for settings that the lab does not compute."""
-    return family_of(raw).read_config(raw)
+def model_type_of(raw: Mapping[str, Any], tensors: Iterable[str], folder: str) -> object:
+    """Return the ``model_type`` of a config.json; if the oldest checkpoints' is missing, the family that fits.
+
+    Then the class of the model says the family, or the prefix of the tensors' names, or, as in Hugging Face, the name
+    of the folder. None if nothing does.
+    """
+    if raw.get("model_type") is not None:
+        return raw["model_type"]
+    named = raw.get("architectures")
+    classes = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    names = tuple(tensors)
+    for family in FAMILIES.values():
+        if any(family.is_class(each) for each in classes):
+            return family.name
+    for family in FAMILIES.values():
+        if f"{family.name}." == family.prefix and any(name.startswith(family.prefix) for name in names):
+            return family.name
+    return next((name for name in sorted(FAMILIES, key=len, reverse=True) if name in folder), None)
 
 
 def read_weights(raw: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Weights:

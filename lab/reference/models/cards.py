@@ -137,12 +137,12 @@ def _state(entry: ModelCard) -> str:
 def _show_local(name: str) -> None:
     """Draw a folder that the operator offers, with its card if it has one."""
     folder = runs.local_models()[name]
-    if (folder / CARD).is_file():
-        _show_part(folder)
-        return
-    st.header(escaped(name))
-    st.markdown("This is a checkpoint folder on this server. It has no card.")
     try:
+        if (folder / CARD).is_file():
+            _show_part(folder)
+            return
+        st.header(escaped(name))
+        st.markdown("This is a checkpoint folder on this server. It has no card.")
         _show_facts(facts(folder, None))
     except CheckpointError as error:
         st.warning(escaped(str(error)), icon=":material/error:")

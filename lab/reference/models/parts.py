@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 
 from lab.models.catalogue import CATALOGUE, EMBEDDED
 from lab.models.config import ModelConfig
@@ -65,10 +65,11 @@ def facts(folder: Path, card: ModelCardText | None) -> dict[str, str]:
 def architecture(folder: Path) -> str | None:
     """The shape of a model from its config.json, or the steps of a spaCy pipeline from its meta.json, or None."""
     if (folder / "config.json").is_file():
-        raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        # This call imports torch, which the page that lists the parts has loaded by then.
+        # These calls import torch, which the page that lists the parts has loaded by then.
         from lab.models.families.registry import family_of
+        from lab.models.loading import read_settings
 
+        raw = read_settings(folder)
         family = family_of(raw)
         c = family.read_config(raw)
         return (
@@ -86,8 +87,9 @@ def specification(folder: Path) -> dict[str, int] | None:
     if not (folder / "config.json").is_file():
         return None
     from lab.models.families.registry import family_of
+    from lab.models.loading import read_settings
 
-    raw = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    raw = read_settings(folder)
     c = family_of(raw).read_config(raw)
     return sizes(c, parameters(folder) or 0)
 
@@ -107,12 +109,17 @@ def sizes(of: ModelConfig | PublishedSize, count: int) -> dict[str, int]:
 
 
 def parameters(folder: Path) -> int | None:
-    """Count the numbers in a checkpoint's safetensors, reading only their headers. None without any."""
+    """Count the numbers in a checkpoint's safetensors, reading only their headers. None without any, or if one is
+    damaged.
+    """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         return None
     count = 0
     for path in files:
-        with safe_open(path, framework="np") as file:
-            count += sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 (not a dict)
+        try:
+            with safe_open(path, framework="np") as file:
+                count += sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 (not a dict)
+        except (SafetensorError, OSError):
+            return None
     return count

@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from lab.course.words import escaped
+from lab.models.config import CheckpointError
 from lab.models.proof import Proof, ProofRow
 from lab.models.trace import Trace
 from lab.ui import runs
@@ -40,8 +41,12 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
         st.popover(label, icon=icon, help=told or None, on_change="rerun", key=key) as badge,
     ):
         if badge.open and proof is None:
-            with st.spinner("Checking every step against Hugging Face …"):
-                runs.proof(trace)
+            try:
+                with st.spinner("Checking every step against Hugging Face …"):
+                    runs.proof(trace)
+            except CheckpointError as error:
+                st.warning(escaped(str(error)), icon=":material/error:")
+                return
             st.session_state[asked] = True
             st.rerun()  # the rerun draws the badge again, and everything that depends on the comparison
         if badge.open and proof is not None:
@@ -81,9 +86,15 @@ def _said(proof: Proof, on_purpose: bool) -> str:
             f"first step that differs, by up to {broken.difference:.3g}, because of the intervention. Later steps are "
             "not compared."
         )
+    missed = (
+        f" Hugging Face did not find {', '.join(f'`{name}`' for name in proof.not_found)} in the checkpoint and made "
+        "these numbers itself."
+        if proof.not_found
+        else ""
+    )
     return (
         f"The first step that differs from Hugging Face is **{escaped(broken.step)}**{where}: by up to "
-        f"{broken.difference:.3g}. All later steps build on this one."
+        f"{broken.difference:.3g}. All later steps build on this one.{missed}"
     )
 
 

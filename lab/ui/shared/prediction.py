@@ -65,10 +65,15 @@ class PredictionView:
 def cannot_predict(model: LoadedModel) -> str | None:
     """Return the reason why a model predicts no words, in a sentence, or None if the model predicts words."""
     name = quoted(model.id)
-    if FAMILIES[model.config.family].decoder is None:
+    if model.weights.replaced_head is not None:
         return (
             f"{name} is an ELECTRA discriminator: it was trained to tell which words of a text were replaced, not to "
             f"predict hidden words, so it has no vocabulary head. Choose {DEFAULT_MODEL} in the sidebar."
+        )
+    if FAMILIES[model.config.family].decoder is None:
+        return (
+            f"{name} is an ELECTRA model without a discriminator’s head. This lab does not read the vocabulary head of "
+            f"an ELECTRA generator. Choose {DEFAULT_MODEL} in the sidebar."
         )
     if model.weights.vocabulary_head is None:
         return (

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 import lab
 from lab.analysis.heads.attention import attention_map, attention_row, heaviest, window
+from lab.analysis.heads.neurons import neuron_row
 from lab.analysis.layers.worked import worked_example
+from lab.models.interventions import Interventions
 from lab.models.tensors import tensor
 from tests.checkpoints import Family, write_checkpoint
+from tests.models.folders import change_config
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
@@ -63,3 +66,24 @@ def test_heaviest_keeps_the_chosen_key_and_the_order_of_the_text() -> None:
     weights = np.array([0.1, 0.4, 0.05, 0.3, 0.15], dtype=np.float32)
     assert heaviest(weights, 2, 3) == [1, 2, 3]
     assert heaviest(weights, 1, 99) == [0, 1, 2, 3, 4]
+
+
+def test_a_row_of_a_model_that_does_not_divide_its_scores(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "gpt2", "gpt2", seed=1)
+    change_config(folder, scale_attn_weights=False)
+    trace = lab.trace(lab.load_model(folder), "The cat sat on the mat because it was tired.")
+    theirs = tensor(trace, "pipeline_attns")[1][2].numpy()  # type: ignore[index]
+    for query in range(len(trace)):
+        row, neurons = attention_row(trace.layer(1), 2, query), neuron_row(trace, 1, 2, query)
+        np.testing.assert_allclose(row.weights, theirs[query], atol=1e-5)
+        np.testing.assert_array_equal(row.weights, neurons.weights)
+        np.testing.assert_array_equal(row.scaled[: query + 1], row.scores[: query + 1])
+
+
+@pytest.mark.parametrize("changes", [Interventions(no_scaling=True), Interventions(no_causal_mask=True)])
+def test_a_row_of_a_changed_run_is_the_runs(changes: Interventions, tmp_path: Path) -> None:
+    model = lab.load_model(write_checkpoint(tmp_path / "gpt2", "gpt2", seed=1))
+    layer = lab.trace(model, "The cat sat on the mat.", interventions=changes).layer(1)
+    row = attention_row(layer, 1, 2)
+    np.testing.assert_allclose(row.exponentials / row.total, row.weights, atol=1e-5)
+    np.testing.assert_array_equal(row.weights, layer.attention[1, 2].numpy())

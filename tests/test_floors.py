@@ -1,8 +1,9 @@
 """The floors of the house that import-linter cannot see: scripts in pages/, and who may draw on the screen.
 
 Together with the contracts in pyproject.toml: pages -> lab.lessons, lab.benches, lab.experiments, lab.reference,
-lab.classroom, lab.front -> lab.ui -> lab.figures -> lab.questions, lab.charts, lab.rooms -> lab.course -> lab.evidence
--> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no lesson, bench or experiment another.
+lab.classroom, lab.front -> lab.ui -> lab.figures -> lab.rooms -> lab.questions, lab.charts -> lab.course ->
+lab.evidence -> lab.analysis -> lab.toy, lab.text -> lab.models; nothing imports upward, no lesson, bench or experiment
+another.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SCREEN = {
     "plotly": {"ui", "charts"},
 }
 # Inside a lesson, a bench or an experiment, what a notebook calls and what is asked knows no screen either.
-BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings)\.py")
+BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings|claims)\.py")
 MOST_FILES, MOST_LINES = 25, 400
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}

@@ -183,7 +183,8 @@ class Experiment(Page):
         The ids of the lessons that lead here.
     disclosed
         By the id of an embedded model, the influence of its training on its result.
-    model The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
+    model
+        The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
     """
 
     after: tuple[str, ...]

@@ -1,12 +1,14 @@
 """Shipped results of the embedded models' experiments, kept beside the code as small Parquet files.
 
-A file records the hashes of its weights, data and code. If the weights or the data have changed since, the file is
-stale and not used; if the code has changed, a test fails. ``make evaluate`` rewrites all files.
+A text file beside them records the hashes of weights, data and code. If the weights or the data have changed since, the
+result is stale and not used; if the code has changed, a test fails. ``make evaluate`` measures all results again; where
+the numbers are as before, only the text file changes, so that git need not store the numbers once more.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -37,6 +39,7 @@ _READ = (
     "merges.txt",
 )
 _ROOM = {"compression": "zstd", "compression_level": 19}
+_MADE = "made.json"
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def model_hash(model: LoadedModel) -> str:
 
 
 def folder(experiment: str, model_id: str, root: Path = RESULTS) -> Path:
-    """Return the folder with the tables of a result, one Parquet file for each table."""
+    """Return the folder with the tables of a result, one Parquet file for each table, and its provenance."""
     return root / experiment / model_id
 
 
@@ -91,15 +94,33 @@ def write(where: Path, tables: Mapping[str, pa.Table], made: Provenance) -> None
     """Write a result in place of the previous one."""
     where.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
-        pq.write_table(table.replace_schema_metadata(asdict(made)), where / f"{name}.parquet", **_ROOM)
+        pq.write_table(table.replace_schema_metadata(None), where / f"{name}.parquet", **_ROOM)
+    sign(where, made)
+
+
+def sign(where: Path, made: Provenance) -> None:
+    """Write the provenance of a result whose numbers are there."""
+    (where / _MADE).write_text(json.dumps(asdict(made), indent=1) + "\n", "utf-8")
 
 
 def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
-    """Return the tables of a result for the model and the data with these hashes; None if there is no fresh result."""
-    tables = {path.stem: pq.read_table(path) for path in sorted(where.glob("*.parquet"))}
-    made = [provenance(table) for table in tables.values()]
-    fresh = all(each is not None and (each.model, each.data) == (model, data) for each in made)
-    return tables if tables and fresh else None
+    """Return the tables of a result for the model and the data with these hashes; None if there is no fresh result.
+
+    The tables carry their provenance, which :func:`provenance` reads.
+    """
+    made = signed(where)
+    if made is None or (made.model, made.data) != (model, data):
+        return None
+    paths = sorted(where.glob("*.parquet"))
+    return {path.stem: pq.read_table(path).replace_schema_metadata(asdict(made)) for path in paths} or None
+
+
+def signed(where: Path) -> Provenance | None:
+    """Return the provenance of the result in a folder; None if nobody wrote it, or if it cannot be read."""
+    try:
+        return Provenance(**json.loads((where / _MADE).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 @dataclass(eq=False)

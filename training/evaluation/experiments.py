@@ -112,16 +112,17 @@ def write(experiment: str, model_id: str) -> None:
     where = shipped.folder(experiment, model_id)
     before = {path.stem: pq.read_table(path) for path in where.glob("*.parquet")}
     found = measured.tables(model)
-    shipped.write(where, found, made)
+    differs = difference_of(before, found) if before else None
+    if differs is not None and differs <= SAME:
+        shipped.sign(where, made)  # the numbers of before stay: git would store the files once more
+    else:
+        shipped.write(where, found, made)
     said = f"{experiment} {model_id}: {where.relative_to(ROOT)}, {perf_counter() - began:.0f} s"
-    print(f"{said}, {_beside(before, found)}", flush=True)
+    print(f"{said}, {_beside(differs) if before else 'the first of its kind'}", flush=True)
 
 
-def _beside(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table]) -> str:
+def _beside(differs: float | None) -> str:
     """How a result compares with the one that shipped, in words."""
-    if not before:
-        return "the first of its kind"
-    differs = difference_of(before, now)
     if differs is None:
         return "DIFFERS from what shipped in more than numbers"
     return f"as shipped (differs by {differs:.1g} at most)" if differs <= SAME else f"DIFFERS by up to {differs:.3g}"

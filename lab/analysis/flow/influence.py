@@ -96,7 +96,8 @@ def influence_tree(maps: Weights, root: int, k: int, *, keep: Sequence[bool] | M
     k
         The number of targets of a token; fewer if fewer tokens have a weight above 0. If weights are equal, the earlier
         token comes first.
-    keep Tokens that may be targets; None if all tokens may. ``rolled`` also counts paths through the other tokens.
+    keep
+        Tokens that may be targets; None if all tokens may. ``rolled`` also counts paths through the other tokens.
 
     Raises
     ------

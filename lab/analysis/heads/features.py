@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lab.models.trace import Trace
 
 # All features are corrected for length, because sentences of different lengths are averaged. The pattern "broad" is
-# the pattern "broad" is left out, because it is the same number as the metric "spread".
+# left out, because it is the same number as the metric "spread".
 _METRIC_IDS = tuple(metric.id for metric in METRICS)
 _PATTERN_IDS = tuple(pattern.id for pattern in PATTERNS if pattern.id != "broad")
 FEATURES = (*_METRIC_IDS, *_PATTERN_IDS, *(dimension.id for dimension in SPECIALIZATIONS))

@@ -16,7 +16,7 @@ class Axis:
     title    as the reader sees it
     names    one for each place; they may repeat and may be any text: they are data, not markup
     first    the position of the first name, which the tooltip shows before the name: "3 · cat"; None: names alone
-    counts True if the names are only the numbers 1, 2, 3 …; then only a few of them are written
+    counts   True if the names are only the numbers 1, 2, 3 …; then only a few of them are written
     """
 
     title: str

@@ -132,7 +132,8 @@ def numbers(values: ArrayLike, shape: tuple[str, ...], *, of: str) -> NDArray[np
 
     Raises
     ------
-    ValueError Other dimensions, no values, or NaN or infinity; the message says where the first such value is.
+    ValueError
+        Other dimensions, no values, or NaN or infinity; the message says where the first such value is.
     """
     array = np.asarray(values, dtype=np.float32)
     if array.ndim != len(shape) or array.size == 0:

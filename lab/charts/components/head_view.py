@@ -13,8 +13,8 @@ from lab.charts.base.labels import visible
 from lab.charts.components.packing import pack
 from lab.charts.components.palette import head_colours
 
-# A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded here,
-# Round only here, so that the screen shows the same four decimals as Python prints.
+# A weight travels as a whole number of ten-thousandths, in two bytes instead of a float32's four. It is rounded only
+# here, so that the screen shows the same four decimals as Python prints.
 STEPS = 10_000
 
 
@@ -34,7 +34,7 @@ class HeadView:
     labels, special   n, tokens or words of any text, and whether each is a special one
     layer             from 0
     second            the place where the second text begins, None without one
-    causal True if row i has only i + 1 cells
+    causal            True if row i has only i + 1 cells
     start             the heads drawn at first, from 0; empty for all
     hide              whether special tokens are hidden at first
 

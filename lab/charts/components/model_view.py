@@ -39,7 +39,7 @@ class ModelView:
     causal       whether cells above the diagonal do not exist
     frames       None: no frames
     opened       the layer and head marked as open, from 0
-    told the number of times that Python has chosen the open head; a head that the reader opened later stays open
+    told         how often Python has chosen the open head; a head that the reader opened later stays open
     jobs         the job of a head, by layer and head from 0; such a head has a mark
 
     :meth:`payload` raises ValueError for numbers outside [0, 1].

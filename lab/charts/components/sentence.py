@@ -50,7 +50,8 @@ class SentenceRow:
         (m, m), shares from 0 to 1: how much each token attends to each token. If it is None, the row has no arcs.
     place
         The layer and head of the weights, in words: "layer 5, head 11".
-    covered True while a question is open: then every token has an arc, and all arcs look the same.
+    covered
+        True while a question is open: then every token has an arc, and all arcs look the same.
     across
         True if the arcs of all tokens are drawn at once; otherwise only the arcs of the token under the pointer are
         drawn. The largest weight has the widest arc.

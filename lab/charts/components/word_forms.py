@@ -46,7 +46,8 @@ class OnPage:
         The CSS selector of an element of the page that shows the best word so far.
     play
         The figure plays once whenever this text differs from the one before; "" for never.
-    waits True if the figure stays before the first layer and shows no word.
+    waits
+        True if the figure stays before the first layer and shows no word.
     hint
         The first thing to try, while nothing is cut; "" leaves the choice to the figure.
     """

@@ -7,9 +7,10 @@ runs every few seconds.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,13 +64,15 @@ def faults(address: str = "") -> Iterator[Fault]:
             yield Fault(f"The server at {address} does not answer ({silent}).")
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the faults; returns 0 if the lab works."""
-    found = list(faults(*arguments[:1]))
+    parser = argparse.ArgumentParser(prog="python -m lab.ready", description=__doc__.partition("\n")[0])
+    parser.add_argument("address", nargs="?", default="", help="of a running server, as http://127.0.0.1:8501")
+    found = list(faults(parser.parse_args(arguments).address))
     for fault in found:
         print(fault.sentence)
     return int(not all(fault.bearable for fault in found))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -6,7 +6,6 @@ python -m training.export lab-bert --tokenizer      (only what stands around the
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ from transformers import PreTrainedModel
 
 from lab.models.loading import EMBEDDED
 from training import bert, gpt2, minilm
+from training.command_line import documented
 from training.vocabulary import END_OF_TEXT
 
 # What google-bert/bert-base-uncased and openai-community/gpt2 say of their tokenizers, written out: the defaults of
@@ -89,7 +89,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("model", choices=list(_EMPTY))
     parser.add_argument("--state", type=Path, help="default: final.pt of the model's training")
     parser.add_argument("--tokenizer", action="store_true", help="leave the weights; rewrite the files around them")

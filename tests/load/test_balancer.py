@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import urllib.error
 import urllib.request
 from email.message import Message
@@ -11,7 +10,7 @@ from email.message import Message
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from benchmarks.balancer import CONFIG, PROGRAM, configured, proxied
+from benchmarks.balancer import CONFIG, configured, proxied
 from benchmarks.server import Lab
 from benchmarks.visitor import visiting
 from lab.rooms.rooms import MOST_PARTICIPANTS
@@ -36,12 +35,6 @@ def test_a_file_that_became_another_is_not_guessed_at() -> None:
         configured("frontend web\n    bind :80\n", 9000, ["127.0.0.1:1"])
 
 
-@pytest.fixture
-def haproxy() -> None:
-    if shutil.which(PROGRAM) is None:
-        pytest.skip("there is no HAProxy on this machine")
-
-
 def asked(url: str, method: str = "GET") -> tuple[int, Message]:
     """The status and the headers of an answer."""
     data = b"x" if method == "PUT" else None
@@ -52,7 +45,6 @@ def asked(url: str, method: str = "GET") -> tuple[int, Message]:
         return refused.code, refused.headers
 
 
-@pytest.mark.usefixtures("haproxy")
 def test_uploads_and_figures_stay_outside_and_the_lab_inside(lab: Lab) -> None:
     with proxied([lab]) as door:
         for path in ("/_stcore/metrics", "/_stcore/metrics/", "/%5fstcore/%6Detrics", "//_stcore/metrics?families=x"):
@@ -68,7 +60,6 @@ def test_uploads_and_figures_stay_outside_and_the_lab_inside(lab: Lab) -> None:
         run(visit())
 
 
-@pytest.mark.usefixtures("haproxy")
 @pytest.mark.parametrize("frames", ["", "https://moodle.example.org https://a.example"])
 def test_only_the_origins_that_the_operator_names_may_frame_the_lab(lab: Lab, frames: str) -> None:
     with proxied([lab], {"LAB_FRAMES": frames}) as door:
@@ -79,7 +70,6 @@ def test_only_the_origins_that_the_operator_names_may_frame_the_lab(lab: Lab, fr
             assert headers.get("Server") is None
 
 
-@pytest.mark.usefixtures("haproxy")
 def test_an_address_that_asks_without_end_waits_and_a_school_does_not(lab: Lab) -> None:
     requests, visits = (int(each) for each in re.findall(r"sc_http_req_rate\(\d\) gt (\d+)", CONFIG.read_text("utf-8")))
     assert requests >= 2 * MOST_PARTICIPANTS * REQUESTS_OF_A_PAGE and visits >= 2 * MOST_PARTICIPANTS

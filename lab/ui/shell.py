@@ -12,6 +12,7 @@ from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.scriptrunner import RerunException
 
 from lab.course.pages import MENUS, Bench, Experiment, Lesson, Page, number, page_at, script
+from lab.models.cores import begin_in_front
 from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.drawing import forget_figures
@@ -49,6 +50,7 @@ def run() -> None:
 
     ``Home.py`` calls this and nothing else.
     """
+    begin_in_front()
     with PAGES.turn():
         _run()
 

@@ -28,7 +28,7 @@ _BEHIND = threading.BoundedSemaphore(COUNT)
 # Seconds of pause in which a waiting thread wakes up; without a pause, the thread that frees a core takes it again.
 _MOMENT = 0.001
 # Seconds of computing after which a page goes on in the second queue, and after which :func:`breathe` lets others in.
-LONG, _BREATH = 0.25, 0.05
+LONG, _BREATH = 0.1, 0.03
 # Seconds after which a thread computes without a core: whatever the others wait for, nobody waits for ever.
 _PATIENCE = 10.0
 

@@ -70,7 +70,8 @@ def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
 
 
 def test_work_on_every_core_keeps_its_order_and_gives_the_core_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "_CORES", threading.BoundedSemaphore(2))
+    for queue in ("_CORES", "_BEHIND"):
+        monkeypatch.setattr(cores, queue, threading.BoundedSemaphore(2))
     monkeypatch.setattr(cores, "COUNT", 2)
     both, told = threading.Barrier(2, timeout=5), list[int]()
 

@@ -96,7 +96,7 @@ def rooms(seconds: float) -> str:
 async def _take_rooms(lab: Lab, seconds: float) -> int:
     end, taken = time.monotonic() + seconds, 0
     while time.monotonic() < end and taken < 60:
-        async with visiting(lab.url) as teacher, visiting(lab.url) as pupil:
+        async with visiting(lab.url, STRANGER) as teacher, visiting(lab.url, STRANGER) as pupil:
             await teacher.open("Room")
             await teacher.press("Open a room")
             code = teacher.query.get("room", "")

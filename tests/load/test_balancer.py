@@ -112,7 +112,8 @@ def connections(door: Lab, count: int, source: str) -> Iterator[list[socket.sock
         for each in opened:
             each.settimeout(20)
             each.bind((source, 0))
-            each.connect((host, int(port)))
+            with suppress(ConnectionResetError):  # refused at once, as whoever then listens on it sees
+                each.connect((host, int(port)))
         yield opened
 
 
@@ -130,10 +131,10 @@ def is_closed(connection: socket.socket) -> bool:
     try:
         while connection.recv(1000):  # an answer that says so may come before the end
             pass
-    except ConnectionError:
-        return True
     except TimeoutError:
         return False
+    except OSError:
+        return True
     return True
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import os
 import re
 import secrets
 from dataclasses import dataclass
@@ -10,6 +13,7 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.config import get_option
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 KEY = "seat"
@@ -56,6 +60,20 @@ def visit() -> str:
     """Return the server's secret name for this visit; each connection to the server is a separate visit."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
+
+
+def address_hash() -> str:
+    """Return a keyed hash of the address from which this visit comes; empty if the server does not know it.
+
+    Behind a balancer, every visit comes from the balancer, which names the visitor's address in the header
+    ``LAB_ADDRESS_HEADER``. The key is the server's own, so nobody who reads the database can try all addresses.
+    """
+    header = os.environ.get("LAB_ADDRESS_HEADER", "")
+    address = st.context.headers.get(header) if header else st.context.ip_address
+    if not address or not isinstance(address, str):  # a page without a server, in a test, has no address
+        return ""
+    secret = str(get_option("server.cookieSecret")).encode()
+    return hmac.new(secret, address.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
 
 
 def keep_key(code: str, key: str) -> None:

@@ -28,6 +28,7 @@ from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 memory.keep_no_uploads()
+memory.drop_large_messages()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:

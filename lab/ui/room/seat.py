@@ -16,10 +16,12 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.config import get_option
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from lab.ui.reports import Seat, heard
+
 KEY = "seat"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
-_LONGEST, _MOST_ROOMS = 100, 100  # the most characters of a browser's report, and the most rooms in it
+_MOST_ROOMS = 100  # the most rooms that a browser may report
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,16 @@ def keep_in_browser(code: str) -> None:
 
 def _hear() -> None:
     """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
-    match st.session_state[KEY].get("seat"):
-        case [str(code), str(seat), str(key), by] if by == st.session_state.get(_BY):
-            found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})
-            if len(found) < _MOST_ROOMS:
-                found.setdefault(code[:_LONGEST], ToldSeat(seat[:_LONGEST], key[:_LONGEST]))
-            if _TEACHERS.fullmatch(key) and code not in st.session_state.get(_FALSE, ()) and not key_of(code):
-                keep_key(code, key)
+    report = heard(st.session_state[KEY], Seat)
+    if report is None or report.seat[-1] != st.session_state.get(_BY):
+        return
+    code, seat, key, _ = report.seat
+    found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})
+    if len(found) >= _MOST_ROOMS and code not in found:
+        return
+    found.setdefault(code, ToldSeat(seat, key))
+    if _TEACHERS.fullmatch(key) and code not in st.session_state.get(_FALSE, ()) and not key_of(code):
+        keep_key(code, key)
 
 
 @cache

@@ -38,7 +38,7 @@ from lab.rooms.rooms import Rooms
 
 STRANGER = "127.0.0.2"  # another address of this machine than the one that everybody else has
 SILENT, HALF = 4100, b"GET / HTTP/1.1\r\nHost: lab\r\n"
-MESSAGES, MEGABYTES = 65, 20
+MESSAGES, SIZES, ANSWERS = 65, (20, 3), 1.0  # megabytes; seconds to wait for an answer, which a dropped message has not
 STRANGERS = 3
 LONG = " ".join(sentence(number) for number in range(20))  # more than 512 tokens: the lab cuts it there
 STEPS = (
@@ -109,29 +109,30 @@ async def _take_rooms(lab: Lab, seconds: float) -> int:
 
 
 def memory(_: float) -> str:
-    """Send :data:`MESSAGES` messages of :data:`MEGABYTES` for made-up rooms over one connection."""
+    """Send :data:`MESSAGES` messages of each of :data:`SIZES` for made-up rooms over one connection."""
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'rooms.db'}"
         code, _key = Rooms(open_database(url)).create()
         with running_lab(environment={"LAB_ROOMS": url}) as lab:
-            before, after, sent = asyncio.run(_fill(lab, code))
-    return f"{sent} messages of {MEGABYTES} MB: {before:.0f} MB before, {after:.0f} MB at most"
+            found = asyncio.run(_fill(lab, code))
+    levels = ", ".join(f"{most:.0f} MB after {MESSAGES} of {size} MB" for size, most in found[1:])
+    return f"{found[0][1]:.0f} MB before; at most {levels}"
 
 
-async def _fill(lab: Lab, code: str) -> tuple[float, float, int]:
+async def _fill(lab: Lab, code: str) -> list[tuple[int, float]]:
     async with visiting(lab.url) as visitor:
         await visitor.open("Room", room=code)
-        by, sent = room.given(visitor)["by"], 0
-        before = most = usage(lab.process.pid).megabytes
-        for number in range(MESSAGES):
-            made_up = f"{number:08d}" * (MEGABYTES * 125_000)
-            answer = await visitor.choose("seat", json.dumps({"seat": [made_up, "", f"{number:022d}", by]}))
-            if answer.lost:
-                break
-            sent += 1
-            most = max(most, usage(lab.process.pid).megabytes)
-        await asyncio.sleep(1)
-        return before, max(most, usage(lab.process.pid).megabytes), sent
+        by, found = room.given(visitor)["by"], [(0, usage(lab.process.pid).megabytes)]
+        for size in SIZES:
+            most = 0.0
+            for number in range(MESSAGES):
+                made_up = f"{number:08d}" * (size * 125_000)
+                told = json.dumps({"seat": [made_up, "", f"{number:022d}", by]})
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(visitor.choose("seat", told), ANSWERS)
+                most = max(most, usage(lab.process.pid).megabytes)
+            found.append((size, most))
+        return found
 
 
 def long(seconds: float) -> str:

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
 from lab.models.loading import EMBEDDED
+from lab.models.sums import record
 from training import bert, gpt2, minilm
 from training.command_line import documented
 from training.vocabulary import END_OF_TEXT
@@ -100,6 +101,7 @@ def main() -> None:
         compute_in_float32(folder)
     else:
         export(options.model, options.state or Path(".training") / options.model / "final.pt", folder)
+        record(EMBEDDED, options.model)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from copy import copy
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,7 @@ from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
+_LOG = logging.getLogger("lab.shell")
 memory.keep_no_uploads()
 memory.drop_large_messages()
 
@@ -74,7 +76,7 @@ def _run() -> None:
             teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
-    interrupted = False
+    interrupted, own = False, None
     try:
         if page.id == "room" or not waits():
             routed.run()
@@ -83,9 +85,18 @@ def _run() -> None:
     except RerunException:
         interrupted = True
         raise
+    except Exception as error:
+        own = error
+        raise
     finally:
+        _finish(interrupted, own)
+
+
+def _finish(interrupted: bool, own: Exception | None) -> None:
+    """Do what comes after every page. If the page has failed with its ``own`` error, no later one takes its place."""
+    try:
         # The key exists only while the router runs the page, so that an earlier run cannot fool the guard.
-        del st.session_state[_ROUTED]
+        st.session_state.pop(_ROUTED, None)
         address.keep_in_url()
         if not interrupted:  # otherwise widgets that are not drawn yet would lose their values from the link
             _complete_the_address()
@@ -93,6 +104,10 @@ def _run() -> None:
         if code := code_here():
             keep_seat(code)
         strip.leave()
+    except Exception:
+        if own is None:
+            raise
+        _LOG.exception("After the page’s own error, the shell has failed, too.")
 
 
 def _complete_the_address() -> None:

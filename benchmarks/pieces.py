@@ -159,7 +159,8 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], None] = pr
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.pieces", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    every: dict[str, Lesson | Bench] = {page.id: page for page in (*LESSONS, *BENCHES)}
+    pages: tuple[Lesson | Bench, ...] = (*LESSONS, *BENCHES)
+    every = {page.id: page for page in pages}
     shipped = [entry.id for entry in CATALOGUE if ships(entry)]
     parser.add_argument("--only", nargs="+", choices=list(every), default=list(every), metavar="PAGE")
     parser.add_argument("--models", nargs="+", choices=shipped, default=shipped, metavar="MODEL")

@@ -75,7 +75,7 @@ def test_the_check_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
     assert ready.main([]) == 0 and not path.exists(), "the first room makes the file"
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE nothing (id INTEGER)"))
+        connection.execute(text("CREATE TABLE other (id INTEGER)"))
     before = path.read_bytes()
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")

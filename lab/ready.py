@@ -13,8 +13,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, ships
-from lab.models.sums import is_sound
+from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, is_sound, ships
 from lab.rooms.database import Unreachable, default_url, look
 from lab.text.bundled import TextsMissing, bundled_sentences
 

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from sqlalchemy import create_engine, text
 
 from lab import ready
-from lab.models import catalogue, sums
+from lab.models import catalogue
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
 from lab.rooms.database import open_database
 from lab.rooms.rooms import Rooms
@@ -67,7 +67,7 @@ def test_flipped_bytes_are_told_though_the_file_opens(shipped: Path, capsys: pyt
 def test_the_checksums_are_those_of_the_weights_that_ship() -> None:
     for entry in filter(ships, CATALOGUE):
         digest = hashlib.sha256((catalogue.EMBEDDED / entry.id / "model.safetensors").read_bytes()).hexdigest()
-        assert sums.recorded(catalogue.EMBEDDED)[entry.id] == digest
+        assert catalogue.recorded(catalogue.EMBEDDED)[entry.id] == digest
 
 
 def test_the_check_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> None:

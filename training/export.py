@@ -15,8 +15,8 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
+from lab.models.catalogue import record
 from lab.models.loading import EMBEDDED
-from lab.models.sums import record
 from training import bert, gpt2, minilm
 from training.command_line import documented
 from training.vocabulary import END_OF_TEXT

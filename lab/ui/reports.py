@@ -31,55 +31,55 @@ class Report(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Seat(Report):
+class SeatKept(Report):
     """``seat``: the code of a room, the seat and the key that the browser has kept, and the visit that it answers."""
 
     seat: tuple[Code, Kept, Kept, Short]
 
 
-class Stored(Report):
+class ProgressKept(Report):
     """``kept``: the visit that stored the progress, and the progress as text."""
 
     kept: tuple[Short, FileText]
 
 
-class File(Report):
+class FileChosen(Report):
     """``file``: a name for the choice, the size of the file in bytes, and its text."""
 
     file: tuple[Short, StrictInt, FileText]
 
 
-class Choice(Report):
+class TokenChosen(Report):
     """``choice``: a name for the click, and the numbers of a query and a key."""
 
     choice: tuple[Short, StrictInt, StrictInt]
 
 
-class Candidate(Report):
+class WordChosen(Report):
     """``candidate``: a name for the click, and the place of the word."""
 
     candidate: tuple[Short, StrictInt]
 
 
-class Opened(Report):
+class HeadOpened(Report):
     """``opened``: the head that was opened, as the component writes it."""
 
     opened: Short
 
 
-class Heads(Report):
+class HeadsShown(Report):
     """``heads``: the heads that are shown, as the component writes them."""
 
     heads: Short
 
 
-class Asked(Report):
+class LessonAsked(Report):
     """``lesson``: the id of the lesson that was asked for."""
 
     lesson: Short
 
 
-class Clicked(Report):
+class CellsClicked(Report):
     """The cells of a chart that were clicked, under the two names that charts give them."""
 
     map: Cells = ()

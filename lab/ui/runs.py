@@ -18,8 +18,17 @@ from weakref import WeakSet
 
 import streamlit as st
 
-from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, EMBEDDED, ModelCard, ModelUnavailable, card, ships, twin_of
-from lab.models.sums import is_sound
+from lab.models.catalogue import (
+    CATALOGUE,
+    DEFAULT_MODEL,
+    EMBEDDED,
+    ModelCard,
+    ModelUnavailable,
+    card,
+    is_sound,
+    ships,
+    twin_of,
+)
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 

@@ -12,7 +12,7 @@ from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
 from lab.ui.parameters import KEY_TOKEN, TOKEN
-from lab.ui.reports import Choice, heard
+from lab.ui.reports import TokenChosen, heard
 
 _NAME = "_sentence"
 # Takes the chosen query and key, from 0; the key is -1 if only a query was chosen.
@@ -54,7 +54,7 @@ def _place(row: SentenceRow) -> str:
 
 def _hear(count: int, take: Take) -> None:
     """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
-    report = heard(st.session_state[_NAME], Choice)
+    report = heard(st.session_state[_NAME], TokenChosen)
     if report is not None:
         _, query, key = report.choice
         if 0 <= query < count and -1 <= key < count:

@@ -16,15 +16,15 @@ from lab.ui.reports import Report, heard
 UI = Path(__file__).parents[2] / "lab"
 KINDS = [kind for kind in vars(reports).values() if isinstance(kind, type) and issubclass(kind, Report)]
 GOOD: dict[str, Any] = {
-    "Seat": {"seat": ["K7W2QD", "a.b", "key", "me"]},
-    "Stored": {"kept": ["me", "{}"]},
-    "File": {"file": ["1.2", 3, "{}"]},
-    "Choice": {"choice": ["1", 2, -1]},
-    "Candidate": {"candidate": ["1", 2]},
-    "Opened": {"opened": "1.2"},
-    "Heads": {"heads": "1.2"},
-    "Asked": {"lesson": "embeddings"},
-    "Clicked": {"cell": [{"q": 1, "k": 2.5, "token": "the"}]},
+    "SeatKept": {"seat": ["K7W2QD", "a.b", "key", "me"]},
+    "ProgressKept": {"kept": ["me", "{}"]},
+    "FileChosen": {"file": ["1.2", 3, "{}"]},
+    "TokenChosen": {"choice": ["1", 2, -1]},
+    "WordChosen": {"candidate": ["1", 2]},
+    "HeadOpened": {"opened": "1.2"},
+    "HeadsShown": {"heads": "1.2"},
+    "LessonAsked": {"lesson": "embeddings"},
+    "CellsClicked": {"cell": [{"q": 1, "k": 2.5, "token": "the"}]},
 }
 # Anything that JSON can hold.
 ANYTHING = st.recursive(
@@ -51,7 +51,7 @@ def test_anything_else_is_no_report_or_a_small_one(kind: type[Report], value: ob
 
 @pytest.mark.parametrize("states", [None, {}, {"seat": None}, {"seat": 7}, "text", 7, [1]])
 def test_what_is_no_mapping_reports_nothing(states: Any) -> None:
-    assert heard(states, reports.Seat) is None
+    assert heard(states, reports.SeatKept) is None
 
 
 @pytest.mark.parametrize(
@@ -66,20 +66,20 @@ def test_what_is_no_mapping_reports_nothing(states: Any) -> None:
     ],
 )
 def test_a_seat_of_no_room_or_for_nobody_is_dropped(seat: list[object]) -> None:
-    assert heard({"seat": seat}, reports.Seat) is None
+    assert heard({"seat": seat}, reports.SeatKept) is None
 
 
 @pytest.mark.parametrize("kept", ["x" * 10**6, None, 7, ["a"], {"a": 1}])
 def test_a_browser_whose_storage_was_changed_comes_in_as_somebody_new(kept: object) -> None:
-    report = heard({"seat": ["K7W2QD", kept, kept, "me"]}, reports.Seat)
+    report = heard({"seat": ["K7W2QD", kept, kept, "me"]}, reports.SeatKept)
     assert report is not None and report.seat == ("K7W2QD", "", "", "me")
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 10**400, True, "1"])
 def test_a_number_that_is_none_chooses_nothing(number: object) -> None:
-    for kind, name in ((reports.Choice, "choice"), (reports.Candidate, "candidate")):
+    for kind, name in ((reports.TokenChosen, "choice"), (reports.WordChosen, "candidate")):
         assert heard({name: ["1", number, number][: 3 if name == "choice" else 2]}, kind) is None or number == 10**400
-    clicked = heard({"cell": [{"q": number}]}, reports.Clicked)
+    clicked = heard({"cell": [{"q": number}]}, reports.CellsClicked)
     assert clicked is None or isinstance(clicked.cell[0]["q"], str | float | int)
 
 

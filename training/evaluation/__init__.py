@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.models.catalogue import EMBEDDED
-from lab.models.sums import sha256
+from lab.models.catalogue import EMBEDDED, sha256
 
 
 def folder_bytes(folder: Path) -> int:

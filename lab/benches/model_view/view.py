@@ -22,7 +22,7 @@ from lab.ui import runs, selection, sidebar
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
 from lab.ui.parameters import COLOUR, CORRECTED, HEAD, KEY_TOKEN, LAYER, TOKEN, VERSION, WEIGHTS
-from lab.ui.reports import Opened, heard
+from lab.ui.reports import HeadOpened, heard
 from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
@@ -148,7 +148,7 @@ def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> N
 
 def _reported() -> str | None:
     """Return the head that the browser last reported as opened."""
-    report = heard(st.session_state.get(_KEY), Opened)
+    report = heard(st.session_state.get(_KEY), HeadOpened)
     return None if report is None else report.opened
 
 

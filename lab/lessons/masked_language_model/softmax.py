@@ -13,9 +13,8 @@ from lab.analysis.words.predictions import Candidate, Prediction
 from lab.charts.components.softmax import Softmax
 from lab.course.words import in_tex
 from lab.lessons.masked_language_model.view import numbers_table
-from lab.ui import reports
 from lab.ui.components import mount
-from lab.ui.reports import heard
+from lab.ui.reports import WordChosen, heard
 
 _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
@@ -29,7 +28,7 @@ def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidat
     chosen = ids.index(found) if (found := st.session_state.get(_CANDIDATE)) in ids else 0
 
     def take() -> None:
-        report = heard(st.session_state[_PLAYED], reports.Candidate)
+        report = heard(st.session_state[_PLAYED], WordChosen)
         if report is not None and 0 <= report.candidate[1] < len(ids):
             st.session_state[_CANDIDATE] = ids[report.candidate[1]]
 

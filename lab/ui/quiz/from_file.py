@@ -11,7 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from lab.questions.progress import MAX_BYTES
 from lab.questions.progress_file import ProgressFileError, check_size, read
 from lab.ui.quiz.question import progress, remember
-from lab.ui.reports import File, heard
+from lab.ui.reports import FileChosen, heard
 
 _TAKEN, _SAID = "_file.taken", "_file.said"
 _HTML = '<label>Upload progress<input type="file" accept=".json,application/json"></label>'
@@ -32,9 +32,9 @@ def offer_file() -> None:
         (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
 
 
-def chosen_file() -> File | None:
+def chosen_file() -> FileChosen | None:
     """The browser's report on the file just chosen. Anybody may have forged the report."""
-    return heard(_component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun), File)
+    return heard(_component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun), FileChosen)
 
 
 def _taken(data: bytes, size: int) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from lab.questions.progress import MAX_BYTES, Progress
 from lab.questions.progress_file import ProgressFileError, read
 from lab.ui import selection
 from lab.ui.quiz.question import progress, remember
-from lab.ui.reports import Stored, heard
+from lab.ui.reports import ProgressKept, heard
 
 KEY = "keeping"
 _WHO, _HEARD = "_keeping_who", "_keeping_heard"
@@ -44,7 +44,7 @@ def start_afresh() -> None:
 
 def _take() -> None:
     """Add the progress that the browser has stored, before the page is drawn again. Anybody may have written it."""
-    report = heard(st.session_state[KEY], Stored)
+    report = heard(st.session_state[KEY], ProgressKept)
     if report is None:
         return
     st.session_state[_HEARD], text = report.kept

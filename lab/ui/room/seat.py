@@ -16,7 +16,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.config import get_option
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lab.ui.reports import Seat, heard
+from lab.ui.reports import SeatKept, heard
 
 KEY = "seat"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
@@ -113,7 +113,7 @@ def keep_in_browser(code: str) -> None:
 
 def _hear() -> None:
     """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
-    report = heard(st.session_state[KEY], Seat)
+    report = heard(st.session_state[KEY], SeatKept)
     if report is None or report.seat[-1] != st.session_state.get(_BY):
         return
     code, seat, key, _ = report.seat

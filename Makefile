@@ -1,7 +1,7 @@
 # make run            the lab on http://localhost:8501      (PORT=8600, ARGS="--server.headless true")
 # make dev            the same, and a saved file reruns the page
 # make check          lint, types, floors, then every test that needs no browser    (WORKERS=2)
-# make test           the same, then the browser tests; needs Chromium, installs it where it may
+# make test           the same, then the browser tests; needs Chromium and HAProxy, installs them where it may
 # make lint           lint, types and floors alone
 # make bench          the measurements that docs/measured.md quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
@@ -44,7 +44,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev check test lint bench load audit evaluate outside train screenshots chromium clean
+.PHONY: run dev check test lint bench load audit evaluate outside train screenshots chromium haproxy clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -61,11 +61,11 @@ test check: export PYTHONDONTWRITEBYTECODE :=
 
 # The browser tests come last: what a unit test can tell, it tells first.
 ifeq ($(ARGS),)
-test: chromium check
+test: chromium haproxy check
 	$(TIMED) "browser and load tests" $(PYTEST) tests/browser tests/load
 	@sh tests/timed.sh $(TIMES)
 else
-test: chromium lint
+test: chromium haproxy lint
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
@@ -105,13 +105,21 @@ train: $(RUNTIME)
 screenshots: chromium
 	$(BIN)/python -m tests.browser.screenshots "$(OUT)" $(ARGS)
 
+# Root installs Debian's or Ubuntu's own package; whoever is not root is told what to install.
+INSTALL  = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(1)
+
 # tests/browser/chromium.py knows where to look and what to tell those who may not install.
 chromium: $(DEV)
 	@$(BIN)/python -m tests.browser.chromium >/dev/null 2>&1 || \
-	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } || \
+	{ $(call INSTALL,chromium); } || \
 	$(BIN)/python -m playwright install chromium || true
 	@$(BIN)/python -m tests.browser.chromium
+
+# The balancer of compose.yaml, which tests/load and tests/browser start; benchmarks/balancer.py says what to do.
+haproxy: $(DEV)
+	@$(BIN)/python -m benchmarks.balancer >/dev/null 2>&1 || { $(call INSTALL,haproxy); } || true
+	@$(BIN)/python -m benchmarks.balancer
 
 $(RUNTIME): requirements.txt | $(BIN)/python
 	$(PIP) -r requirements.txt

@@ -1,15 +1,19 @@
 """The balancer of compose.yaml before servers of one's own, on a machine that has HAProxy.
 
 with running_lab() as one, running_lab() as two, balanced([one, two]) as doors:
-    ...  # one door, HAProxy's; where there is no HAProxy, the servers themselves
+...  # one door, HAProxy's; where there is no HAProxy, the servers themselves
+
+python -m benchmarks.balancer           # print where HAProxy is, or exit with 1 and say what to do: make haproxy
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +22,7 @@ from pathlib import Path
 from benchmarks.server import Lab, free_port, stop, wait_until_healthy
 
 PROGRAM = "haproxy"
+MISSING = "There is no HAProxy on this machine. Install it (Debian, Ubuntu: sudo apt-get install haproxy)."
 CONFIG = Path(__file__).parents[1] / "deploy" / "haproxy.cfg"
 
 
@@ -41,7 +46,11 @@ def configured(config: str, port: int, servers: Sequence[str]) -> str:
 @contextmanager
 def balanced(labs: Sequence[Lab]) -> Iterator[Sequence[Lab]]:
     """Where visitors go: to HAProxy if there is one here and more than one server, else to the servers in turn."""
-    if shutil.which(PROGRAM) is None or len(labs) == 1:
+    if len(labs) == 1:
+        yield labs
+        return
+    if shutil.which(PROGRAM) is None:
+        print(f"{MISSING} The visitors go to the servers in turn.", flush=True)
         yield labs
         return
     with proxied(labs) as door:
@@ -54,8 +63,10 @@ def proxied(
 ) -> Iterator[Lab]:
     """HAProxy's door before ``labs``, with ``environment`` added to this process's own.
 
-    ``change`` is made to the text of its configuration. Raises FileNotFoundError where there is no HAProxy.
+    ``change`` is made to the text of its configuration. Raises RuntimeError where there is no HAProxy.
     """
+    if shutil.which(PROGRAM) is None:
+        raise RuntimeError(MISSING)
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         path, log_path = Path(folder) / "haproxy.cfg", Path(folder) / "haproxy.log"
@@ -74,3 +85,15 @@ def proxied(
             yield door
         finally:
             stop(process)
+
+
+def main() -> int:
+    """Print the path of HAProxy and return 0, or what to do without one and return 1."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    path = shutil.which(PROGRAM)
+    print(path or MISSING, file=sys.stdout if path else sys.stderr)
+    return 0 if path else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

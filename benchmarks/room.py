@@ -35,6 +35,7 @@ from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 
 LEARNERS, OTHERS, LATE = 100, 8, 10
+OTHERS_STAY = 45.0  # seconds for which others look around in the lessons
 JOINING, VOTING = 25.0, 5.0  # seconds in which all join, and in which all vote who see the question
 IN_TIME, SHOWN = 1.0, 3.0  # 95 of 100 votes are in, the wall has the right count, within so many seconds
 CLICKED = 3.0  # and 95 of 100 phones show what the teacher has clicked
@@ -181,13 +182,13 @@ async def shown(wall: Visitor, rooms: Rooms, code: str) -> float:
 
 
 async def a_round(
-    learners: Sequence[Visitor], wall: Visitor, rooms: Rooms, key: tuple[str, str], turn: int
+    pupils: Sequence[Visitor], wall: Visitor, rooms: Rooms, key: tuple[str, str], turn: int
 ) -> tuple[Votes, int, int]:
     """One round, from its opening to the votes that come after its close; what was told, counted, and late."""
     code, secret = key
     votes, phase = Votes(), Phase.OPEN if turn == 1 else Phase.OPEN_AGAIN
-    chances = [random.Random(100 * turn + number) for number in range(len(learners))]
-    await asyncio.gather(*(vote(each, turn, chance, votes) for each, chance in zip(learners, chances, strict=True)))
+    chances = [random.Random(100 * turn + number) for number in range(len(pupils))]
+    await asyncio.gather(*(vote(each, turn, chance, votes) for each, chance in zip(pupils, chances, strict=True)))
     votes.wall = await shown(wall, rooms, code)
     rooms.step(code, secret, phase, Phase.CLOSED if turn == 1 else Phase.REVEALED)
     closed, counted = time.monotonic(), _counted(rooms, code, secret, turn)
@@ -200,15 +201,15 @@ async def a_round(
         await until(visitor, ended, 30)
         votes.clicked.append(time.monotonic() - closed)
 
-    await asyncio.gather(_vote_late(learners[:LATE], turn), *(see_the_end(each) for each in learners[LATE:]))
-    await asyncio.gather(*(until(each, ended, 30) for each in learners[:LATE]))
+    await asyncio.gather(_vote_late(pupils[:LATE], turn), *(see_the_end(each) for each in pupils[LATE:]))
+    await asyncio.gather(*(until(each, ended, 30) for each in pupils[:LATE]))
     changed = sum(abs(a - b) for a, b in zip(before, _options(rooms, code, secret, turn), strict=True))
     return votes, counted, changed
 
 
-async def _vote_late(learners: Sequence[Visitor], turn: int) -> None:
+async def _vote_late(pupils: Sequence[Visitor], turn: int) -> None:
     """Send another answer from pages that do not know yet that the round is over."""
-    for visitor in learners:
+    for visitor in pupils:
         option = named(visitor, turn, "option")
         if option is not None:
             visitor.fill(option, visitor.options(option)[0])
@@ -235,16 +236,16 @@ async def play(name: str, labs: Sequence[Lab], url: str) -> Found:
         elsewhere = [group.create_task(each) for each in others]
         stack = [visiting(labs[n % len(labs)].url) for n in range(LEARNERS + 1)]
         visitors = list(await asyncio.gather(*(each.__aenter__() for each in stack)))
-        wall, learners = visitors[0], visitors[1:]
+        wall, pupils = visitors[0], visitors[1:]
         await wall.open("Room", room=code, projector="1")
         start = time.monotonic()
-        errors = await asyncio.gather(*(_join(each, code) for each in learners))
+        errors = await asyncio.gather(*(_join(each, code) for each in pupils))
         joined = time.monotonic() - start
         rooms.ask(code, key, question())
-        first = await a_round(learners, wall, rooms, (code, key), 1)
+        first = await a_round(pupils, wall, rooms, (code, key), 1)
         rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
         rooms.step(code, key, Phase.DISCUSS, Phase.OPEN_AGAIN)
-        second = await a_round(learners, wall, rooms, (code, key), 2)
+        second = await a_round(pupils, wall, rooms, (code, key), 2)
         for each in stack:
             await each.__aexit__(None, None, None)
     found = [answer for task in elsewhere for answer in task.result()]
@@ -261,7 +262,7 @@ async def _join(visitor: Visitor, code: str) -> list[str]:
 
 
 def _others() -> learners.Scenario:
-    return learners.Scenario("others", OTHERS, 0.5, seconds=45.0)
+    return learners.Scenario("others", OTHERS, 0.5, seconds=OTHERS_STAY)
 
 
 @contextmanager

@@ -214,11 +214,16 @@ class Visitor:
 
 
 @asynccontextmanager
-async def visiting(url: str) -> AsyncIterator[Visitor]:
-    """A visitor with a page of its own, not opened yet."""
+async def visiting(url: str, source: str | None = None) -> AsyncIterator[Visitor]:
+    """A visitor with a page of its own, not opened yet; ``source`` is the address of this machine to come from."""
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
     # No pings of our own: a browser sends none, it answers the server's.
     async with connect(
-        address, subprotocols=SUBPROTOCOLS, max_size=None, open_timeout=PATIENCE, ping_interval=None
+        address,
+        subprotocols=SUBPROTOCOLS,
+        max_size=None,
+        open_timeout=PATIENCE,
+        ping_interval=None,
+        local_addr=None if source is None else (source, 0),
     ) as socket:
         yield Visitor(socket)

@@ -5,6 +5,7 @@ On Linux pip finds PyTorch with CUDA first, several gigabytes the lab does not u
 
 from __future__ import annotations
 
+import argparse
 import platform
 import sys
 import threading
@@ -32,6 +33,7 @@ def reachable(address: str, seconds: float = SECONDS) -> bool:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     if platform.system() == "Linux" and reachable(f"{INDEX}/torch/"):
         sys.stdout.write(INDEX)
 

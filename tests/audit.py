@@ -7,6 +7,7 @@ Ends with status 1 if one is known, and where nothing could be looked up: an aud
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Any
@@ -31,6 +32,7 @@ def verdict(report: str) -> tuple[list[str], int]:
 
 def main() -> int:
     """Judge the report on standard input."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     lines, status = verdict(sys.stdin.read())
     print("\n".join(lines))
     return status

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
+import sqlite3
+import time
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
+from sqlalchemy import create_engine, text
 
 from lab import ready
 from lab.models import catalogue
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
+from lab.rooms.database import open_database
+from lab.rooms.rooms import Rooms
 from lab.text import bundled
 from tests.audit import verdict
 
@@ -47,11 +54,47 @@ def test_without_any_model_it_is_not_ready(shipped: Path) -> None:
     assert ready.main([]) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"x" * 7, b"\xff" * 100, bytes(8) + b"{}", (2).to_bytes(8, "little") + b"[]"])
-def test_what_is_no_model_is_not_whole(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "model.safetensors"
+def test_flipped_bytes_are_told_though_the_file_opens(shipped: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = shipped / DEFAULT_MODEL / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-200_000:] = bytes(255 - each for each in content[-200_000:])
     path.write_bytes(content)
-    assert not ready.is_whole(path) and not ready.is_whole(tmp_path / "none")
+    with safe_open(path, framework="np") as opened:
+        assert opened.keys()
+    assert ready.main([]) == 0 and f"Damaged or missing: {DEFAULT_MODEL}." in capsys.readouterr().out
+
+
+def test_the_checksums_are_those_of_the_weights_that_ship() -> None:
+    for entry in filter(ships, CATALOGUE):
+        digest = hashlib.sha256((catalogue.EMBEDDED / entry.id / "model.safetensors").read_bytes()).hexdigest()
+        assert catalogue.recorded(catalogue.EMBEDDED)[entry.id] == digest
+
+
+def test_the_check_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> None:
+    path = tmp_path / "rooms.db"
+    assert ready.main([]) == 0 and not path.exists(), "the first room makes the file"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE other (id INTEGER)"))
+    before = path.read_bytes()
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    begun = time.monotonic()
+    assert ready.main([]) == 0 and time.monotonic() < begun + 3
+    writer.execute("ROLLBACK")
+    assert path.read_bytes() == before, "no table of ours was made"
+
+
+def test_a_damaged_file_of_rooms_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rooms.db"
+    rooms = Rooms(open_database(f"sqlite:///{path}"))
+    for _ in range(20):
+        rooms.create()
+    rooms._engine.dispose()
+    content = bytearray(path.read_bytes())
+    content[4096 : len(content) // 2] = bytes(len(content) // 2 - 4096)
+    path.write_bytes(content)
+    assert ready.main([]) == 1 and capsys.readouterr().out.startswith("Rooms: ")
 
 
 def test_missing_texts_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Train ``lab-bert``: a small BERT with masked-language and next-sentence heads.
 
-    python -m training.bert --corpora ../shared/corpora --until 150              the constant phase
+    python -m training.bert --corpora ../shared/corpora                          the schedule of the shipped model
+    python -m training.bert --corpora ../shared/corpora --until 150              another constant phase
     python -m training.bert --corpora ../shared/corpora --until 150 --decay 40   and its end
 
 One process, one thread by default; stop it at any time and give the same command again: it resumes.
@@ -22,11 +23,13 @@ from transformers import BertConfig, BertForPreTraining
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from training.corpus import SOURCES, TokenCorpus, token_corpus
-from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
+from training.loop import HERE, Machine, Run, Schedule, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import wordpiece_tokenizer
 from training.windows import Batch, Batches, Draw, Lengths, WindowSampler, mask_tokens
 
 WORK = Path(".training/lab-bert")
+# The tokens of the model that ships; its card names them, too.
+SCHEDULE = Schedule(34_400_000, 20_000_000)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ class BertTask(MaskedTask):
 
 
 def main() -> None:
-    parsed = parsed_options(argument_parser(__doc__, WORK))
+    parsed = parsed_options(argument_parser(__doc__, WORK, SCHEDULE))
     recipe = Recipe()
     tokenizer = wordpiece_tokenizer(parsed.corpora, parsed.work / "tokenizer.json", recipe.vocabulary)
     corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz")

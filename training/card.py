@@ -5,7 +5,6 @@ python -m training.card lab-bert        (after training.export)
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from lab.models.loading import EMBEDDED
 from training import bert, gpt2, minilm
 from training.card_parts import heads, how, lenses, licences, loss_curve, outside_the_lab, percent, residual_stream
+from training.command_line import documented
 from training.corpus import SOURCES
 from training.evaluation import bert as bert_evaluation
 from training.evaluation import gpt2 as gpt2_evaluation
@@ -272,7 +272,7 @@ CARDS = {"lab-minilm": minilm_card, "lab-bert": bert_card, "lab-gpt2": gpt2_card
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("model", choices=list(CARDS))
     model_id = parser.parse_args().model
     folder = EMBEDDED / model_id

@@ -10,7 +10,6 @@ the repository (``training/held_out/prose.jsonl.xz``), so that ``make evaluate``
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import lzma
@@ -21,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer
+
+from training.command_line import documented
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def held_out_corpus(tokenizer: Tokenizer, before_sentence: str = "") -> TokenCor
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("--corpora", type=Path, required=True)
     write_held_out(parser.parse_args().corpora)
 

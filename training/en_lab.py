@@ -9,7 +9,6 @@ them, and the folder with its model card. Work files and ``log.json``, the train
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -27,6 +26,7 @@ from spacy.tokens import Doc, DocBin
 from thinc.api import Model
 
 from lab.text.tags.pipeline import EMBEDDED, SHIPPED
+from training.command_line import documented
 from training.curve import curve
 from training.en_lab_card import card
 from training.en_lab_corpora import names_of
@@ -221,7 +221,7 @@ def tokenizer() -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("--corpora", type=Path, help="folder of the corpora, annotated/ in it")
     parser.add_argument("--export", action="store_true", help="join and write the stages trained before")
     options = parser.parse_args()

@@ -6,7 +6,6 @@ python -m training.export lab-bert --tokenizer      (only what stands around the
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +15,10 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 
+from lab.models.catalogue import record
 from lab.models.loading import EMBEDDED
 from training import bert, gpt2, minilm
+from training.command_line import documented
 from training.vocabulary import END_OF_TEXT
 
 # What google-bert/bert-base-uncased and openai-community/gpt2 say of their tokenizers, written out: the defaults of
@@ -89,7 +90,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("model", choices=list(_EMPTY))
     parser.add_argument("--state", type=Path, help="default: final.pt of the model's training")
     parser.add_argument("--tokenizer", action="store_true", help="leave the weights; rewrite the files around them")
@@ -100,6 +101,7 @@ def main() -> None:
         compute_in_float32(folder)
     else:
         export(options.model, options.state or Path(".training") / options.model / "final.pt", folder)
+        record(EMBEDDED, options.model)
 
 
 if __name__ == "__main__":

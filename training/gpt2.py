@@ -1,6 +1,7 @@
 """Train ``lab-gpt2``: a small GPT-2 that writes short, story-like sentences.
 
-    python -m training.gpt2 --corpora ../shared/corpora --until 40                the constant phase
+    python -m training.gpt2 --corpora ../shared/corpora                           the schedule of the shipped model
+    python -m training.gpt2 --corpora ../shared/corpora --until 40                another constant phase
     python -m training.gpt2 --corpora ../shared/corpora --until 40 --decay 12     and its end
 
 One process, one thread by default; stop it at any time and give the same command again: it resumes. A GPU is asked
@@ -23,11 +24,13 @@ from torch.nn import functional
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from training.corpus import SOURCES, Source, TokenCorpus, token_corpus
-from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
+from training.loop import HERE, Machine, Run, Schedule, argument_parser, machine_of, parsed_options, schedule_of
 from training.vocabulary import END_OF_TEXT, bpe_tokenizer
 from training.windows import Batches, Draw, Lengths
 
 WORK = Path(".training/lab-gpt2")
+# The tokens of the model that ships; its card names them, too.
+SCHEDULE = Schedule(130_000_000, 100_000_000, 2_000_000)
 
 # How often a source is drawn, times its size: stories first, reference works for the rest of the language.
 WEIGHTS: Mapping[str, float] = {
@@ -187,7 +190,7 @@ class Gpt2Task:
 
 
 def main() -> None:
-    parsed = parsed_options(argument_parser(__doc__, WORK))
+    parsed = parsed_options(argument_parser(__doc__, WORK, SCHEDULE))
     recipe = Recipe()
     tokenizer = bpe_tokenizer(parsed.corpora, parsed.work / "tokenizer.json", recipe.vocabulary)
     corpora = token_corpus(parsed.corpora, tokenizer, parsed.work / "tokens.npz", before_sentence=" ")

@@ -15,7 +15,6 @@ then measures on held-out text.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -32,6 +31,7 @@ from lab.models.catalogue import EMBEDDED
 from lab.models.fitted_lens import FOLDER, MAPS, RECORD, FittedLens, fitted_lens
 from lab.models.loading import LoadedModel, load_model
 from lab.models.twin import random_twin
+from training.command_line import documented
 from training.corpus import TokenCorpus, paragraphs_to_sentences, split, token_corpus
 from training.evaluation import sha256, weights_hash
 from training.evaluation.lens import (
@@ -198,7 +198,7 @@ def write(model_id: str, corpora: Path, work: Path, without: Sequence[int]) -> N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("models", nargs="*", help="default: all that ship")
     parser.add_argument("--corpora", type=Path, required=True, help="folder of <source>.txt.xz files")
     parser.add_argument("--work", type=Path, default=WORK, help="caches")

@@ -12,12 +12,15 @@ import argparse
 import json
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+
+from training.command_line import documented
 
 LOG_EVERY = 800_000  # tokens; a long run logs about a hundred times
 SAVE_EVERY = 300  # seconds
@@ -214,25 +217,37 @@ class Run:
                 saved = now
 
 
-def argument_parser(description: str | None, work: Path) -> argparse.ArgumentParser:
-    """The command line that every training has."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+def argument_parser(description: str | None, work: Path, shipped: Schedule) -> argparse.ArgumentParser:
+    """The command line that every training has; without a length it goes through the ``shipped`` model's schedule."""
+    parser = documented(description)
     parser.add_argument("--corpora", type=Path, required=True, help="folder of <source>.txt.xz files")
     parser.add_argument("--work", type=Path, default=work, help="states and caches")
-    parser.add_argument("--until", type=float, required=True, help="million tokens of the constant phase")
-    parser.add_argument("--decay", type=float, default=0, help="million tokens of the decay after it; 0: none yet")
-    parser.add_argument("--warm-up", type=float, default=0.15, help="million tokens until the full learning rate")
+    parser.add_argument(
+        "--until",
+        type=float,
+        help=f"million tokens of the constant phase; without it, the shipped model's schedule: {_told(shipped)}",
+    )
+    parser.add_argument("--decay", type=float, help="million tokens of the decay after it; with --until alone none yet")
+    parser.add_argument("--warm-up", type=float, help="million tokens until the full learning rate")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument(
         "--device", type=torch.device, default=torch.device("cpu"), help="cpu, or cuda where there is one"
     )
     parser.add_argument("--workers", type=int, default=0, help="processes that draw batches ahead; 0: none")
+    parser.set_defaults(shipped=shipped)
     return parser
 
 
-def parsed_options(parser: argparse.ArgumentParser) -> argparse.Namespace:
+def _told(schedule: Schedule) -> str:
+    constant, decay, warm_up = (tokens / 1e6 for tokens in (schedule.constant, schedule.decay, schedule.warm_up))
+    return f"--until {constant:g} --decay {decay:g} --warm-up {warm_up:g}"
+
+
+def parsed_options(parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line, and make ready what it asks for."""
-    parsed = parser.parse_args()
+    parsed = parser.parse_args(arguments)
+    if not parsed.corpora.is_dir():
+        parser.error(f"There is no folder {parsed.corpora}; say where the texts are.")
     torch.set_num_threads(parsed.threads)
     parsed.work.mkdir(parents=True, exist_ok=True)
     return parsed
@@ -243,4 +258,14 @@ def machine_of(parsed: argparse.Namespace) -> Machine:
 
 
 def schedule_of(parsed: argparse.Namespace) -> Schedule:
-    return Schedule(round(parsed.until * 1e6), round(parsed.decay * 1e6), round(parsed.warm_up * 1e6))
+    """The schedule that a command line asks for: what it names counts, and a length of one's own brings no decay."""
+    shipped, own = parsed.shipped, parsed.until is not None
+
+    def tokens(asked: float | None, otherwise: int) -> int:
+        return otherwise if asked is None else round(asked * 1e6)
+
+    return Schedule(
+        tokens(parsed.until, shipped.constant),
+        tokens(parsed.decay, 0 if own else shipped.decay),
+        tokens(parsed.warm_up, Schedule.warm_up if own else shipped.warm_up),
+    )

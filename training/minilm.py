@@ -1,12 +1,13 @@
 """Train ``lab-minilm``: a real encoder, all-MiniLM-L6-v2, taught to fill blanks and to tell what follows.
 
-    make train MODEL=minilm BASE=folder ARGS="--until 180 --decay 140 --warm-up 2 --device cuda --workers 8"
+    make train MODEL=minilm BASE=folder ARGS="--device cuda --workers 8"
 
 ``folder`` holds the encoder as Hugging Face keeps it (config.json, model.safetensors, tokenizer.json). It has
 BERT's own vocabulary and no vocabulary head (Wang et al. 2020; Reimers & Gurevych 2019). The word embeddings stay
 as they are until the decay; then every weight learns.
 
-Stop it at any time and give the same command again: it resumes. Without a GPU this takes days.
+Without ``--until`` it goes through the schedule of the shipped model. Stop it at any time and give the same command
+again: it resumes. Without a GPU this takes days.
 See training/loop.py for the schedule and training/NOTES.md for what was tried.
 """
 
@@ -25,10 +26,12 @@ from transformers import BertConfig, BertForPreTraining
 from training.bert import MaskedRecipe, MaskedTask, losses_of
 from training.corpus import TokenCorpus, token_corpus
 from training.evaluation.grammar import loaded, table
-from training.loop import HERE, Machine, Run, argument_parser, machine_of, parsed_options, schedule_of
+from training.loop import HERE, Machine, Run, Schedule, argument_parser, machine_of, parsed_options, schedule_of
 from training.windows import Batch, Lengths
 
 WORK = Path(".training/lab-minilm")
+# The tokens of the model that ships; its card names them, too.
+SCHEDULE = Schedule(180_000_000, 140_000_000, 2_000_000)
 # The grammar of the heads is measured on this many sentences of the treebank, every so many measurements of the loss.
 GRAMMAR_SENTENCES, GRAMMAR_EVERY = 500, 10
 
@@ -156,7 +159,7 @@ class MiniLmTask(MaskedTask):
 
 
 def main() -> None:
-    parser = argument_parser(__doc__, WORK)
+    parser = argument_parser(__doc__, WORK, SCHEDULE)
     parser.add_argument("--base", type=Path, required=True, help="folder of the encoder to begin from")
     parsed = parsed_options(parser)
     tokenizer = tokenizer_of(parsed.base)

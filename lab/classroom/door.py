@@ -13,7 +13,7 @@ from lab.rooms.database import Unreachable
 from lab.rooms.rooms import RoomError
 from lab.rooms.server import server
 from lab.ui import parameters
-from lab.ui.room.seat import keep_key
+from lab.ui.room.seat import address_hash, keep_key
 
 _SAID, _TYPED = "_room_door", "_room_code"
 
@@ -73,7 +73,7 @@ def _join() -> None:
 
 def _open() -> None:
     try:
-        code, key = server().create()
+        code, key = server().create(address_hash())
     except Unreachable:
         st.session_state[_SAID] = "The database for rooms does not respond. Try again in a moment."
     except RoomError as refused:

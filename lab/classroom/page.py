@@ -82,7 +82,12 @@ def _knock(code: str) -> None:
 
 
 def _look(drawn: State, seat: str, count: _Count | None) -> None:
-    """Check regularly whether the room has changed since the page was drawn, and send an answer on its way."""
+    """Check regularly whether the room has changed since the page was drawn, and send an answer on its way.
+
+    A teacher's page thereby tells the room that its teacher is there.
+    """
+    if key := key_of(drawn.code):
+        server().is_teachers(drawn.code, key)
     if seat and participant.deliver(seat):
         st.rerun()
     try:

@@ -1,5 +1,9 @@
 """Limit the number of simultaneous computations to the number of cores; further computations wait instead of slowing
-the running ones down."""
+the running ones down.
+
+There are two queues. A page begins in the first; once it has computed for :data:`LONG` seconds, it goes on in the
+second, beside the work in the background: so who asks for little never waits behind those who ask for much.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from typing import TypeVar
 
@@ -21,23 +25,81 @@ COUNT = os.cpu_count() or 1
 _CORES = threading.BoundedSemaphore(COUNT)
 # A separate semaphore for long work, so that a page never waits for long work; the machine also lets the page go first.
 _BEHIND = threading.BoundedSemaphore(COUNT)
-_held = threading.local()
 # Seconds of pause in which a waiting thread wakes up; without a pause, the thread that frees a core takes it again.
 _MOMENT = 0.001
+# Seconds of computing after which a page goes on in the second queue, and after which :func:`breathe` lets others in.
+LONG, _BREATH = 0.1, 0.03
+# Seconds after which a thread computes without a core: whatever the others wait for, nobody waits for ever.
+_PATIENCE = 10.0
+
+
+class _Here(threading.local):
+    """What this thread holds: a core since a moment, if any, and the seconds that it has computed so far."""
+
+    holds = False
+    core: threading.BoundedSemaphore | None = None
+    since = 0.0
+    spent = 0.0
+    behind = False
+
+
+_here = _Here()
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
     """Wait for a free core and hold it for the block. Blocks may nest: a thread never takes a second core."""
-    if getattr(_held, "here", False) or getattr(_held, "behind", False):
+    if _here.holds:
         yield
         return
-    with _CORES:
-        _held.here = True
-        try:
+    _take()
+    try:
+        yield
+    finally:
+        _free()
+
+
+@contextmanager
+def no_core() -> Iterator[None]:
+    """Free the core that this thread holds, if any, for the block."""
+    if not _here.holds:
+        yield
+        return
+    _free()
+    try:
+        yield
+    finally:
+        _take()
+
+
+@contextmanager
+def alone(lock: AbstractContextManager[object]) -> Iterator[None]:
+    """Hold ``lock`` and a core for the block; wait for the lock without a core, which its owner may be waiting for."""
+    with no_core():
+        lock.__enter__()
+    try:
+        with one_core():
             yield
-        finally:
-            _held.here = False
+    finally:
+        lock.__exit__(None, None, None)
+
+
+def _take() -> None:
+    queue = _BEHIND if _here.behind or _here.spent > LONG else _CORES
+    _here.core = queue if queue.acquire(timeout=_PATIENCE) else None
+    _here.holds, _here.since = True, time.perf_counter()
+
+
+def _free() -> None:
+    core, _here.core, _here.holds = _here.core, None, False
+    _here.spent += time.perf_counter() - _here.since
+    if core is not None:
+        core.release()
+
+
+def begin_in_front() -> None:
+    """Forget how long this thread has computed, because it begins to work for another page."""
+    _here.spent = 0.0
 
 
 def give_way() -> None:
@@ -47,6 +109,12 @@ def give_way() -> None:
     """
     with no_core():
         time.sleep(_MOMENT)
+
+
+def breathe() -> None:
+    """Give way if this thread has held its core for a while; call this wherever long work can pause."""
+    if _here.holds and time.perf_counter() - _here.since > _BREATH:
+        give_way()
 
 
 def on_every_core(
@@ -60,9 +128,8 @@ def on_every_core(
     """
 
     def part(item: Item) -> Found:
-        with _BEHIND:
-            _held.behind = True
-            step_back()
+        step_back()
+        with one_core():
             return work(item)
 
     found, under_way, rest = list[Found](), deque[Future[Found]](), iter(items)
@@ -78,25 +145,11 @@ def on_every_core(
     return found
 
 
-@contextmanager
-def no_core() -> Iterator[None]:
-    """Free the core that this thread holds, if any, for the block."""
-    if not getattr(_held, "here", False):
-        yield
-        return
-    _CORES.release()
-    _held.here = False
-    try:
-        yield
-    finally:
-        _CORES.acquire()
-        _held.here = True
-
-
 def step_back() -> None:
-    """Give this thread and all threads that it starts the lowest priority, permanently.
+    """Give this thread and all threads that it starts the lowest priority, permanently, and the second queue.
 
-    Only Linux has a separate priority for each thread; on other systems, this function does nothing.
+    Only Linux has a separate priority for each thread; on other systems, only the queue is another.
     """
+    _here.behind = True
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from lab.models.config import ModelConfig
+from lab.models.cores import breathe
 from lab.models.weights import EmbeddingWeights, LayerWeights, Norm, PairHead, ReplacedHead, VocabularyHead, Weights
 
 
@@ -257,6 +258,7 @@ def pre_norm_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps
 
 def run_layer(x: Tensor, w: LayerWeights, config: ModelConfig, steps: Steps = PAPER) -> Layer:
     """Run one layer, with LayerNorm before or after its sublayers; x is (n, d)."""
+    breathe()  # between two layers, other visitors may compute
     return pre_norm_layer(x, w, config, steps) if config.pre_norm else post_norm_layer(x, w, config, steps)
 
 

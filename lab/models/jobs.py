@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -15,6 +16,19 @@ GRACE = 3.0
 # The most jobs at rest, and the most seconds of rest; jobs at rest keep their models and results in memory.
 RESTING, RESTS = 3, 1800.0
 _LOOK = 1.0  # seconds between two checks for watchers
+
+
+LOG = logging.getLogger("lab.jobs")
+
+
+class Failed(RuntimeError):
+    """The error of work that ended in an exception which nobody expected; the log has the exception."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This run has failed on the server, whose log says why. Start it again. If it fails again, tell the person "
+            "who runs the server."
+        )
 
 
 class Stopped(RuntimeError):
@@ -56,6 +70,12 @@ class Job:
         """Add a watcher: the job also continues as long as ``watcher`` is there."""
         self._watchers.add(watcher)
 
+    def unwatch(self, watcher: Watcher) -> None:
+        """Take a watcher away, who does not want the result; the job ends if this was the only one."""
+        self._watchers.discard(watcher)
+        if not self._watchers:
+            self.stop()
+
     def rest(self) -> None:
         """Wait until somebody watches the job again; called by the work. Raises :class:`Stopped` if the job ends.
 
@@ -93,13 +113,20 @@ class Job:
         self.done, self.planned = done, planned
 
     def run(self, work: Work, expected: type[Exception]) -> None:
-        """Do the work in this thread. Exceptions of the type ``expected`` are kept in ``error``; others are raised."""
+        """Do the work in this thread. An exception of the type ``expected`` is kept in ``error``.
+
+        For any other exception, ``error`` is :class:`Failed`, and the log has the exception with the name of the job.
+        """
         try:
             work(self)
         except Stopped:
             pass
         except expected as error:
             self.error = error
+        except Exception:  # whatever it is: the learner and the operator are told
+            name = self.key[0] if isinstance(self.key, tuple) else self.key
+            LOG.exception("The long run %r has failed.", name)
+            self.error = Failed()
         finally:
             if self.error is None:
                 with _LOCK:

@@ -18,7 +18,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from lab.models.cores import one_core
+from lab.models.cores import breathe, no_core, one_core
 
 # The most bytes to keep. In a shipped model, a changed run of 32 tokens takes 0.3 MB, and a class needs about 40 such
 # runs at once; layer maps, thumbnails and cells of eight texts take 20 MB, surveys 10 MB. In bert-base on 512 tokens, a
@@ -81,16 +81,22 @@ class Memo:
     def get(self, subject: object, asked: Hashable, make: Callable[[], Result]) -> Result:
         """Return the result of ``make()`` for ``subject`` and the key ``asked``, computed at the first call."""
         key = (id(subject), asked)
+        breathe()  # a page is made of many results; others may compute between two of them
         while True:
             found = self._look(key, subject)
             if found is None:
-                # A thread must hold a core before others wait for its result; otherwise all might wait forever.
+                # A thread holds a core before others wait for its result, and they wait without one: otherwise those
+                # who wait might hold all the cores that it needs to go on.
                 with one_core():
                     found = self._look(key, subject, begin=True)
                     if found is None:
                         return self._make(key, make, getattr(subject, "model", None))
             try:
-                value: Result = found.result()
+                if found.done():
+                    value: Result = found.result()
+                else:
+                    with no_core():
+                        value = found.result()
             except CancelledError:
                 continue  # the thread that was making the result was stopped or has failed, so try again
             return value

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from lab.models.cores import alone
 from lab.models.families.family import Place
 from lab.models.families.library import boundary
 from lab.models.families.registry import FAMILIES
@@ -69,7 +70,7 @@ def not_found(model: LoadedModel) -> tuple[str, ...]:
 
 
 def _loaded(model: LoadedModel) -> _Loaded:
-    with _ONE_AT_A_TIME:
+    with alone(_ONE_AT_A_TIME):
         if model not in _LOADED:
             with boundary(model.id):
                 _LOADED[model] = _load(model)
@@ -158,7 +159,7 @@ def listening(base: nn.Module, places: Iterable[Place]) -> Iterator[dict[Place, 
 
         return hook
 
-    with _ONE_AT_A_TIME, _handles() as handles:
+    with alone(_ONE_AT_A_TIME), _handles() as handles:
         for place in places:
             module = base.get_submodule(place[0])
             register = module.register_forward_pre_hook if place[1] == "in" else module.register_forward_hook
@@ -202,7 +203,7 @@ def reference_run(trace: Trace, attentions: bool = True) -> ReferenceRun:
         inputs["token_type_ids"] = torch.tensor([trace.segment_ids])
     if trace.encoding.padding:
         inputs["attention_mask"] = read_tokens(trace)[None].long()
-    with _ONE_AT_A_TIME:
+    with alone(_ONE_AT_A_TIME):
         out = module(**inputs, output_attentions=attentions, output_hidden_states=True)
     # With any implementation except eager, Transformers 5 returns an empty tuple without a warning.
     returned = out.attentions if attentions else ()

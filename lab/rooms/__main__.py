@@ -1,4 +1,4 @@
-"""The operator's view of the rooms: ``python -m lab.rooms list`` and ``python -m lab.rooms delete CODE``.
+"""The operator's view of the rooms: ``python -m lab.rooms list``, ``delete CODE …`` and ``delete --unused MINUTES``.
 
 The command reads the database that ``LAB_ROOMS`` names, as the servers do. The exit status is 1 if the database does
 not answer, or has no such room.
@@ -21,12 +21,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.rooms", description="The rooms of this lab.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="every room: its code, its people, and when it was opened and ends (UTC)")
-    deleting = commands.add_parser("delete", help="delete a room and all its answers")
-    deleting.add_argument("code", help="its code, as K7W2QD")
+    deleting = commands.add_parser("delete", help="delete rooms and all their answers")
+    deleting.add_argument("codes", nargs="*", metavar="CODE", help="the codes of rooms, as K7W2QD")
+    deleting.add_argument(
+        "--unused", type=float, metavar="MINUTES", help="all rooms without a sign of their teachers for so long; 0: all"
+    )
     asked = parser.parse_args(arguments)
+    if asked.command == "delete" and bool(asked.codes) == (asked.unused is not None):
+        deleting.error("name the codes of rooms, or say --unused MINUTES.")
     try:
         rooms = Rooms(open_database(default_url()))
-        return _list(rooms) if asked.command == "list" else _delete(rooms, asked.code)
+        if asked.command == "list":
+            return _list(rooms)
+        return _delete(rooms, asked.codes) if asked.codes else _delete_unused(rooms, asked.unused)
     except Unreachable as away:
         print(away, file=sys.stderr)
         return 1
@@ -40,12 +47,18 @@ def _list(rooms: Rooms) -> int:
     return 0
 
 
-def _delete(rooms: Rooms, typed: str) -> int:
-    code = read_code(typed)
-    if code is None or not rooms.end(code):
-        print(f"There is no room {typed}.", file=sys.stderr)
-        return 1
-    print("The room and all its answers are deleted.")
+def _delete(rooms: Rooms, typed: Sequence[str]) -> int:
+    there = rooms.states().keys()
+    codes = {each: read_code(each) for each in typed}
+    for each, code in codes.items():
+        if code not in there:
+            print(f"There is no room {each}.", file=sys.stderr)
+    print(f"Rooms that are deleted, with all their answers: {rooms.end([code for code in codes.values() if code])}.")
+    return int(any(code not in there for code in codes.values()))
+
+
+def _delete_unused(rooms: Rooms, minutes: float) -> int:
+    print(f"Rooms that are deleted, with all their answers: {rooms.end_unused(60 * minutes)}.")
     return 0
 
 

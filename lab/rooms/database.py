@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from alembic import command
 from alembic.config import Config
@@ -55,7 +56,12 @@ def _engine(url: str) -> Engine:
     """An engine that has not connected yet. Raises ArgumentError, ImportError or OSError."""
     address = make_url(url)
     if address.get_backend_name() != "sqlite":
-        return create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": int(_BUSY)})
+        # The server ends a statement that takes longer; if the server itself hangs, this side stops to wait.
+        options = f"-c statement_timeout={int(1000 * _BUSY)} -c idle_in_transaction_session_timeout={int(1000 * _BUSY)}"
+        connecting = {"connect_timeout": int(_BUSY), "options": options}
+        engine = create_engine(address, pool_pre_ping=True, connect_args=connecting)
+        event.listen(engine, "do_connect", _connect_with_patience)
+        return engine
     if address.database:
         Path(address.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(address, connect_args={"timeout": _BUSY})
@@ -101,6 +107,49 @@ def _answering() -> Iterator[None]:
 def _unreachable(reason: str) -> Unreachable:
     say_once(reason)
     return Unreachable(reason[0].upper() + reason[1:])
+
+
+def _connect_with_patience(_: object, __: object, arguments: list[Any], named: dict[str, Any]) -> object:
+    """Connect to Postgres so that every answer must come in time, also from a server that hangs."""
+    import psycopg
+
+    class Patient(psycopg.Connection[Any]):
+        """A connection that is closed if an answer does not come in time."""
+
+        def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+            """Wait for the answer that ``gen`` reads."""
+            try:
+                return super().wait(gen, interval, timeout or _BUSY + 1)  # the server's own limit comes first
+            except psycopg.errors._WaitTimeout as late:
+                self.pgconn.finish()
+                raise psycopg.OperationalError(f"no answer within {_BUSY + 1:.0f} s") from late
+
+    return Patient.connect(*arguments, **named)
+
+
+def look(url: str) -> None:
+    """Ask the database at ``url`` a question, for a health check, which changes nothing and waits for no writer.
+
+    Raises Unreachable, also for a damaged SQLite file. A SQLite file that is not there yet is made by the first room.
+    """
+    with _answering():
+        address = make_url(url)
+        is_file = address.get_backend_name() == "sqlite"
+        if is_file and address.database:
+            path = Path(address.database)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                return
+            engine = create_engine(f"sqlite:///file:{quote(str(path.absolute()))}?mode=ro&uri=true")
+        else:
+            engine = _engine(url)
+        try:
+            with engine.connect() as connection:
+                found = connection.scalar(text("PRAGMA quick_check(1)" if is_file else "SELECT 1"))
+        finally:
+            engine.dispose()
+    if is_file and found != "ok":
+        raise _unreachable("the file of the database is damaged: docs/deploying.md says what to do.")
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 AT_ONCE = 50  # number of new people who may come in at one moment
 EVERY = 0.5  # seconds for each person after them: in half a minute 110 come in, in whatever order they arrive
+_CLOCKS = 5.0  # seconds by which the clocks of two servers may differ
 # A class of a hundred that comes in within half a minute reaches 0.9 of the limit; above this share, warn the teacher.
 _UNUSUAL = 0.92
 
@@ -30,12 +31,19 @@ class Door:
 
     def wait(self, now: float) -> float:
         """Seconds until the next new person may come in; 0 if one may come in now. Times are seconds since 1970."""
-        return max(0.0, self.busy_until - now - (AT_ONCE - 1) * EVERY)
+        return max(0.0, self._busy_until(now) - now - (AT_ONCE - 1) * EVERY)
 
     def after_one_more(self, now: float) -> float:
         """The value of ``busy_until`` once one more person has come in."""
-        return max(self.busy_until, now) + EVERY
+        return max(self._busy_until(now), now) + EVERY
 
     def is_crowded(self, now: float) -> bool:
         """Return whether people come in so fast that others wait, or soon will."""
-        return self.busy_until - now > _UNUSUAL * AT_ONCE * EVERY
+        return self._busy_until(now) - now > _UNUSUAL * AT_ONCE * EVERY
+
+    def _busy_until(self, now: float) -> float:
+        """The value of ``busy_until``; the present if it lies further ahead than people can move it.
+
+        Then the clock went back, and nobody may have to wait until it has caught up.
+        """
+        return self.busy_until if self.busy_until <= now + AT_ONCE * EVERY + _CLOCKS else now

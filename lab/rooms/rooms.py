@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, delete, func, insert, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lab.rooms import log
@@ -21,9 +21,14 @@ from lab.rooms.seen import Seen, State, Taught, Told, door_of, seen, states_of, 
 from lab.rooms.states import NEXT, ROUND, Phase
 
 LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
-EMPTY_LIFE = 60 * 60  # seconds until a room that nobody has joined is deleted
+UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
-GONE = "There is no room with this code. A room is deleted after a day, or after an hour if nobody has joined it."
+# The most rooms of one address: twenty classes of a school at the same time, and less than half of all rooms.
+MOST_OF_ADDRESS = 20
+# Seconds without a sign of its teacher after which a room has to go for a new one, if all are taken; a teacher's page
+# gives a sign every SIGN seconds, so a class that is under way keeps its room.
+IDLE, SIGN = 15 * 60, 5 * 60
+GONE = "There is no room with this code. A room ends after a day, or after an hour without its teacher."
 CONFIDENCES = (1, 2, 3)  # guessing, rather sure, sure
 
 
@@ -57,14 +62,17 @@ class Rooms:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def create(self) -> tuple[str, str]:
-        """Make a room; returns its code and the teacher's key, which is stored nowhere. Raises Full."""
+    def create(self, address: str = "") -> tuple[str, str]:
+        """Make a room; returns its code and the teacher's key, which is stored nowhere. Raises Full.
+
+        ``address`` says where it is opened, as a hash; empty if nobody knows. If all rooms are taken, the room goes
+        that has been without a sign of its teacher for longest, and for a quarter of an hour at least.
+        """
         key, now = new_secret(), int(time.time())
         self.tidy()
         with writing(self._engine) as connection:
+            _make_room(connection, address, now)
             taken = set(connection.scalars(select(ROOMS.c.code)))
-            if len(taken) >= MOST_ROOMS:
-                raise Full(f"There are {MOST_ROOMS} rooms, and there can be no more. Try again later.")
             code = next(code for code in iter(new_code, None) if code not in taken)
             connection.execute(
                 insert(ROOMS).values(
@@ -72,12 +80,13 @@ class Rooms:
                     key_hash=hashed(key),
                     seal=new_secret(),
                     created=now,
-                    expires=now + EMPTY_LIFE,
+                    expires=now + UNUSED_LIFE,
                     version=1,
                     phase=Phase.LOBBY.value,
                     number=0,
                     door_open=1,
                     busy_until=0.0,
+                    address=address,
                 )
             )
         return code, key
@@ -108,10 +117,29 @@ class Rooms:
             states = states_of(connection, rows, there)
             return [(states[row.code], row.created, row.expires) for row in rows]
 
-    def end(self, code: str) -> bool:
-        """Delete a room for the operator, who needs no key. Returns whether the room existed."""
+    def end(self, codes: Sequence[str]) -> int:
+        """Delete rooms for the operator, who needs no key. Returns how many there were."""
         with writing(self._engine) as connection:
-            return bool(connection.execute(delete(ROOMS).where(ROOMS.c.code == code)).rowcount)
+            return connection.execute(delete(ROOMS).where(ROOMS.c.code.in_(codes))).rowcount
+
+    def end_unused(self, seconds: float) -> int:
+        """Delete, for the operator, the rooms without a sign of their teachers for ``seconds``; returns how many."""
+        with writing(self._engine) as connection:
+            return connection.execute(delete(ROOMS).where(_last_sign() <= time.time() - seconds)).rowcount
+
+    def sign(self, code: str, key: str) -> None:
+        """Take a sign of the teacher, for which the room lasts an hour longer, but no more than a day in all.
+
+        Raises NoSuchRoom, NotTheTeacher.
+        """
+        now = int(time.time())
+        with reading(self._engine) as connection:
+            room = _teachers(connection, code, key, shared=True)
+            until = min(room.created + LIFE, now + UNUSED_LIFE)
+            lasts = room.expires >= until - SIGN
+        if not lasts:
+            with writing(self._engine) as connection:
+                connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(expires=until))
 
     def join(self, code: str, visit: str, kept: str = "") -> str:
         """Let a visit in, or find that it is in already; returns the visit's seat, which its browser keeps.
@@ -247,6 +275,26 @@ class Rooms:
         log.LOG.info("a room was deleted by its teacher.")
 
 
+def _last_sign() -> ColumnElement[int]:
+    """The time of the last sign of a room's teacher; earlier in the last hour of a room's day."""
+    return ROOMS.c.expires - UNUSED_LIFE
+
+
+def _make_room(connection: Connection, address: str, now: int) -> None:
+    """Delete the room that is unused for longest where one more would be too many. Raises Full if all are in use."""
+    own = ROOMS.c.address == address
+    for most, those in ((MOST_OF_ADDRESS, own if address else None), (MOST_ROOMS, true())):
+        if those is None or (connection.scalar(select(func.count()).select_from(ROOMS).where(those)) or 0) < most:
+            continue
+        idle = select(ROOMS.c.id).where(those, _last_sign() <= now - IDLE).order_by(ROOMS.c.expires).limit(1)
+        gone = connection.scalar(idle)
+        if gone is None:
+            where = "opened from here" if most == MOST_OF_ADDRESS else "on this server"
+            raise Full(f"There are {most} rooms {where}, all in use, and there can be no more. Try again later.")
+        connection.execute(delete(ROOMS).where(ROOMS.c.id == gone))
+        log.say_once("all rooms were taken; the one that was unused for longest was deleted for a new one.")
+
+
 def _locked(connection: Connection, code: str, *, shared: bool = False) -> Row:
     """The row of a room, locked until the transaction ends. If ``shared``, other readers may lock the row, too."""
     own = (ROOMS.c.code == code) & (ROOMS.c.expires > int(time.time()))
@@ -284,11 +332,11 @@ def _pass_the_door(room: Row) -> None:
 
 
 def _let_in(connection: Connection, room: Row, seat: str) -> None:
-    """Write down somebody new. From the first person on, the room may last a whole day."""
+    """Write down somebody new."""
     now = time.time()
     connection.execute(insert(PARTICIPANTS).values(room_id=room.id, who=hashed(seat), joined=int(now)))
-    passed = {"busy_until": door_of(room).after_one_more(now), "expires": room.created + LIFE}
-    connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(passed))
+    busy_until = door_of(room).after_one_more(now)
+    connection.execute(update(ROOMS).where(ROOMS.c.id == room.id).values(busy_until=busy_until))
 
 
 def _question(connection: Connection, room: Row) -> Row:

@@ -23,6 +23,7 @@ _HASH = String(64)  # SHA-256, hexadecimal
 
 # Times are seconds since 1970. ``version`` grows with every change that a participant's page has to show. ``seal``
 # the seal signs the seats of this room; all servers of the database know it, and it is deleted with the room.
+# ``address`` is a keyed hash of the address from which the room was opened; empty if it is not known.
 # ``door_open`` and ``busy_until`` are the room's door (lab.rooms.door).
 ROOMS = Table(
     "rooms",
@@ -38,6 +39,7 @@ ROOMS = Table(
     Column("number", Integer, nullable=False),
     Column("door_open", SmallInteger, nullable=False),
     Column("busy_until", Double, nullable=False),
+    Column("address", String(32), nullable=False),
 )
 # ``posed`` and ``third`` are questions as JSON (lab.rooms.questions); ``third`` is empty if there is no third question.
 QUESTIONS = Table(

@@ -10,12 +10,14 @@ from contextlib import suppress
 from functools import cache
 
 from lab.rooms import log
+from lab.rooms.codes import hashed
 from lab.rooms.database import Unreachable, default_url, open_database
-from lab.rooms.rooms import EMPTY_LIFE, GONE, Full, NoSuchRoom, Rooms, Waits
+from lab.rooms.rooms import GONE, SIGN, UNUSED_LIFE, Full, NoSuchRoom, NotTheTeacher, Rooms, Waits
 from lab.rooms.seen import State
 
 _FRESH = 0.25  # seconds for which a reading is used
 MINUTE = 60.0
+_MOST_SIGNS = 1000
 MOST_NEW, MOST_WRONG = 10, 30  # the most rooms opened, and wrong codes tried, per minute
 
 
@@ -30,13 +32,22 @@ class Limit:
     def takes(self) -> bool:
         """Return whether one more event is allowed; if so, count the event."""
         with self._lock:
-            now = self._clock()
-            while self._times and now - self._times[0] >= MINUTE:
-                self._times.popleft()
-            if len(self._times) >= self._most:
+            if self._is_reached():
                 return False
-            self._times.append(now)
+            self._times.append(self._clock())
             return True
+
+    @property
+    def is_reached(self) -> bool:
+        """True if no more events are allowed now."""
+        with self._lock:
+            return self._is_reached()
+
+    def _is_reached(self) -> bool:
+        now = self._clock()
+        while self._times and now - self._times[0] >= MINUTE:
+            self._times.popleft()
+        return len(self._times) >= self._most
 
 
 class RoomServer:
@@ -56,6 +67,7 @@ class RoomServer:
         self._when = -_FRESH
         self._away = False
         self._timer: threading.Timer | None = None
+        self._signs: dict[tuple[str, str], float] = {}  # keys that were right, and when
         self._new, self._wrong = Limit(MOST_NEW, clock), Limit(MOST_WRONG, clock)
 
     @property
@@ -86,19 +98,23 @@ class RoomServer:
             log.say_once(f"{MOST_WRONG} wrong codes were tried within a minute; whoever tries another waits.")
             raise NoSuchRoom("Many wrong codes were tried. Wait a minute, then try again.") from None
 
-    def create(self) -> tuple[str, str]:
-        """Make a room; returns the room's code and the teacher's key. Raises Full, Unreachable."""
+    def create(self, address: str = "") -> tuple[str, str]:
+        """Make a room; returns the room's code and the teacher's key: see :meth:`Rooms.create`.
+
+        Raises Full, Unreachable.
+        """
         rooms = self.rooms
-        if not self._new.takes():
+        if self._new.is_reached:
             log.say_once(f"{MOST_NEW} rooms were opened within a minute; whoever opens another waits.")
             raise Full(f"{MOST_NEW} rooms were opened here within a minute. Wait a minute, then try again.")
         try:
-            made = rooms.create()
+            made = rooms.create(address)
         except Full as refused:
             log.say_once(str(refused))
             raise
+        self._new.takes()  # only rooms that were opened count: who has a full quota keeps nobody else from opening one
         log.LOG.info("a room was opened.")
-        self._tidy_after(EMPTY_LIFE)
+        self._tidy_after(UNUSED_LIFE)
         self.forget()
         return made
 
@@ -109,6 +125,25 @@ class RoomServer:
         except (Full, Waits) as refused:
             log.say_once(f"somebody new was not let into a room: {refused}")
             raise
+
+    def is_teachers(self, code: str, key: str) -> bool:
+        """Return whether ``key`` is that of the room's teacher, and take it as a sign that the teacher is there.
+
+        The database is asked once in five minutes for each key. If it does not answer, the key counts.
+        """
+        asked, now = (code, hashed(key)), self._clock()
+        if now - self._signs.get(asked, -SIGN) < SIGN:
+            return True
+        try:
+            self.rooms.sign(code, key)
+        except (NoSuchRoom, NotTheTeacher):
+            return False
+        except Unreachable:
+            return True
+        if len(self._signs) >= _MOST_SIGNS:
+            self._signs.clear()
+        self._signs[asked] = now
+        return True
 
     def forget(self) -> None:
         """Drop the last reading, because this server has just changed something."""
@@ -126,7 +161,7 @@ class RoomServer:
         with suppress(Unreachable):  # if the database does not answer, the next visit that opens the rooms tidies up
             then = self.rooms.tidy()
         if then is not None:
-            self._tidy_after(min(then - time.time(), EMPTY_LIFE))
+            self._tidy_after(min(then - time.time(), UNUSED_LIFE))
 
     def _look(self) -> Mapping[str, State]:
         with self._lock:
@@ -137,7 +172,7 @@ class RoomServer:
                         then = opened.tidy()
                         self._opened = opened
                         if then is not None:
-                            self._tidy_after(min(then - time.time(), EMPTY_LIFE))
+                            self._tidy_after(min(then - time.time(), UNUSED_LIFE))
                     self._read = self._opened.states()
                 except Unreachable:
                     self._read, self._away = None, True

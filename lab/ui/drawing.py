@@ -20,6 +20,7 @@ from lab.charts.base.tables import to_csv
 from lab.charts.cells.heatmap import Heatmap
 from lab.models.memo import kept
 from lab.ui.parameter_kinds import Parameter
+from lab.ui.reports import CellsClicked, heard
 from lab.ui.teaching import larger_chart, larger_plotly
 
 _PLAIN = (str, int, float, bool, type(None))
@@ -241,8 +242,8 @@ def take_click(chart: str, fields: Mapping[Parameter[int], str]) -> None:
             field.set(int(number) + 1)
 
 
-def _selected(name: str) -> list[dict[str, float]]:
+def _selected(name: str) -> list[dict[str, float | str]]:
     """Return the cells that were clicked last in the chart ``name``."""
     event = st.session_state.get(name)
-    selected = event.get("selection", {}) if event is not None else {}
-    return [dict(cell) for key in ("map", "cell") for cell in selected.get(key) or ()]
+    report = heard(event.get("selection") if isinstance(event, Mapping) else None, CellsClicked)
+    return [] if report is None else [*report.map, *report.cell]

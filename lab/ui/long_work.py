@@ -20,7 +20,7 @@ from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job
 
 _POLL = 1.0  # seconds
-_BEGUN = "_begun_unasked"
+_BEGUN, _LEFT = "_begun_unasked", "_left_runs"
 # The number of runs that compute at once: twenty runs would each take twenty times as long, and hold twenty models.
 _PLACES = threading.BoundedSemaphore(COUNT)
 Work = Callable[[Progress], object]
@@ -34,11 +34,15 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
     somebody else has left.
     """
     found = jobs.running(key)
-    if found is not None and not found.resting:
+    if found is not None and found.error is not None:
+        st.error(str(found.error), icon=":material/error:")
+    elif found is not None and found.resting:
+        label, help = f"Go on: {found.share:.0%} is read", f"Somebody started this run and then left the lab. {help}"
+    elif found is not None and hash(key) not in _left():
         _progress(key)
         return
-    if found is not None:
-        label, help = f"Go on: {found.share:.0%} is read", f"Somebody started this run and then left the lab. {help}"
+    elif found is not None:
+        label, help = f"Follow the run: {found.share:.0%} is read", f"Others wait for this run, so it goes on. {help}"
     icon, args = ":material/play_arrow:", (key, work)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
 
@@ -54,7 +58,7 @@ def unasked(key: Hashable, label: str, work: Work) -> None:
         return
     begun.add(hash(key))
     begin(key, work)
-    _progress(key)
+    offer(key, label, work)
 
 
 def begin(key: Hashable, work: Work) -> None:
@@ -77,7 +81,20 @@ def begin(key: Hashable, work: Work) -> None:
         with _Place(job) as place, one_core():
             work(tell)
 
+    _left().discard(hash(key))
     jobs.start(key, run, watcher=this_visit())
+
+
+def _left() -> set[int]:
+    """The runs that this visit has stopped to wait for, although others wait for them."""
+    left: set[int] = st.session_state.setdefault(_LEFT, set())
+    return left
+
+
+def _leave(found: Job) -> None:
+    """End a run for this visit: if others wait for it, too, it goes on for them."""
+    _left().add(hash(found.key))
+    found.unwatch(this_visit())
 
 
 @dataclass(frozen=True)
@@ -134,7 +151,7 @@ class _Place:
 @st.fragment(run_every=_POLL)
 def _progress(key: Hashable) -> None:
     found = jobs.running(key)
-    if found is None:
+    if found is None or found.error is not None:
         st.rerun()
     found.watch(this_visit())
     with st.container(border=True):
@@ -144,4 +161,4 @@ def _progress(key: Hashable) -> None:
             "You can keep working, on this page or any other: the run continues. When you leave the lab, the run "
             "stops, and whoever comes next can continue it."
         )
-        st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=found.stop)
+        st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=_leave, args=(found,))

@@ -7,6 +7,7 @@ imported inside the functions: the glossary and the cards do not need these libr
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from contextlib import suppress
@@ -17,7 +18,17 @@ from weakref import WeakSet
 
 import streamlit as st
 
-from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ModelCard, ModelUnavailable, card, ships, twin_of
+from lab.models.catalogue import (
+    CATALOGUE,
+    DEFAULT_MODEL,
+    EMBEDDED,
+    ModelCard,
+    ModelUnavailable,
+    card,
+    is_sound,
+    ships,
+    twin_of,
+)
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.ui import memory
 
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
     from lab.toy.data import ToyData
     from lab.toy.training import Plan
 
+_LOG = logging.getLogger("lab.models")
 _SMALL_TEXT = 200  # characters
 _LONG = 128  # after a run of more tokens, memory is given back to the system
 _proven: WeakSet[Trace] = WeakSet()
@@ -121,6 +133,10 @@ def _loaded(model_id: str) -> LoadedModel:
 
     if model_id not in model_ids():
         raise ModelUnavailable(f"This server offers no model called {model_id!r}.")
+    if _ships(model_id) and not is_sound(EMBEDDED, model_id):
+        reason = f"The weights of {model_id} on this server are damaged; whoever runs it has to install them again."
+        _LOG.error(reason)
+        raise ModelUnavailable(reason)
     torch.set_num_threads(1)
     memory.give_back()
     # A folder with the name of a model that ships does not take that model's place.

@@ -12,6 +12,7 @@ from lab.figures.sentence import Looking, sentence
 from lab.models.trace import Trace
 from lab.ui.components import mount
 from lab.ui.parameters import KEY_TOKEN, TOKEN
+from lab.ui.reports import TokenChosen, heard
 
 _NAME = "_sentence"
 # Takes the chosen query and key, from 0; the key is -1 if only a query was chosen.
@@ -53,6 +54,8 @@ def _place(row: SentenceRow) -> str:
 
 def _hear(count: int, take: Take) -> None:
     """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
-    match st.session_state[_NAME].get("choice"):
-        case [str(), int(query), int(key)] if 0 <= query < count and -1 <= key < count:
+    report = heard(st.session_state[_NAME], TokenChosen)
+    if report is not None:
+        _, query, key = report.choice
+        if 0 <= query < count and -1 <= key < count:
             take(query, key)

@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import RerunException
 
 from lab.course.pages import MENUS, Bench, Experiment, Lesson, Page, number, page_at, script
 from lab.course.words import escaped
+from lab.models.cores import begin_in_front
 from lab.models.encoding import TextError
 from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
@@ -29,6 +30,7 @@ from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 memory.keep_no_uploads()
+memory.drop_large_messages()
 
 
 def sections() -> dict[str, list[StreamlitPage]]:
@@ -51,6 +53,7 @@ def run() -> None:
 
     ``Home.py`` calls this and nothing else.
     """
+    begin_in_front()
     with PAGES.turn():
         _run()
 
@@ -73,7 +76,23 @@ def _run() -> None:
             teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
     st.session_state[_ROUTED] = True
-    interrupted = False
+    failed, interrupted = True, False
+    try:
+        _draw(page, routed)
+        failed = False
+    except RerunException:
+        failed, interrupted = False, True
+        raise
+    finally:
+        # The key exists only while the router runs the page, so that an earlier run cannot fool the guard.
+        st.session_state.pop(_ROUTED, None)
+        if not failed:  # otherwise an error of what follows could take the place of the page's own
+            _finish(interrupted)
+        strip.leave()
+
+
+def _draw(page: Page, routed: StreamlitPage) -> None:
+    """Run the page, unless the visit waits for its seat in a room; say what it misses."""
     try:
         if page.id == "room" or not waits():
             routed.run()
@@ -82,19 +101,16 @@ def _run() -> None:
     except TextError as reason:
         # A step reads texts of its own, too, and this model may not be able to read one of them.
         st.info(escaped(str(reason)), icon=":material/info:")
-    except RerunException:
-        interrupted = True
-        raise
-    finally:
-        # The key exists only while the router runs the page, so that an earlier run cannot fool the guard.
-        del st.session_state[_ROUTED]
-        address.keep_in_url()
-        if not interrupted:  # otherwise widgets that are not drawn yet would lose their values from the link
-            _complete_the_address()
-        keep_in_browser()
-        if code := code_here():
-            keep_seat(code)
-        strip.leave()
+
+
+def _finish(interrupted: bool) -> None:
+    """Do what comes after every page that has not failed."""
+    address.keep_in_url()
+    if not interrupted:  # otherwise widgets that are not drawn yet would lose their values from the link
+        _complete_the_address()
+    keep_in_browser()
+    if code := code_here():
+        keep_seat(code)
 
 
 def _complete_the_address() -> None:

@@ -73,5 +73,5 @@ class Turns:
 
 
 # One page at a time, because two pages would wait for each other at every message. If a page waits for the network, or
-# computes for long outside Python, the next page begins after a quarter of a second.
-PAGES = Turns(1, 0.25)
+# computes for long outside Python, the next page begins after a tenth of a second.
+PAGES = Turns(1, 0.1)

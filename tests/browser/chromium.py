@@ -8,6 +8,7 @@ Set ``CHROMIUM`` to the path of another Chromium or Chrome. The Makefile asks Pl
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
@@ -69,6 +70,7 @@ def chromium_path() -> str | None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     path = chromium_path()
     print(path or MISSING, file=sys.stdout if path else sys.stderr)
     sys.exit(0 if path else 1)

@@ -5,7 +5,7 @@ python -m tests.browser.recording docs/first-minute.webp
 
 from __future__ import annotations
 
-import sys
+import argparse
 from io import BytesIO
 from pathlib import Path
 
@@ -94,11 +94,14 @@ def _play(page: Page, recording: Recording) -> None:
         page.keyboard.press("ArrowRight")
 
 
-def main(file: Path) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="the picture, animated WebP")
+    file = parser.parse_args().file
     with running_lab(HOME) as lab, chromium() as browser, visit(browser, View("light", WIDE)) as visitor:
         visitor.page.set_viewport_size({"width": WIDE, "height": HIGH})
         first_minute(visitor.page, lab.url).save(file)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-
-import pytest
 from playwright.sync_api import ConsoleMessage, Page, Request, expect
 
-from benchmarks.balancer import PROGRAM, proxied
+from benchmarks.balancer import proxied
 from benchmarks.server import Lab
 from tests.browser.harness import wait_idle
 from tests.load.test_balancer import REQUESTS_OF_A_PAGE
 
 
-@pytest.mark.skipif(shutil.which(PROGRAM) is None, reason="there is no HAProxy on this machine")
 def test_charts_and_components_are_drawn(lab: Lab, page: Page) -> None:
     wrong, asked = list[str](), list[str]()
 
@@ -33,6 +29,8 @@ def test_charts_and_components_are_drawn(lab: Lab, page: Page) -> None:
         assert 10 < len(asked) < REQUESTS_OF_A_PAGE
         expect(page.locator(".space canvas")).to_be_visible()
         page.goto(door.url + "/Embeddings?step=Sum")
+        wait_idle(page)
+        page.get_by_role("button", name="Skip", exact=True).click()  # the chart is the answer to the step's question
         wait_idle(page)
         expect(page.locator(".stVegaLiteChart :is(svg.marks, canvas)").first).to_be_visible()
         assert not [line for line in wrong if "Policy" in line or "MIME" in line]

@@ -7,6 +7,7 @@ Seconds of this machine, as it is busy now; read them beside each other.
 
 from __future__ import annotations
 
+import argparse
 import time
 
 from playwright.sync_api import Page
@@ -42,6 +43,7 @@ def changed_sentence(page: Page, sentence: str) -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with running_lab() as lab, chromium() as browser, visit(browser, View()) as visitor:
         for what, seconds in first_analysis(visitor.page, lab.url).items():
             print(f"{seconds:6.2f} s  {what}")

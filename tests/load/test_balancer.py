@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
+import socket
+import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from email.message import Message
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from benchmarks.balancer import CONFIG, PROGRAM, configured, proxied
+from benchmarks.balancer import CONFIG, configured, proxied
 from benchmarks.server import Lab
 from benchmarks.visitor import visiting
 from lab.rooms.rooms import MOST_PARTICIPANTS
@@ -36,12 +39,6 @@ def test_a_file_that_became_another_is_not_guessed_at() -> None:
         configured("frontend web\n    bind :80\n", 9000, ["127.0.0.1:1"])
 
 
-@pytest.fixture
-def haproxy() -> None:
-    if shutil.which(PROGRAM) is None:
-        pytest.skip("there is no HAProxy on this machine")
-
-
 def asked(url: str, method: str = "GET") -> tuple[int, Message]:
     """The status and the headers of an answer."""
     data = b"x" if method == "PUT" else None
@@ -52,7 +49,6 @@ def asked(url: str, method: str = "GET") -> tuple[int, Message]:
         return refused.code, refused.headers
 
 
-@pytest.mark.usefixtures("haproxy")
 def test_uploads_and_figures_stay_outside_and_the_lab_inside(lab: Lab) -> None:
     with proxied([lab]) as door:
         for path in ("/_stcore/metrics", "/_stcore/metrics/", "/%5fstcore/%6Detrics", "//_stcore/metrics?families=x"):
@@ -68,7 +64,6 @@ def test_uploads_and_figures_stay_outside_and_the_lab_inside(lab: Lab) -> None:
         run(visit())
 
 
-@pytest.mark.usefixtures("haproxy")
 @pytest.mark.parametrize("frames", ["", "https://moodle.example.org https://a.example"])
 def test_only_the_origins_that_the_operator_names_may_frame_the_lab(lab: Lab, frames: str) -> None:
     with proxied([lab], {"LAB_FRAMES": frames}) as door:
@@ -79,9 +74,13 @@ def test_only_the_origins_that_the_operator_names_may_frame_the_lab(lab: Lab, fr
             assert headers.get("Server") is None
 
 
-@pytest.mark.usefixtures("haproxy")
+def limits(counter: str) -> list[int]:
+    """The limits of the configuration on this counter, in their order."""
+    return [int(each) for each in re.findall(rf"{counter}\(\d\) gt (\d+)", CONFIG.read_text("utf-8"))]
+
+
 def test_an_address_that_asks_without_end_waits_and_a_school_does_not(lab: Lab) -> None:
-    requests, visits = (int(each) for each in re.findall(r"sc_http_req_rate\(\d\) gt (\d+)", CONFIG.read_text("utf-8")))
+    requests, visits = limits("sc_http_req_rate")
     assert requests >= 2 * MOST_PARTICIPANTS * REQUESTS_OF_A_PAGE and visits >= 2 * MOST_PARTICIPANTS
 
     with proxied([lab], change=lambda text: text.replace(f"gt {requests}", "gt 20")) as door:
@@ -102,3 +101,87 @@ def test_an_address_that_asks_without_end_waits_and_a_school_does_not(lab: Lab) 
     with proxied([lab], change=lambda text: text.replace(f"gt {visits}", "gt 6")) as door:
         assert run(come(door)) == [True] * 6 + [False] * 6
         assert asked(door.url + "/_stcore/health")[0] == 200, "only new visits wait"
+
+
+@contextmanager
+def connections(door: Lab, count: int, source: str) -> Iterator[list[socket.socket]]:
+    """Open so many connections to HAProxy from an address of this machine."""
+    host, port = door.url.removeprefix("http://").split(":")
+    with ExitStack() as held:
+        opened = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in opened:
+            each.settimeout(20)
+            each.bind((source, 0))
+            with suppress(ConnectionResetError):  # refused at once, as whoever then listens on it sees
+                each.connect((host, int(port)))
+        yield opened
+
+
+def answers(connection: socket.socket) -> bool:
+    """Ask for the health check over a connection that stays open, and return whether it is answered."""
+    try:
+        connection.sendall(b"GET /_stcore/health HTTP/1.1\r\nHost: lab\r\n\r\n")
+        return b" 200 " in connection.recv(1000)
+    except OSError:
+        return False
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait for the other side to close a connection on which nobody asks for anything."""
+    try:
+        while connection.recv(1000):  # an answer that says so may come before the end
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def test_a_school_behind_one_address_has_room_for_its_connections(lab: Lab) -> None:
+    most, sockets = limits("sc_conn_cur")
+    assert most >= 7 * MOST_PARTICIPANTS and sockets >= 2 * MOST_PARTICIPANTS
+    with proxied([lab]) as door, connections(door, 2100, "127.0.0.3") as school:
+        assert all(answers(each) for each in school[::50])
+
+
+def test_connections_that_say_nothing_end_and_hold_nobody_up(lab: Lab) -> None:
+    """One address keeps no more than its share, the others are answered meanwhile, and after a while it has none."""
+    quick = {f"gt {limits('sc_conn_cur')[0]}": "gt 50", "timeout http-request 10s": "timeout http-request 2s"}
+    whole = CONFIG.read_text("utf-8")
+    assert all(whole.count(name) == 1 for name in quick)
+
+    def change(text: str) -> str:
+        for name, instead in quick.items():
+            text = text.replace(name, instead)
+        return text.replace("maxconn 9000", "maxconn 100")
+
+    with proxied([lab], change=change) as door, connections(door, 150, "127.0.0.2") as silent:
+        for each in silent[::2]:
+            with suppress(OSError):
+                each.sendall(b"GET / HTTP/1.1\r\nHost: lab\r\n")
+        begun = time.monotonic()
+        assert asked(door.url + "/_stcore/health")[0] == 200 and time.monotonic() < begun + 1.5
+        assert all(is_closed(each) for each in silent)
+        with connections(door, 1, "127.0.0.2") as (again,):
+            assert answers(again), "the address may come again"
+
+
+def test_the_websockets_of_an_address_are_counted(lab: Lab) -> None:
+    async def come(door: Lab) -> list[bool]:
+        come_in = []
+        async with AsyncExitStack() as stack:
+            for _ in range(6):
+                try:
+                    await stack.enter_async_context(visiting(door.url))
+                except InvalidStatus as refused:
+                    assert refused.response.status_code == 429
+                    come_in.append(False)
+                else:
+                    come_in.append(True)
+        return come_in
+
+    with proxied([lab], change=lambda text: text.replace(f"gt {limits('sc_conn_cur')[1]}", "gt 4")) as door:
+        assert run(come(door)) == [True] * 4 + [False] * 2
+        time.sleep(0.5)
+        assert run(come(door)) == [True] * 4 + [False] * 2, "whoever has left no longer counts"

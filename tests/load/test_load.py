@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
@@ -151,3 +153,22 @@ def test_the_soak_tells_growth(real: Lab, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(grown.answers) >= 4 and not any(answer.errors for answer in grown.answers)
     monkeypatch.setattr(load, "GROWTH", 0.1)
     assert any("after 2" in each for each in run(load.soak(real, 0.0, sentences=3, warm=2)).broken)
+
+
+@pytest.mark.parametrize("broken", ["room", "classroom", ""])
+def test_a_room_is_played_beside_other_scenarios(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = []
+
+    def measured() -> list[SimpleNamespace]:
+        played.append("room")
+        return [SimpleNamespace(broken=broken == "room")]
+
+    async def others(labs: object, wanted: Sequence[str], seconds: float, soaking: float) -> bool:
+        played.extend(each for each in wanted if each != "room")
+        return broken == "classroom"
+
+    monkeypatch.setattr(load.room, "measure", measured)
+    monkeypatch.setattr(load, "running_lab", nullcontext)
+    monkeypatch.setattr(load, "_all", others)
+    assert load.main(["room", "classroom"]) == int(bool(broken))
+    assert played == ["room", "classroom"]

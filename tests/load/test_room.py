@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from benchmarks import room
 from benchmarks.room import Found, Votes
-from benchmarks.server import running_lab
+from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
 from lab.rooms.database import open_database
 from lab.rooms.rooms import Rooms
@@ -69,3 +72,13 @@ def test_every_bound_of_a_room_is_judged() -> None:
     assert len(replace(good, joined=60.0, errors=("no",)).broken) == 2
     slow = Votes(100, [2.0] * 100, 4.0, [3.5] * 100)
     assert len(replace(good, rounds=(votes, slow)).broken) == 3
+
+
+def test_a_small_class_plays_both_rounds(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole of ``make load ARGS=room`` on one server, with six people."""
+    counts, seconds = {"LEARNERS": 6, "OTHERS": 1, "LATE": 2}, {"OTHERS_STAY": 4.0, "JOINING": 6.0, "VOTING": 1.0}
+    for name, value in (counts | seconds).items():
+        monkeypatch.setattr(room, name, value)
+    found = run(room.play("SQLite", [lab], os.environ["LAB_ROOMS"]))
+    assert (found.counted, found.lost, found.twice, found.late, found.errors) == ((6, 6), 0, 0, 0, ())
+    assert found.others and "SQLite" in found.row()

@@ -9,13 +9,15 @@ from collections.abc import Callable
 import pytest
 
 from lab.models import cores
-from lab.models.cores import give_way, on_every_core, one_core
+from lab.models.cores import alone, breathe, give_way, on_every_core, one_core
 from lab.ui.long_work import begin
 
 
 @pytest.fixture(autouse=True)
 def single(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "_CORES", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(cores, "_BEHIND", threading.BoundedSemaphore(1))
+    cores.begin_in_front()
 
 
 def waiting(served: threading.Event) -> threading.Thread:
@@ -68,7 +70,8 @@ def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
 
 
 def test_work_on_every_core_keeps_its_order_and_gives_the_core_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "_CORES", threading.BoundedSemaphore(2))
+    for queue in ("_CORES", "_BEHIND"):
+        monkeypatch.setattr(cores, queue, threading.BoundedSemaphore(2))
     monkeypatch.setattr(cores, "COUNT", 2)
     both, told = threading.Barrier(2, timeout=5), list[int]()
 
@@ -101,3 +104,64 @@ def test_what_goes_wrong_ends_the_work_on_every_core(in_part: bool) -> None:
         on_every_core(work, range(1000), tell)
     assert len(begun) < 50
     assert cores._CORES.acquire(blocking=False) and not cores._CORES.acquire(blocking=False)
+
+
+def test_who_has_computed_for_long_goes_on_in_the_second_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "LONG", 0.02)
+    with one_core():
+        time.sleep(0.03)
+        assert not cores._CORES.acquire(blocking=False)
+        give_way()
+        assert cores._CORES.acquire(blocking=False) and not cores._BEHIND.acquire(blocking=False)
+        cores._CORES.release()
+    cores.begin_in_front()
+    with one_core():
+        assert not cores._CORES.acquire(blocking=False) and cores._BEHIND.acquire(blocking=False)
+
+
+def test_a_breath_is_taken_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    gave = list[int]()
+    monkeypatch.setattr(cores, "give_way", lambda: gave.append(1))
+    breathe()
+    with one_core():
+        breathe()
+        assert not gave
+        time.sleep(2 * cores._BREATH)
+        breathe()
+    breathe()
+    assert gave == [1]
+
+
+def test_who_waits_for_a_lock_holds_no_core_meanwhile() -> None:
+    """Its owner gives way to others, and takes the core again."""
+    lock, inside, done = threading.Lock(), threading.Event(), list[str]()
+
+    def owner() -> None:
+        with alone(lock):
+            inside.set()
+            time.sleep(0.05)
+            give_way()
+            done.append("owner")
+
+    def other() -> None:
+        with one_core(), alone(lock):
+            done.append("other")
+
+    threads = [threading.Thread(target=owner, daemon=True)]
+    threads[0].start()
+    assert inside.wait(1)
+    threads.append(threading.Thread(target=other, daemon=True))
+    threads[1].start()
+    for thread in threads:
+        thread.join(cores._PATIENCE / 2)
+    assert done == ["owner", "other"]
+
+
+def test_nobody_waits_for_a_core_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "_PATIENCE", 0.05)
+    assert cores._CORES.acquire(blocking=False)
+    with one_core(), one_core():
+        pass
+    cores._CORES.release()
+    with one_core():
+        assert not cores._CORES.acquire(blocking=False)

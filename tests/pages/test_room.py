@@ -9,11 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.classroom import page, third
+from lab.rooms import log
 from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
 from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import Rooms
-from lab.rooms.server import RoomServer, server
+from lab.rooms.server import Limit, RoomServer, server
 from lab.rooms.states import Phase
 from lab.ui.room import asking, seat, waiting
 from lab.ui.room.seat import ToldSeat
@@ -182,6 +183,28 @@ def test_the_rest_of_the_lab_waits_for_the_reveal(browsers: Browsers) -> None:
     rooms.step(code, key, Phase.OPEN, Phase.CLOSED)
     rooms.step(code, key, Phase.CLOSED, Phase.REVEALED)
     assert "step" in [each.key for each in again(learner).segmented_control]
+
+
+def test_a_made_up_key_does_not_pass_the_notice(browsers: Browsers) -> None:
+    code, key = asked(visit(ROOM))
+    learner = visit(LESSON, room=code)
+    for kept, waits in ((new_secret(), True), (key, False)):
+        learner.session_state["_room_keys"] = {code: kept}
+        assert ("The class is answering a question." in words(again(learner))) is waits
+
+
+def test_codes_that_lead_nowhere_are_counted_on_lessons_too(
+    browsers: Browsers, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    log.forget()
+    monkeypatch.setattr(server(), "_wrong", Limit(2))
+    learner = visit(LESSON, room="222222")
+    for _ in range(5):
+        again(learner)  # yesterday's link is one guess, however often its page is drawn
+    assert not server()._wrong.is_reached and not [line for line in caplog.messages if "wrong codes" in line]
+    for code in ("333333", "444444"):
+        visit(LESSON, room=code)
+    assert [line for line in caplog.messages if "wrong codes" in line]
 
 
 def test_only_a_teacher_with_a_room_can_ask(browsers: Browsers) -> None:

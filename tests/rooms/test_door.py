@@ -8,7 +8,7 @@ import pytest
 
 from lab.rooms.codes import is_signed, new_seat, new_secret
 from lab.rooms.door import AT_ONCE, EVERY
-from lab.rooms.rooms import EMPTY_LIFE, LIFE, NoSuchRoom, NotNow, NotTheTeacher, Rooms, Waits
+from lab.rooms.rooms import LIFE, UNUSED_LIFE, NoSuchRoom, NotNow, NotTheTeacher, Rooms, Waits
 from lab.rooms.states import Phase
 from tests.rooms.test_rooms import opened, posed, rounds, state
 
@@ -155,16 +155,23 @@ def test_a_round_is_emptied_and_answered_again(rooms: Rooms) -> None:
     assert rounds(rooms, code, key)[1].options == (0, 0, 1)
 
 
-def test_a_room_that_nobody_joins_ends_after_an_hour(rooms: Rooms, clock: Time) -> None:
+def test_a_room_ends_an_hour_after_the_last_sign_of_its_teacher_and_after_a_day(rooms: Rooms, clock: Time) -> None:
     start = int(clock.now)
-    (empty, _), (joined, _) = rooms.create(), rooms.create()
-    rooms.join(joined, "somebody")
-    assert rooms.tidy() == start + EMPTY_LIFE
-    clock.now = start + EMPTY_LIFE
+    (left, _), (taught, key) = rooms.create(), rooms.create()
+    rooms.join(left, "somebody")  # a participant is no sign of the teacher
+    assert rooms.tidy() == start + UNUSED_LIFE
+    clock.now = start + UNUSED_LIFE
     with pytest.raises(NoSuchRoom, match="after an hour"):
-        rooms.join(empty, "somebody")
-    assert rooms.tidy() == start + LIFE and rooms.states().keys() == {joined}
-    clock.now = start + LIFE
+        rooms.join(left, "somebody else")
+    clock.now = start + UNUSED_LIFE - 1
+    with pytest.raises(NotTheTeacher):
+        rooms.sign(taught, "made up")
+    rooms.sign(taught, key)
+    clock.now = start + UNUSED_LIFE
+    assert rooms.tidy() == start + 2 * UNUSED_LIFE - 1 and rooms.states().keys() == {taught}
+    while clock.now < start + LIFE:
+        rooms.sign(taught, key)
+        clock.now += UNUSED_LIFE / 2
     assert rooms.tidy() is None and not rooms.states()
 
 
@@ -180,3 +187,12 @@ def test_many_rooms_are_read_as_each_is_alone(rooms: Rooms) -> None:
     found = rooms.states()
     assert len(found) == 3 and found == {each: state(rooms, each) for each in found}
     assert (found[code].people, found[code].answers, found[code].number) == (2, 1, 2)
+
+
+@pytest.mark.parametrize("hours", [1, 24 * 365])
+def test_a_clock_that_goes_back_keeps_nobody_out(rooms: Rooms, clock: Time, hours: int) -> None:
+    code, _ = rooms.create()
+    for number in range(AT_ONCE):
+        rooms.join(code, f"early {number}")
+    clock.now -= 3600 * hours
+    assert crowd(rooms, clock, code, [0.0, 1.0, 2.0], 10.0) and not rooms.states()[code].is_crowded

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import pwd
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
-from lab.rooms import log
+from lab.rooms import database, log
 from lab.rooms.database import Unreachable, default_url, open_database
 from lab.rooms.rooms import Rooms
 from lab.rooms.server import MOST_NEW, Full, RoomServer
@@ -118,3 +121,58 @@ def test_a_limit_that_is_hit_is_one_line(tmp_path: Path, told: pytest.LogCapture
         with pytest.raises(Full):
             server.create()
     assert len([each for each in told.messages if "within a minute" in each]) == 1
+
+
+def test_a_postgres_that_hangs_is_away_and_comes_back(
+    postgres: str, told: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not down: it takes the question and never answers."""
+    monkeypatch.setattr(database, "_BUSY", 1.0)
+    engine = open_database(postgres)
+    rooms = Rooms(engine)
+    code, key = rooms.create()
+    with engine.connect() as connection:
+        process = connection.scalar(text("SELECT pg_backend_pid()"))
+    assert process is not None
+    os.kill(process, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        try:
+            rooms.taught(code, key)  # either a new connection answers, or it is told
+        except Unreachable:
+            assert any("does not answer" in line for line in told.messages)
+        assert time.monotonic() < begun + 10
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert rooms.taught(code, key).state.code == code
+    rooms.delete(code, key)
+    engine.dispose()
+
+
+def test_a_statement_that_does_not_end_is_ended(
+    postgres: str, told: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY", 1.0)
+    engine = open_database(postgres)
+    begun = time.monotonic()
+    with pytest.raises(Unreachable), database.reading(engine) as connection:
+        connection.execute(text("SELECT pg_sleep(60)"))
+    assert time.monotonic() < begun + 5 and len(told.messages) == 1
+    engine.dispose()
+
+
+def test_a_server_that_stops_to_answer_in_a_transaction_is_away(
+    postgres: str, told: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY", 1.0)
+    engine, process = open_database(postgres), 0
+    begun = time.monotonic()
+    try:
+        with pytest.raises(Unreachable), database.reading(engine) as connection:
+            process = connection.scalar(text("SELECT pg_backend_pid()")) or 0
+            os.kill(process, signal.SIGSTOP)
+            connection.execute(text("SELECT 1"))
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert time.monotonic() < begun + 8 and any("does not answer" in line for line in told.messages)
+    engine.dispose()

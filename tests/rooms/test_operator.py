@@ -26,6 +26,13 @@ def test_rooms_are_listed_and_deleted(
     assert rooms.states().keys() == {empty}
     assert main(["delete", code]) == main(["delete", "nonsense"]) == 1
     assert "no room" in capsys.readouterr().err and rooms.states().keys() == {empty}
+    others = [rooms.create()[0] for _ in range(3)]
+    assert main(["delete", others[0], others[1]]) == 0 and rooms.states().keys() == {empty, others[2]}
+    assert main(["delete", "--unused", "5"]) == 0 and rooms.states().keys() == {empty, others[2]}
+    assert main(["delete", "--unused", "0"]) == 0 and not rooms.states()
+    for nothing in (["delete"], ["delete", code, "--unused", "0"]):
+        with pytest.raises(SystemExit):
+            main(nothing)
 
 
 def test_a_database_that_does_not_answer_is_a_sentence(

@@ -254,3 +254,48 @@ def test_what_is_acknowledged_before_the_close_counts_and_nothing_after(rooms: R
         closed = rounds(rooms, code, key)
     assert rounds(rooms, code, key) == closed
     assert sum(each.count for each in closed) == len(kept)
+
+
+def test_an_address_has_a_quota_of_rooms(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_OF_ADDRESS", 3)
+    now = module.time.time()
+    clock = [now]
+    monkeypatch.setattr(module.time, "time", lambda: clock[0])
+    (idle, _), (used, key), _ = (rooms.create("one") for _ in range(3))
+    with pytest.raises(Full, match="opened from here"):
+        rooms.create("one")
+    elsewhere, _ = rooms.create("another")
+    unknown = [rooms.create()[0] for _ in range(4)]  # no quota where nobody knows the address
+    clock[0] += module.IDLE
+    rooms.sign(used, key)
+    rooms.create("one")
+    assert rooms.states().keys() > {used, elsewhere, *unknown} and idle not in rooms.states()
+
+
+def test_the_room_that_is_unused_for_longest_goes_for_a_new_one(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROOMS", 3)
+    clock = [module.time.time()]
+    monkeypatch.setattr(module.time, "time", lambda: clock[0])
+    taught, key = rooms.create()
+    made = []
+    for _ in range(2):
+        clock[0] += 60
+        made.append(rooms.create()[0])
+    with pytest.raises(Full, match="in use"):
+        rooms.create()
+    for _ in range(3):  # the class goes on for a quarter of an hour
+        clock[0] += module.SIGN
+        rooms.sign(taught, key)
+    fourth, _ = rooms.create()
+    assert rooms.states().keys() == {taught, made[1], fourth}
+
+
+def test_the_operator_ends_what_is_unused(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [module.time.time()]
+    monkeypatch.setattr(module.time, "time", lambda: clock[0])
+    rooms.create()
+    rooms.create()
+    clock[0] += 600
+    code, _ = rooms.create()
+    assert rooms.end_unused(300) == 2 and rooms.states().keys() == {code}
+    assert rooms.end_unused(0) == 1 and not rooms.states()

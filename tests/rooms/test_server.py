@@ -65,8 +65,8 @@ def test_a_room_goes_when_it_is_over_though_nobody_comes(
     server: RoomServer, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a timer of the server that made it; and by the next server that opens the database."""
-    monkeypatch.setattr(module, "EMPTY_LIFE", 0)
-    monkeypatch.setattr(rooms_module, "EMPTY_LIFE", 1)
+    monkeypatch.setattr(module, "UNUSED_LIFE", 0)
+    monkeypatch.setattr(rooms_module, "UNUSED_LIFE", 1)
     server.create()
     server.create()  # later by as much as the first timer fires before its end
     end = time.monotonic() + 10
@@ -78,7 +78,7 @@ def test_a_room_goes_when_it_is_over_though_nobody_comes(
 def test_a_server_that_starts_deletes_what_is_over(
     url: str, engine: Engine, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rooms_module, "EMPTY_LIFE", 0)
+    monkeypatch.setattr(rooms_module, "UNUSED_LIFE", 0)
     Rooms(engine).create()
     assert _rooms(engine) == 1
     with pytest.raises(NoSuchRoom):
@@ -152,9 +152,30 @@ def test_a_room_s_times_are_lines_in_the_log_without_a_code(
     caplog.set_level(logging.INFO, "lab.rooms")
     code, key = server.create()
     server.rooms.delete(code, key)
-    monkeypatch.setattr(rooms_module, "EMPTY_LIFE", 0)
+    monkeypatch.setattr(rooms_module, "UNUSED_LIFE", 0)
     server.create()
     server.rooms.tidy()
     opened = "a room was opened."
     over = "rooms whose time was over are deleted: 1."
     assert caplog.messages == [opened, "a room was deleted by its teacher.", opened, over]
+
+
+def test_a_made_up_key_is_no_teacher_s(server: RoomServer, clock: Clock) -> None:
+    code, key = server.create()
+    assert server.is_teachers(code, key) and not server.is_teachers(code, "made up")
+    server.rooms.delete(code, key)
+    assert server.is_teachers(code, key), "asked a moment ago"
+    clock.now += rooms_module.SIGN
+    assert not server.is_teachers(code, key)
+
+
+def test_an_address_with_a_full_quota_keeps_nobody_from_opening(
+    server: RoomServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rooms_module, "MOST_OF_ADDRESS", 2)
+    for _ in range(2):
+        server.create("stranger")
+    for _ in range(2 * MOST_NEW):
+        with pytest.raises(Full, match="opened from here"):
+            server.create("stranger")
+    server.create("teacher")

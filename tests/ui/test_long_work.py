@@ -7,7 +7,9 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lab.models.jobs import running
+from lab.models.jobs import Failed, running
+from lab.ui import long_work
+from lab.ui.long_work import Visit
 
 
 def page(key: str, fails: bool) -> None:
@@ -41,7 +43,8 @@ def ended(key: str) -> None:
     for thread in threading.enumerate():
         if thread.name == f"job {key}":
             thread.join(10)
-    assert running(key) is None
+    found = running(key)
+    assert found is None or found.error is not None
 
 
 def test_what_was_stopped_waits_for_the_button() -> None:
@@ -56,10 +59,34 @@ def test_what_was_stopped_waits_for_the_button() -> None:
     ended("stopped")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_what_failed_is_not_begun_again_by_itself() -> None:
+def test_what_failed_is_not_begun_again_by_itself_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
     at = AppTest.from_function(page, args=("failed", True)).run()
     ended("failed")
     for _ in range(3):
         at.run()
     assert at.session_state["begun"] == ["failed"] and labels(at) == ["Read 3 texts"]
+    (told,) = at.error
+    assert told.value == str(Failed()) and "broken" not in told.value
+    (line,) = (each for each in caplog.records if each.name == "lab.jobs")
+    assert "failed" in line.getMessage() and line.exc_info and "broken" in str(line.exc_info[1])
+    at.button[0].click().run()
+    ended("failed")
+    assert at.session_state["begun"] == ["failed", "failed"], "the button begins it again"
+    running("failed").stop()  # type: ignore[union-attr]
+
+
+def test_who_stops_a_run_stops_it_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = ["one"]
+    monkeypatch.setattr(long_work, "this_visit", lambda: Visit(person[0]))
+    one = AppTest.from_function(page, args=("shared", False)).run()
+    person[0] = "another"
+    other = AppTest.from_function(page, args=("shared", False)).run()
+    assert labels(other) == ["Stop"]
+    other.button[0].click().run()
+    job = running("shared")
+    assert job is not None and labels(other)[0].startswith("Follow")
+    person[0] = "one"
+    assert labels(one.run()) == ["Stop"]
+    one.button[0].click().run()
+    ended("shared")
+    assert running("shared") is None

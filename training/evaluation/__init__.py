@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
-from lab.models.catalogue import EMBEDDED
+from lab.models.catalogue import EMBEDDED, sha256
 
 
 def folder_bytes(folder: Path) -> int:
     """Of all files in ``folder``."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def sha256(path: Path) -> str:
-    """Of a file's bytes, in hexadecimal."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def weights_hash(model_id: str) -> str:

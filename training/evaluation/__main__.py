@@ -9,11 +9,13 @@ from typing import Any
 
 import torch
 
+from training.command_line import SHIPPED, documented
 from training.evaluation import bert, en_lab, experiments, gpt2, punkt
 from training.evaluation.whole_words import MODELS
 
 
 def main() -> None:
+    documented(__doc__).parse_args()
     torch.set_num_threads(1)
     found: dict[str, Callable[[], dict[str, Any]]] = {
         **{model_id: partial(bert.evaluate, model_id) for model_id in MODELS},
@@ -23,7 +25,7 @@ def main() -> None:
     }
     for name, evaluate in found.items():
         print(f"{name}\n{json.dumps(evaluate(), indent=1, ensure_ascii=False)}\n", flush=True)
-    experiments.main([])
+    experiments.write_all(experiments.MEASURED, SHIPPED)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import sys
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -23,6 +22,7 @@ from transformers import BertForPreTraining
 from lab.evidence.treebank import EWT
 from lab.models.loading import EMBEDDED, load_model
 from training.bert import held_out_loss
+from training.command_line import models_asked
 from training.corpus import SOURCES, TokenCorpus, held_out_corpus
 from training.evaluation import folder_bytes
 from training.evaluation.grammar import table
@@ -171,7 +171,7 @@ def evaluate(model_id: str, rows: int = 3000, rows_a_source: int = 600) -> dict[
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or MODELS:
+    for model_id in models_asked(__doc__, MODELS):
         print(model_id, json.dumps(evaluate(model_id), indent=1, ensure_ascii=False))
 
 

@@ -24,6 +24,7 @@ from spacy.training import Example
 
 from lab.evidence.treebank import EWT
 from lab.text.tags.pipeline import EMBEDDED, SHIPPED
+from training.command_line import documented
 from training.en_lab_data import columns, conllu, documents
 from training.evaluation import folder_bytes
 
@@ -156,6 +157,7 @@ def mistakes(nlp: Language, named: list[Doc], most: int = 10) -> list[tuple[str,
 
 
 def main() -> None:
+    documented(__doc__).parse_args()
     print(json.dumps(evaluate(), indent=1, ensure_ascii=False))
 
 

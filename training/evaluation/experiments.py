@@ -5,9 +5,9 @@ python -m training.evaluation.experiments grammar lab-bert
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -26,8 +26,8 @@ from lab.evidence.needed_heads import replication as needed_heads_replication
 from lab.evidence.needed_heads import result
 from lab.evidence.patching import replication as patching_replication
 from lab.evidence.patching import tables as patching_tables
-from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
+from training.command_line import SHIPPED, documented
 
 ROOT = Path(__file__).parents[2]
 # The largest difference between a result and the one that shipped that is rounding: see difference_of.
@@ -158,13 +158,22 @@ def _apart(one: Any, other: Any) -> float | None:
     return 0.0 if one == other else None
 
 
-def main(chosen: list[str]) -> None:
+def write_all(experiments: Iterable[str], models: Iterable[str]) -> None:
+    """Write what each experiment finds on each model."""
+    for experiment, model_id in product(experiments, models):
+        write(experiment, model_id)
+
+
+def main() -> None:
+    parser = documented(__doc__)
+    parser.add_argument("experiment", nargs="?", choices=list(MEASURED), help="all if none is named")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"{', '.join(SHIPPED)}; all if none is named")
+    asked = parser.parse_args()
+    if unknown := [each for each in asked.models if each not in SHIPPED]:
+        parser.error(f"There is no model {unknown[0]} here; name some of {', '.join(SHIPPED)}.")
     torch.set_num_threads(1)
-    experiments, models = (chosen[:1] or list(MEASURED)), (chosen[1:] or [e.id for e in CATALOGUE if ships(e)])
-    for experiment in experiments:
-        for model_id in models:
-            write(experiment, model_id)
+    write_all([asked.experiment] if asked.experiment else MEASURED, asked.models or SHIPPED)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from transformers import GPT2LMHeadModel
 
 from lab.models.loading import EMBEDDED
+from training.command_line import documented
 from training.corpus import TokenCorpus, held_out_corpus
 from training.evaluation import folder_bytes
 from training.evaluation.heads import feeds_induction, head_patterns, induction
@@ -88,6 +89,7 @@ def evaluate(windows: int = 640) -> dict[str, Any]:
 
 
 def main() -> None:
+    documented(__doc__).parse_args()
     torch.set_num_threads(1)
     print(json.dumps(evaluate(), indent=1, ensure_ascii=False))
 

@@ -7,7 +7,6 @@ See :mod:`lab.evidence.grammar.accuracy` for how it is measured.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from lab.evidence.grammar.accuracy import HeadAccuracies, head_accuracies
 from lab.evidence.treebank import ewt
 from lab.models.families.registry import read_weights
 from lab.models.loading import Checkpoint, LoadedModel, load_model
+from training.command_line import documented
 
 # Those with a name in table 1 of Clark et al. 2019 and enough cases in EWT dev.
 RELATIONS = ("case", "nsubj", "det", "obj", "aux", "cop", "ccomp")
@@ -53,7 +53,7 @@ def _row(found: HeadAccuracies, relation: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("folder", type=Path)
     torch.set_num_threads(1)
     for relation, row in table(load_model(parser.parse_args().folder)).items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import lzma
 import random
-import sys
 from collections import defaultdict
 from functools import cache
 from itertools import islice
@@ -32,6 +31,7 @@ from lab.analysis.heads.values import Values
 from lab.evidence.copying.induction import copying
 from lab.models.loading import load_model
 from lab.models.trace import trace
+from training.command_line import models_asked
 from training.corpus import HELD_OUT, paragraphs_to_sentences
 
 SENTENCES = 200
@@ -130,7 +130,7 @@ def feeds_induction(model_id: str) -> dict[str, Any]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or ["lab-minilm", "lab-bert", "lab-gpt2"]:
+    for model_id in models_asked(__doc__):
         found = patterns_of(model_id)
         names = name_heads(found, chance_over(model_id))
         print(f"{model_id}: mean over {SENTENCES} held-out sentences")

@@ -8,6 +8,7 @@ and compares its answers with the lab's.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from typing import Any
@@ -80,6 +81,7 @@ def answers(berts: list[str], gpt2: str, questions: Answers) -> Answers:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     hush()
     asked = json.load(sys.stdin)
     json.dump(answers(asked["berts"], asked["gpt2"], asked["questions"]), sys.stdout)

@@ -10,7 +10,6 @@ it; what it found is in ``lens.json``.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +23,7 @@ from lab.models import forward
 from lab.models.fitted_lens import FittedLens, LensReading, fitted_lens
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import outputs
+from training.command_line import models_asked
 from training.corpus import SOURCES, TokenCorpus, held_out_corpus
 from training.gpt2 import TextSampler
 from training.windows import Batch, WindowSampler, mask_tokens
@@ -182,7 +182,7 @@ def in_sight(model: LoadedModel, lens: FittedLens, rows: int = 150) -> dict[str,
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or MODELS:
+    for model_id in models_asked(__doc__, MODELS):
         model = load_model(model_id)
         lens = fitted_lens(model)
         assert lens is not None

@@ -8,13 +8,13 @@ Grammar is measured on all sentences of UD English EWT dev, patterns on 200 of t
 from __future__ import annotations
 
 import json
-import sys
 
 import torch
 
 from lab.evidence.notable import FILE, as_record, measured
 from lab.models.catalogue import EMBEDDED
 from lab.models.loading import load_model
+from training.command_line import models_asked
 from training.evaluation import weights_hash
 
 GRAMMAR, PATTERNS = 2000, 200
@@ -33,7 +33,7 @@ def write(model_id: str) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or ["lab-minilm", "lab-bert", "lab-gpt2"]:
+    for model_id in models_asked(__doc__):
         write(model_id)
 
 

@@ -8,7 +8,6 @@ with the lab's own forward pass and writes the result to ``outside.json`` beside
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -24,6 +23,7 @@ from lab.evidence.notable import FILE
 from lab.models.encoding import encode
 from lab.models.loading import EMBEDDED, LoadedModel, load_model
 from lab.models.trace import trace
+from training.command_line import documented
 from training.evaluation import hub_user
 from training.evaluation.bert import BLANKS
 from training.evaluation.gpt2 import PROMPTS
@@ -175,7 +175,7 @@ def record(environments: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("--environments", type=Path, default=Path(".venv/outside"))
     torch.set_num_threads(1)
     found = json.dumps(record(parser.parse_args().environments.absolute()), indent=1, ensure_ascii=False)

@@ -22,6 +22,7 @@ from typing import Any
 from lab.evidence.treebank import EWT
 from lab.text.sentences.split import sentence_spans
 from lab.text.tokenizers.pieces import Span
+from training.command_line import documented
 
 # One sentence each, though a full stop stands inside.
 WHOLE = (
@@ -175,4 +176,5 @@ def evaluate() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    documented(__doc__).parse_args()
     print(json.dumps(evaluate(), indent=1, ensure_ascii=False))

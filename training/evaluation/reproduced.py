@@ -21,6 +21,7 @@ from lab.evidence.patching import replication as patching_replication
 from lab.evidence.verdicts import RULE
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
+from training.command_line import documented
 
 NOTHING = "–"
 Found = TypeVar("Found")
@@ -220,4 +221,5 @@ def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
 
 
 if __name__ == "__main__":
+    documented(__doc__).parse_args()
     print(page(), end="")

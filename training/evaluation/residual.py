@@ -6,7 +6,6 @@ python -m training.evaluation.residual lab-bert
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -17,6 +16,7 @@ from lab.analysis.layers.sublayers import sublayer_changes
 from lab.models.loading import LoadedModel, load_model
 from lab.models.trace import Trace, trace
 from lab.models.twin import random_twin
+from training.command_line import models_asked
 from training.evaluation.heads import SENTENCES, sentences
 
 
@@ -57,7 +57,7 @@ def _words(run: Trace) -> list[int]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for model_id in sys.argv[1:] or ["lab-minilm", "lab-bert", "lab-gpt2"]:
+    for model_id in models_asked(__doc__):
         print(model_id, json.dumps(residual(model_id), indent=1))
 
 

@@ -9,7 +9,6 @@ treebank, GUM without the genres that the models were trained on; the repository
 
 from __future__ import annotations
 
-import argparse
 import json
 import lzma
 import random
@@ -24,6 +23,7 @@ from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
 from lab.models.loading import EMBEDDED
+from training.command_line import documented
 from training.corpus import HELD_OUT, paragraphs_to_sentences
 from training.evaluation import sha256, weights_hash
 
@@ -134,7 +134,7 @@ def compared(texts: Sequence[str], count: int = 2000) -> dict[str, Share]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = documented(__doc__)
     parser.add_argument("--conllu", type=Path, help="a treebank that is not in the repository")
     path = parser.parse_args().conllu
     torch.set_num_threads(1)

@@ -18,7 +18,7 @@ from lab.analysis.heads.features import (
 from lab.analysis.heads.named import Chance, mean_chance, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.values import Values, keep_others, layer_groups, running_means
-from lab.models.cores import one_core
+from lab.models.cores import alone
 from lab.models.encoding import Encoding, TextError
 from lab.models.memo import once
 from lab.models.trace import trace, trace_encoding
@@ -89,7 +89,7 @@ class HeadSurvey:
 
         A text without tokens to read is skipped.
         """
-        with one_core(), self._lock:
+        with alone(self._lock):
             if not self.finished:
                 with suppress(TextError):
                     traced = trace(model, self.texts[self.done])

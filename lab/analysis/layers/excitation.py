@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.cores import one_core
+from lab.models.cores import alone
 from lab.models.encoding import Encoding, encode
 from lab.models.memo import once
 from lab.models.trace import inputs
@@ -97,7 +97,7 @@ class NeuronSurvey:
 
         Do nothing if all texts have been read.
         """
-        with one_core(), self._lock:
+        with alone(self._lock):
             if not self.finished:
                 self._read(model, self._batches[self.done])
                 self.done += 1

@@ -6,6 +6,7 @@ intervention (Geva et al. 2021 read the weights instead). Layers, tokens and neu
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from lab.analysis.words.predictions import prediction_at
 from lab.models import forward
 from lab.models.ablation import ablate_each_neuron
+from lab.models.cores import alone
 from lab.models.encoding import word_of
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -24,6 +26,8 @@ Array = NDArray[np.float64]
 
 # The number of neurons of a layer to remove one by one; the neurons that add the longest vectors at the place.
 TRIED = 64
+# The number of neurons to try between two reports of the progress.
+AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -73,14 +77,55 @@ def adds_most(trace: Trace, place: int, layer: int, k: int = TRIED) -> tuple[int
     return tuple(torch.argsort(lengths, descending=True, stable=True)[:k].tolist())
 
 
+class Trying:
+    """The neurons of :func:`adds_most` that are tried so far; all visitors of the run share and continue one trying."""
+
+    def __init__(self, neurons: tuple[int, ...]) -> None:
+        self.neurons = neurons
+        self.found: tuple[NeuronOff, ...] = ()
+        self._lock = threading.Lock()
+
+    @property
+    def done(self) -> float:
+        """The share of neurons tried, 0 to 1."""
+        return len(self.found) / len(self.neurons)
+
+    @property
+    def finished(self) -> bool:
+        return len(self.found) == len(self.neurons)
+
+    @property
+    def nbytes(self) -> int:
+        """The most bytes that the results take."""
+        return 200 * len(self.neurons)
+
+    def step(self, trace: Trace, place: int, layer: int) -> None:
+        """Try the next few neurons, if any, at the place and layer for which the trying was made.
+
+        Raises the errors of :func:`neurons_off`.
+        """
+        with alone(self._lock):
+            if not self.finished:
+                few = self.neurons[len(self.found) : len(self.found) + AT_ONCE]
+                self.found += _each(trace, place, layer, few)
+
+
+@once
+def trying(trace: Trace, place: int, layer: int) -> Trying:
+    """Return the neurons tried so far, for any visitor."""
+    return Trying(adds_most(trace, place, layer))
+
+
 @once
 def neurons_off(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...]:
     """Return the best word's probability without each single neuron of :func:`adds_most`; the largest change first.
 
     Raises ValueError for a model without a vocabulary head, and for a run that carries interventions.
     """
-    found = _each(trace, place, layer, adds_most(trace, place, layer))
-    return tuple(sorted(found, key=lambda each: -abs(each.change)))
+    state = trying(trace, place, layer)
+    while not state.finished:
+        state.step(trace, place, layer)
+    return tuple(sorted(state.found, key=lambda each: -abs(each.change)))
 
 
 @once

@@ -21,7 +21,7 @@ import torch
 from lab.analysis.words.masking import hide, mask_of, maskable
 from lab.analysis.words.predictions import Array, Prediction
 from lab.models import forward
-from lab.models.cores import one_core
+from lab.models.cores import alone
 from lab.models.encoding import Encoding
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
@@ -134,7 +134,7 @@ class Scoring:
 
         ``trace`` is the run for which the scoring was made. Raises ValueError for a text without a token to score.
         """
-        with one_core(), self._lock:
+        with alone(self._lock):
             if not self.finished:
                 batches = likelihood(trace.model, trace.encoding, self.latest.scores if self.latest else ())
                 for self.latest in batches:

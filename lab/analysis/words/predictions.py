@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.words.masking import mask_of
 from lab.models import forward
+from lab.models.cores import breathe
 from lab.models.encoding import Encoding, word_of
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -96,8 +97,13 @@ class Prediction:
         return np.argsort(-self.logits, kind="stable")
 
     def best(self, k: int) -> tuple[int, ...]:
-        """Return the ids of the ``k`` most probable words."""
-        return tuple(self.order[:k].tolist())
+        """Return the ids of the ``k`` most probable words, in the :attr:`order` of all, which need not be sorted."""
+        k = min(k, len(self.logits))
+        if k <= 0:
+            return ()
+        least = np.partition(self.logits, -k)[-k]
+        among = np.flatnonzero(self.logits >= least)
+        return tuple(among[np.argsort(-self.logits[among], kind="stable")][:k].tolist())
 
     def rank(self, token_id: int) -> int:
         """1 plus the number of words with a larger logit."""
@@ -207,8 +213,9 @@ def likeliest(trace: Trace, k: int) -> Likeliest:
     ids, values = [], []
     for start in range(0, len(trace), _PLACES_AT_ONCE):
         places = range(start, min(start + _PLACES_AT_ONCE, len(trace)))
+        breathe()
         for found in predictions(trace, places, [None] * len(places)):
-            best = found.order[:k]
+            best = np.array(found.best(k), dtype=np.intp)
             ids.append(best)
             values.append(found.probabilities[best])
     return Likeliest(np.stack(ids), np.stack(values))

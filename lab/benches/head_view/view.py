@@ -23,6 +23,7 @@ from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import HEADS, TOKENS, UNITS, WORDS
+from lab.ui.reports import HeadsShown, heard
 from lab.ui.shared.met_again import met_again
 
 
@@ -59,8 +60,9 @@ def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None
     st.markdown(
         "A line runs from a token (left) to one that it looks at (right): the darker the line, the more attention."
     )
-    reported = mount("head_view", view.payload(), "head_view", states=("heads",))["heads"]
-    if isinstance(reported, str) and reported != st.session_state.get("_head_view.reported"):
+    report = heard(mount("head_view", view.payload(), "head_view", states=("heads",)), HeadsShown)
+    reported = None if report is None else report.heads
+    if reported is not None and reported != st.session_state.get("_head_view.reported"):
         st.session_state["_head_view.reported"] = reported
         if parsed_heads(reported, trace.model.config.heads) is not None or not reported:
             HEADS.set(reported)

@@ -22,6 +22,7 @@ from lab.ui import runs, selection, sidebar
 from lab.ui.components import mount
 from lab.ui.drawing import draw, show_numbers
 from lab.ui.parameters import COLOUR, CORRECTED, HEAD, KEY_TOKEN, LAYER, TOKEN, VERSION, WEIGHTS
+from lab.ui.reports import HeadOpened, heard
 from lab.ui.shared.metric_choice import choose_version, threshold
 
 _KEY = "model-view"
@@ -147,9 +148,8 @@ def _show_opened(trace: Trace, layer: int, head: int, query: int, key: int) -> N
 
 def _reported() -> str | None:
     """Return the head that the browser last reported as opened."""
-    state = st.session_state.get(_KEY)
-    reported = state.get("opened") if state is not None else None
-    return reported if isinstance(reported, str) else None
+    report = heard(st.session_state.get(_KEY), HeadOpened)
+    return None if report is None else report.opened
 
 
 def _mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tuple[int, int]]:

@@ -43,9 +43,9 @@ def plan(boxes: Sequence[Box], *, title: str, value_title: str, value_format: st
         if box.residual is not None
     ]
     steps = ", ".join(f"{name} ({box.value:{value_format}})" for box, name in zip(boxes, shown, strict=True))
-    alt = f"Plan of {len(boxes)} steps with the {value_title.lower()} after each: {steps}. {'; '.join(ways)}."
+    described = f"Plan of {len(boxes)} steps with the {value_title.lower()} after each: {steps}. {'; '.join(ways)}."
     rows = partial(table, values[:, None], [box.name for box in boxes], [value_title])
-    return Figure(spec, _data(boxes), 480, alt, rows)
+    return Figure(spec, _data(boxes), 480, described, rows)
 
 
 def _chart(count: int, value_format: str) -> alt.LayerChart:

@@ -8,17 +8,19 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.layers.neurons_off import NeuronOff, best_word, neurons_off
+from lab.analysis.layers.neurons_off import NeuronOff, best_word, neurons_off, trying
 from lab.course.sentences.looks import look_head
 from lab.course.words import quoted
 from lab.lessons.feed_forward import LESSON, blank_checks, blank_figures, meanings
 from lab.lessons.feed_forward.neurons import strongest_tokens, survey_of
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.ablation import ablate_each_neuron
+from lab.models.batches import Progress
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
+from lab.ui.long_work import unasked
 from lab.ui.parameters import DEFAULT_TEXT, NEURON
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.keys import is_keys, keys_blank
@@ -26,6 +28,8 @@ from lab.ui.shared.prediction import cannot_predict, look
 from lab.ui.tables import show_table
 
 _ROWS = 10
+# Up to so many tokens times layers, the neurons are tried while the page is drawn: half a second on one core.
+_QUICK = 150
 _BELOW = " An activation below 0 is a small number that the function lets through; setting it to 0 raises it."
 _COLUMNS = ["neuron", "excited most by", "activation in the blank", "change without it"]
 
@@ -43,8 +47,27 @@ def show_blank(view: FeedForwardView) -> Trace | None:
     return blank.trace
 
 
+def _tried(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...] | None:
+    """The neurons switched off one by one; None while a long text is read again and the page shows the progress."""
+    state = trying(trace, place, layer)
+    if not state.finished and len(trace) * (trace.model.config.layers - layer) > _QUICK:
+        label, work = f"Switch off {len(state.neurons)} neurons one by one", partial(_try_all, trace, place, layer)
+        unasked(("neurons off", id(state)), label, work)
+        return None
+    return neurons_off(trace, place, layer)
+
+
+def _try_all(trace: Trace, place: int, layer: int, tell: Progress) -> None:
+    state = trying(trace, place, layer)
+    while not state.finished:
+        state.step(trace, place, layer)
+        tell(state.done)
+
+
 def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
-    found, best = neurons_off(trace, place, view.layer.index), best_word(trace, place)
+    found, best = _tried(trace, place, view.layer.index), best_word(trace, place)
+    if found is None:
+        return
     word = quoted(word_of(trace.model.tokenizer, best))
     st.markdown(
         f"The model says {word} ({meanings.probability(found[0].before)}). Which neuron does the model need "

@@ -14,6 +14,7 @@ from lab.charts.components.softmax import Softmax
 from lab.course.words import in_tex
 from lab.lessons.masked_language_model.view import numbers_table
 from lab.ui.components import mount
+from lab.ui.reports import WordChosen, heard
 
 _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
@@ -27,9 +28,9 @@ def play_softmax(shown: Sequence[Candidate], prediction: Prediction) -> Candidat
     chosen = ids.index(found) if (found := st.session_state.get(_CANDIDATE)) in ids else 0
 
     def take() -> None:
-        match st.session_state[_PLAYED].get("candidate"):
-            case [str(), int(place)] if 0 <= place < len(ids):
-                st.session_state[_CANDIDATE] = ids[place]
+        report = heard(st.session_state[_PLAYED], WordChosen)
+        if report is not None and 0 <= report.candidate[1] < len(ids):
+            st.session_state[_CANDIDATE] = ids[report.candidate[1]]
 
     figure = Softmax(
         [each.word for each in shown],

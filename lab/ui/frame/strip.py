@@ -13,6 +13,7 @@ from lab.course.pages import LESSONS, STOPS, Lesson, lesson_of, number, stop_of
 from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
+from lab.ui.reports import LessonAsked, heard
 from lab.ui.selection import Selection
 
 _ASKED = "_strip_asked"
@@ -24,7 +25,8 @@ def show(trace: Trace | None, lessons: Sequence[str], here: str = "") -> None:
     ``here`` is the id of the page's own lesson, "" for a bench or an experiment. ``trace`` gives the shapes of the
     model's numbers for the text on screen; None if the model cannot read the text.
     """
-    asked = mount("strip", pack(_header(trace, lessons, here), {}), "strip", states=("lesson",))["lesson"]
+    report = heard(mount("strip", pack(_header(trace, lessons, here), {}), "strip", states=("lesson",)), LessonAsked)
+    asked = None if report is None else report.lesson
     if asked != here and any(asked == lesson.id for lesson in LESSONS):
         st.session_state[_ASKED] = asked
 

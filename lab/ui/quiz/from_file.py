@@ -11,6 +11,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from lab.questions.progress import MAX_BYTES
 from lab.questions.progress_file import ProgressFileError, check_size, read
 from lab.ui.quiz.question import progress, remember
+from lab.ui.reports import FileChosen, heard
 
 _TAKEN, _SAID = "_file.taken", "_file.said"
 _HTML = '<label>Upload progress<input type="file" accept=".json,application/json"></label>'
@@ -23,18 +24,17 @@ def offer_file() -> None:
         f"Choose a file that you downloaded here, at most {MAX_BYTES // 1000} kB. Its answers are added to yours on "
         "this computer. If a question has an answer in both places, this computer’s answer stays."
     )
-    match told:
-        case [str(choice), int(size), str(text)] if choice != st.session_state.get(_TAKEN):
-            st.session_state[_TAKEN] = choice
-            st.session_state[_SAID] = _taken(text.encode("utf-8", "replace"), size)
-            st.rerun()
+    if told is not None and told.file[0] != st.session_state.get(_TAKEN):
+        st.session_state[_TAKEN], size, text = told.file
+        st.session_state[_SAID] = _taken(text.encode("utf-8", "replace"), size)
+        st.rerun()
     for kind, message in st.session_state.get(_SAID, ()):
         (st.error if kind == "error" else st.success if kind == "success" else st.warning)(message)
 
 
-def chosen_file() -> object:
-    """The browser's report on the file just chosen: [choice, bytes, text]. Anybody may have forged the report."""
-    return _component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun).get("file")
+def chosen_file() -> FileChosen | None:
+    """The browser's report on the file just chosen. Anybody may have forged the report."""
+    return heard(_component()(key="from_file", data={"most": MAX_BYTES}, on_file_change=_rerun), FileChosen)
 
 
 def _taken(data: bytes, size: int) -> list[tuple[str, str]]:

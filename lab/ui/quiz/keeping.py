@@ -13,6 +13,7 @@ from lab.questions.progress import MAX_BYTES, Progress
 from lab.questions.progress_file import ProgressFileError, read
 from lab.ui import selection
 from lab.ui.quiz.question import progress, remember
+from lab.ui.reports import ProgressKept, heard
 
 KEY = "keeping"
 _WHO, _HEARD = "_keeping_who", "_keeping_heard"
@@ -43,18 +44,16 @@ def start_afresh() -> None:
 
 def _take() -> None:
     """Add the progress that the browser has stored, before the page is drawn again. Anybody may have written it."""
-    told = st.session_state[KEY].get("kept")
-    match told:
-        case [str(stamp), str(text)]:
-            st.session_state[_HEARD] = stamp
-            try:
-                kept, _ = read(text.encode("utf-8", "replace"))
-            except ProgressFileError:
-                selection.note(
-                    "The lab cannot read the progress that this browser kept, so you start from the beginning."
-                )
-            else:
-                remember(progress().merged(kept))
+    report = heard(st.session_state[KEY], ProgressKept)
+    if report is None:
+        return
+    st.session_state[_HEARD], text = report.kept
+    try:
+        kept, _ = read(text.encode("utf-8", "replace"))
+    except ProgressFileError:
+        selection.note("The lab cannot read the progress that this browser kept, so you start from the beginning.")
+    else:
+        remember(progress().merged(kept))
 
 
 @cache

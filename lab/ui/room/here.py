@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import streamlit as st
+
 from lab.rooms.codes import read_code
 from lab.ui import parameters
 
 if TYPE_CHECKING:
     from lab.rooms.seen import State
 
+_TRIED, _MOST_TRIED = "_room_tried", 100
 AWAY = "The room does not respond. The page tries again by itself."
 
 
@@ -30,9 +33,15 @@ def state_here() -> State | None:
     from lab.rooms.rooms import NoSuchRoom
     from lab.rooms.server import server
 
+    tried = st.session_state.setdefault(_TRIED, set())
     try:
-        return server().state(code)
-    except (NoSuchRoom, Unreachable):
+        # A code that leads nowhere counts as a guess, once: whoever keeps yesterday's link looks at many pages.
+        return server().state(code) if code in tried else server().find(code)
+    except NoSuchRoom:
+        if len(tried) < _MOST_TRIED:
+            tried.add(code)
+        return None
+    except Unreachable:
         return None
 
 

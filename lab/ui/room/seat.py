@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import os
 import re
 import secrets
 from dataclasses import dataclass
@@ -10,12 +13,15 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
+from streamlit.config import get_option
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from lab.ui.reports import SeatKept, heard
 
 KEY = "seat"
 _BY, _TOLD, _SEATS, _KEYS, _FALSE = "_room_by", "_room_browser", "_room_seats", "_room_keys", "_room_false_keys"
 _TEACHERS = re.compile(r"[\w-]{22}", re.ASCII)
-_LONGEST, _MOST_ROOMS = 100, 100  # the most characters of a browser's report, and the most rooms in it
+_MOST_ROOMS = 100  # the most rooms that a browser may report
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,20 @@ def visit() -> str:
     return "" if context is None else context.session_id
 
 
+def address_hash() -> str:
+    """Return a keyed hash of the address from which this visit comes; empty if the server does not know it.
+
+    Behind a balancer, every visit comes from the balancer, which names the visitor's address in the header
+    ``LAB_ADDRESS_HEADER``. The key is the server's own, so nobody who reads the database can try all addresses.
+    """
+    header = os.environ.get("LAB_ADDRESS_HEADER", "")
+    address = st.context.headers.get(header) if header else st.context.ip_address
+    if not address or not isinstance(address, str):  # a page without a server, in a test, has no address
+        return ""
+    secret = str(get_option("server.cookieSecret")).encode()
+    return hmac.new(secret, address.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
+
+
 def keep_key(code: str, key: str) -> None:
     """Keep the key of the room ``code``, which this visit opened; the browser gets the key at the end of the page."""
     st.session_state.setdefault(_KEYS, {})[code] = key
@@ -93,13 +113,16 @@ def keep_in_browser(code: str) -> None:
 
 def _hear() -> None:
     """Read a browser's report, before the page is drawn again. Anybody may have written the report."""
-    match st.session_state[KEY].get("seat"):
-        case [str(code), str(seat), str(key), by] if by == st.session_state.get(_BY):
-            found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})
-            if len(found) < _MOST_ROOMS:
-                found.setdefault(code[:_LONGEST], ToldSeat(seat[:_LONGEST], key[:_LONGEST]))
-            if _TEACHERS.fullmatch(key) and code not in st.session_state.get(_FALSE, ()) and not key_of(code):
-                keep_key(code, key)
+    report = heard(st.session_state[KEY], SeatKept)
+    if report is None or report.seat[-1] != st.session_state.get(_BY):
+        return
+    code, seat, key, _ = report.seat
+    found: dict[str, ToldSeat] = st.session_state.setdefault(_TOLD, {})
+    if len(found) >= _MOST_ROOMS and code not in found:
+        return
+    found.setdefault(code, ToldSeat(seat, key))
+    if _TEACHERS.fullmatch(key) and code not in st.session_state.get(_FALSE, ()) and not key_of(code):
+        keep_key(code, key)
 
 
 @cache

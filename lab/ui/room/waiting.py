@@ -6,7 +6,7 @@ import streamlit as st
 
 from lab.course.pages import ROOM_PAGE, script
 from lab.ui.room.here import code_here, pause, state_here
-from lab.ui.room.seat import key_of, told
+from lab.ui.room.seat import forget_key, key_of, told
 
 
 def waits() -> bool:
@@ -16,7 +16,7 @@ def waits() -> bool:
     The notice stays until the browser has reported whether the visit is the teacher's.
     """
     code = code_here()
-    if not code or key_of(code):
+    if not code or teaches(code):
         return False
     now = _asks()
     st.fragment(_look, run_every=pause(state_here()))(now)
@@ -29,6 +29,19 @@ def waits() -> bool:
         )
         st.page_link(script(ROOM_PAGE), label="Go to the room", icon=":material/arrow_forward:")
     return now
+
+
+def teaches(code: str) -> bool:
+    """Return whether this visit has the key of the room ``code``; a key that is made up is dropped."""
+    key = key_of(code)
+    if not key:
+        return False
+    from lab.rooms.server import server
+
+    if server().is_teachers(code, key):
+        return True
+    forget_key(code)
+    return False
 
 
 def _asks() -> bool:

@@ -233,3 +233,10 @@ def test_no_two_words_read_the_same(tiny_checkpoint: TinyCheckpoint, family: Fam
     tokenizer = load(tiny_checkpoint, family).tokenizer
     words = [word_of(tokenizer, token_id) for token_id in range(tokenizer.get_vocab_size())]
     assert len(set(words)) == len(words)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.integers(0, 40))
+def test_the_best_words_are_the_first_of_all_in_their_order(logits: list[int], k: int) -> None:
+    """Equal words, too, which a search for the best few may turn round."""
+    prediction = Prediction(0, None, np.array(logits, dtype=np.float64))
+    assert prediction.best(k) == tuple(sorted(range(len(logits)), key=lambda i: (-logits[i], i))[:k])

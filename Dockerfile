@@ -27,4 +27,5 @@ USER learner
 ENV PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1
 EXPOSE 8501
 HEALTHCHECK --start-period=20s --interval=15s --timeout=8s --retries=3 CMD ["/opt/venv/bin/python", "-m", "lab.ready", "http://127.0.0.1:8501"]
-CMD ["/opt/venv/bin/streamlit", "run", "Home.py", "--server.address=0.0.0.0", "--server.port=8501", "--server.headless=true"]
+# The server loads PyTorch, the model and the tagger before anybody comes.
+CMD ["/bin/sh", "-c", "/opt/venv/bin/python -m lab.first_visit http://127.0.0.1:8501 & exec /opt/venv/bin/streamlit run Home.py --server.address=0.0.0.0 --server.port=8501 --server.headless=true"]

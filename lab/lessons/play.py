@@ -5,14 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from itertools import chain
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from lab.course.pages import LESSONS, lesson_of, number
-from lab.questions.returning import Returning
-from lab.ui.play import play as play_page
+from lab.ui import shell
+
+if TYPE_CHECKING:
+    from lab.questions.returning import Returning
 
 
 def play(id: str) -> None:
-    """Run the page of the lesson with this id. The page's file calls this and nothing else."""
+    """Run the page of the lesson with this id. The page's file calls this and nothing else.
+
+    What needs PyTorch is imported only here: on a new server, the shell says first that it loads.
+    """
+    shell.route()
+    play_page = import_module("lab.ui.play").play
     play_page(id, part(id, "page").SCREENS, {before: part(before, "again").questions for before in asked_again(id)})
 
 

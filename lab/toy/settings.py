@@ -33,6 +33,11 @@ class SettingError(ValueError):
     """A setting out of bounds; the message gives the bounds and the reason for them."""
 
 
+def divisors(width: int) -> tuple[int, ...]:
+    """Return the numbers of heads into which ``width`` dimensions can be split evenly."""
+    return tuple(heads for heads in range(1, width + 1) if width % heads == 0)
+
+
 def check_settings(**values: object) -> None:
     """Raise :class:`SettingError` for the first of ``values`` that :data:`SETTINGS` does not allow."""
     for name, value in values.items():

@@ -19,6 +19,7 @@ Short = Annotated[StrictStr, Field(max_length=_LONGEST)]
 # A browser whose storage somebody has changed comes in as a new person.
 Kept = Annotated[str, BeforeValidator(lambda told: told if isinstance(told, str) and len(told) <= _LONGEST else "")]
 Code = Annotated[StrictStr, Field(pattern=rf"^[{ALPHABET}]{{{LENGTH}}}$")]  # here $ is the very end of a text
+Place = Annotated[StrictInt, Field(ge=0, le=10_000)]  # a token, a layer or a head, from 0
 # A progress file has at most MAX_BYTES bytes, and so no more characters.
 FileText = Annotated[StrictStr, Field(max_length=MAX_BYTES)]
 Cell = Annotated[dict[Short, FiniteFloat | Short], Field(max_length=10)]
@@ -59,6 +60,12 @@ class WordChosen(Report):
     """``candidate``: a name for the click, and the place of the word."""
 
     candidate: tuple[Short, StrictInt]
+
+
+class PictureActed(Report):
+    """``act``: a name for the click, the part of the picture that was clicked, and its places."""
+
+    act: Annotated[tuple[Short | Place, ...], Field(min_length=2, max_length=6)]
 
 
 class HeadOpened(Report):

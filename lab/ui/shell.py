@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from copy import copy
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
@@ -22,13 +24,14 @@ from lab.ui.frame import strip
 from lab.ui.frame.look import style
 from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
-from lab.ui.quiz.keeping import keep_in_browser
+from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
 from lab.ui.room.waiting import waits
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
+_WITHOUT_MODEL = ("glossary", "room")
 memory.keep_no_uploads()
 memory.drop_large_messages()
 
@@ -67,6 +70,8 @@ def _run() -> None:
     st.html(style())
     selection.start(runs.model_ids())
     teaching.larger()
+    if page.id != "room" and awaits_progress():
+        return
     _arrive(page)
     model = sidebar.begin_model(page.model if isinstance(page, Experiment) else "")
     if page.id not in ("course", "room"):  # the first page has its own sentences, and the page of a room runs no model
@@ -95,12 +100,21 @@ def _draw(page: Page, routed: StreamlitPage) -> None:
     """Run the page, unless the visit waits for its seat in a room; say what it misses."""
     try:
         if page.id == "room" or not waits():
+            if page.id not in _WITHOUT_MODEL:
+                _load_pytorch()
             routed.run()
     except TextsMissing as reason:
         st.error(str(reason), icon=":material/folder_off:")
     except TextError as reason:
         # A step reads texts of its own, too, and this model may not be able to read one of them.
         st.info(escaped(str(reason)), icon=":material/info:")
+
+
+def _load_pytorch() -> None:
+    """Load PyTorch on a server that has just started, and say so: it takes longer than all the rest of a page."""
+    if "torch" not in sys.modules:
+        with st.spinner("This server has just started. It loads PyTorch …"):
+            import_module("torch")
 
 
 def _finish(interrupted: bool) -> None:

@@ -24,6 +24,7 @@ GOOD: dict[str, Any] = {
     "HeadOpened": {"opened": "1.2"},
     "HeadsShown": {"heads": "1.2"},
     "LessonAsked": {"lesson": "embeddings"},
+    "PictureActed": {"act": ["1", "token", 3]},
     "CellsClicked": {"cell": [{"q": 1, "k": 2.5, "token": "the"}]},
 }
 # Anything that JSON can hold.
@@ -84,7 +85,7 @@ def test_a_number_that_is_none_chooses_nothing(number: object) -> None:
 
 
 def test_no_module_reads_a_component_s_state_by_itself() -> None:
-    """Each reading of a component's result goes through :func:`heard`; word_forms has a checked language of its own."""
+    """Each reading of a component's result goes through :func:`heard`."""
     own = []
     for path in UI.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -96,4 +97,31 @@ def test_no_module_reads_a_component_s_state_by_itself() -> None:
                     )
                 ):
                     own.append(path.name)
-    assert set(own) <= {"word_forms.py"}
+    assert own == []
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        None,
+        "heal",
+        [],
+        ["1"],
+        ["1", "token", True],
+        ["1", "token", 10**9],
+        ["1", "token", -1],
+        ["1", "x" * 101],
+        ["1", "token", 2.5],
+        ["1", "token", [2]],
+        ["1", *range(9)],
+        {"token": 2},
+    ],
+)
+def test_a_click_in_the_picture_that_nobody_can_make_is_dropped(act: object) -> None:
+    assert heard({"act": act}, reports.PictureActed) is None
+
+
+@pytest.mark.parametrize("act", [["1", "heal"], ["1", "token", 3], ["1", "way", 3, "~"], ["1", "head", 4, 10, 6, 2]])
+def test_a_click_in_the_picture_is_heard(act: list[object]) -> None:
+    report = heard({"act": act}, reports.PictureActed)
+    assert report is not None and report.act == tuple(act)

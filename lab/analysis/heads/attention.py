@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.models.layer_trace import LayerTrace
+if TYPE_CHECKING:
+    from lab.models.layer_trace import LayerTrace
 
 Array = NDArray[np.float32]
 

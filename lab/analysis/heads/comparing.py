@@ -131,11 +131,6 @@ def small_maps(attention: NDArray[Any] | Tensor, most: int) -> tuple[Weights, in
     return padded.reshape(heads, m, block, m, block).max(axis=(2, 4)), block
 
 
-def divisors(width: int) -> tuple[int, ...]:
-    """Return the numbers of heads into which ``width`` dimensions can be split evenly."""
-    return tuple(heads for heads in range(1, width + 1) if width % heads == 0)
-
-
 def attention_parameters(config: ModelConfig) -> int:
     """Count the parameters of W_Q, W_K, W_V, W_O, each (width, width), and of the biases, (width,), if there are any.
 

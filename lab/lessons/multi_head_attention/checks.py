@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokenizers import Tokenizer
 
-from lab.analysis.heads.comparing import attention_parameters, divisors, favourite
+from lab.analysis.heads.comparing import attention_parameters, favourite
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, word_of
 from lab.course.heads import head_name
@@ -16,6 +16,7 @@ from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.toy.settings import divisors
 
 
 def parameters(config: ModelConfig, heads: int) -> Question | None:

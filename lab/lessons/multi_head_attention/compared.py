@@ -17,6 +17,7 @@ from lab.figures import multi_head
 from lab.lessons.multi_head_attention import LESSON, checks, meanings
 from lab.lessons.multi_head_attention.screens import draw_all
 from lab.toy.recut import recut
+from lab.toy.settings import divisors
 from lab.ui import selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
@@ -139,7 +140,7 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
 def _show_cuts(view: OneHead) -> None:
     config, n = view.trace.model.config, len(view.trace)
     d, own = config.width, config.heads
-    cuts = comparing.divisors(d)
+    cuts = divisors(d)
     near = sorted(cuts, key=lambda cut: max(cut / own, own / cut))[:_CUTS]
     table = pd.DataFrame(
         [

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from lab.charts.components.packing import pack
 from lab.course.pages import LESSONS, STOPS, Lesson, lesson_of, number, stop_of
-from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.reports import LessonAsked, heard
 from lab.ui.selection import Selection
+
+if TYPE_CHECKING:
+    from lab.models.trace import Trace
 
 _ASKED = "_strip_asked"
 

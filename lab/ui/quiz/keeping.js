@@ -22,15 +22,31 @@ function write(kept) {
   }
 }
 
-/** `data`: who this visit is, the stamp of the last record that it was told of, its progress, how much may be kept. */
+/** A cookie says whether there is something to wait for: it comes with the connection, before anything is drawn. */
+function mark(cookie, keeps) {
+  document.cookie = `${cookie}=1; path=/; SameSite=Lax; max-age=${keeps ? 31536000 : 0}`;
+}
+
+/**
+ * `data`: who this visit is, the stamp of the last record that it was told of, its progress, how much may be kept, the
+ * cookie's name, and whether the page waits for an answer.
+ */
 export default function ({ data, parentElement, setStateValue }) {
   const kept = read();
+  if (data.waits && (kept === null || kept.progress.length > data.most)) {
+    mark(data.cookie, false);
+    setStateValue("kept", ["", ""]);
+    return;
+  }
   if (kept === null || kept.by === data.by || kept.stamp === data.heard || kept.progress.length > data.most) {
     if (kept?.by === data.by && kept.progress === data.progress) return;
     const stamp = `${data.by}.${Date.now()}`;
-    write(data.progress && data.progress.length <= data.most ? { by: data.by, stamp, progress: data.progress } : null);
+    const keeps = Boolean(data.progress) && data.progress.length <= data.most;
+    write(keeps ? { by: data.by, stamp, progress: data.progress } : null);
+    mark(data.cookie, keeps);
   } else if (told.get(parentElement) !== kept.stamp) {
     told.set(parentElement, kept.stamp);
+    mark(data.cookie, true);
     setStateValue("kept", [kept.stamp, kept.progress]);
   }
 }

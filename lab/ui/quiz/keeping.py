@@ -1,8 +1,13 @@
-"""The learner's progress in the browser's own storage, so that it survives a reload."""
+"""The learner's progress in the browser's own storage, so that it survives a reload.
+
+The browser can tell its progress only after a first run. So that a page is not drawn twice for a learner who returns,
+the browser says in a cookie that it keeps some; then nothing is drawn until the progress is there.
+"""
 
 from __future__ import annotations
 
 import secrets
+import time
 from functools import cache
 from pathlib import Path
 
@@ -16,9 +21,33 @@ from lab.ui.quiz.question import progress, remember
 from lab.ui.reports import ProgressKept, heard
 
 KEY = "keeping"
-_WHO, _HEARD = "_keeping_who", "_keeping_heard"
+_WHO, _HEARD, _WAITED = "_keeping_who", "_keeping_heard", "_keeping_waited"
+_COOKIE = "inside-bert-progress"
+_PATIENCE = 3.0  # seconds after which a page is drawn although a browser has not told what it keeps
 # Prefixes of the session's keys for questions, their answers, and a progress file.
 _ANSWERS = ("_asked.", "_predict.", "_check.", "_earlier.", "_before.", "_after.", "_file.")
+
+
+def awaits_progress() -> bool:
+    """Return whether the page has to wait for the progress that the browser keeps; then wait for it.
+
+    Only the first run of a visit waits, and only if the browser's cookie says that it keeps some.
+    """
+    if _WAITED in st.session_state:
+        return False
+    st.session_state[_WAITED] = True
+    if st.context.cookies.get(_COOKIE) != "1":
+        return False
+    _exchange(waits=True)
+    _go_on_after(time.monotonic() + _PATIENCE)
+    return True
+
+
+@st.fragment(run_every=_PATIENCE)
+def _go_on_after(moment: float) -> None:
+    """Draw the page if the browser has not answered by then, for example because its storage is switched off."""
+    if time.monotonic() >= moment:
+        st.rerun()
 
 
 def keep_in_browser() -> None:
@@ -26,11 +55,18 @@ def keep_in_browser() -> None:
 
     Call this function last on a page.
     """
+    _exchange(waits=False)
+
+
+def _exchange(*, waits: bool) -> None:
+    """Show the component that stores and tells; if the page ``waits``, it answers in any case."""
     data = {
         "by": st.session_state.setdefault(_WHO, secrets.token_hex(8)),
         "heard": st.session_state.get(_HEARD, ""),
         "progress": "" if progress() == Progress() else progress().to_json(),
         "most": MAX_BYTES,
+        "cookie": _COOKIE,
+        "waits": waits,
     }
     _component()(key=KEY, data=data, on_kept_change=_take)
 
@@ -48,6 +84,8 @@ def _take() -> None:
     if report is None:
         return
     st.session_state[_HEARD], text = report.kept
+    if not text:
+        return  # the browser was asked, and keeps nothing
     try:
         kept, _ = read(text.encode("utf-8", "replace"))
     except ProgressFileError:

@@ -23,6 +23,7 @@ from lab.ui import address, selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
 from lab.ui.parameters import CUT, HEAD, KEY_TOKEN, LAYER, READ_WITH, TOKEN, WATCH
+from lab.ui.reports import PictureActed, heard
 
 _OF, _DOOR = "_word_forms_of", "_word_forms_door"
 # The lesson to which each part of the picture leads.
@@ -109,7 +110,8 @@ def _cuts(trace: Trace, watched: int) -> Cuts:
 def _act(key: str, trace: Trace, watched: int) -> None:
     """Read a browser's report, before the page is drawn again."""
     cuts, _ = Cuts.read(CUT.chosen(), trace, watched)
-    reported = st.session_state[key].get("act")
+    report = heard(st.session_state.get(key), PictureActed)
+    reported = () if report is None else report.act
     match reported:
         case [str(), "watch", int(token)] if 0 <= token < len(trace):
             WATCH.set(token + 1)

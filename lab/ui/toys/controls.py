@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from lab.analysis.heads.comparing import divisors
 from lab.course.pages import Toy
+from lab.toy.settings import divisors
 from lab.ui.parameters import (
     RANDOM,
     TOY_HEADS,

@@ -14,12 +14,12 @@ import lab
 from lab.analysis.heads.comparing import (
     attention_parameters,
     counted_parameters,
-    divisors,
     head_divergence,
     head_sum,
     row_divergence,
     small_maps,
 )
+from lab.toy.settings import divisors
 from tests.checkpoints import HEADS, WIDTH, Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import HEAD_WIDTH, SENTENCE, load_theirs

@@ -55,7 +55,7 @@ class Recording:
 
 
 def first_minute(page: Page, url: str) -> Recording:
-    """A guess, the word that forms layer by layer, two cuts, another sentence with its detour, and lesson 3."""
+    """A guess, the word that forms layer by layer, two cuts, another sentence with its two ways, and lesson 3."""
     recording = Recording(page)
     page.goto(url)
     recording.rest(READ)
@@ -66,8 +66,10 @@ def first_minute(page: Page, url: str) -> Recording:
     page.get_by_text(FIRST[2].short, exact=True).click()
     page.get_by_role("button", name="Show me").click()
     _play(page, recording)
-    for state in ("heard", "not heard by the blank"):
-        page.get_by_role("button", name=f"dogs: {state}. Cut or heal").click()
+    page.get_by_role("button", name="dogs: heard. Cut or heal").click()
+    recording.rest(LOOK)
+    for way in ("around", "both ways"):
+        page.locator(".ways").get_by_role("button", name=way).click()
         recording.rest(LOOK)
     recording.scroll(420, steps=3)
     page.get_by_role("link", name="Self-attention").first.click()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocket, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.server import Lab
 from tests.browser.harness import wait_idle
@@ -90,3 +91,33 @@ def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> N
     page.get_by_role("button", name="Next: Cut").click()
     wait_idle(page)
     assert "tokenization" in str(kept(page)["lessons"])
+
+
+def runs_of(page: Page, address: str) -> list[bool]:
+    """Open a page; of each run that the server then makes, whether it has drawn the page's sentence."""
+    drawn: list[bool] = []
+
+    def listen(socket: WebSocket) -> None:
+        def heard(frame: str | bytes) -> None:
+            message = ForwardMsg.FromString(frame if isinstance(frame, bytes) else frame.encode("latin-1"))
+            if message.HasField("new_session"):
+                drawn.append(False)
+            elif drawn and b"lab.sentence" in message.SerializeToString():
+                drawn[-1] = True
+
+        socket.on("framereceived", heard)
+
+    page.on("websocket", listen)
+    page.goto(address)
+    wait_idle(page)
+    page.remove_listener("websocket", listen)
+    return drawn
+
+
+def test_a_page_that_a_returning_learner_opens_is_drawn_once(lab: Lab, page: Page) -> None:
+    assert sum(runs_of(page, lab.url + "/Self-attention")) == 1, "for somebody new"
+    wait_kept(page, "Where does it look?")
+    assert sum(runs_of(page, lab.url + "/Self-attention")) == 1, "for somebody who returns"
+    page.evaluate("window.localStorage.clear()")
+    assert sum(runs_of(page, lab.url + "/Self-attention")) == 1, "for somebody whose cookie alone is left"
+    expect(page.get_by_role("heading", level=1)).to_have_text("Self-attention")

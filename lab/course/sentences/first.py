@@ -32,7 +32,8 @@ class First:
         return f"{' '.join(self.text.split()[:3])} …"
 
 
-# One sentence shows a detour: cutting "dogs" off from the blank changes little, but from every word, much.
+# In one sentence either way is enough: without the direct way from "dogs" to the blank, or without the ways around, the
+# word stays the best one; without both it does not.
 FIRST = (
     First(f"The capital of France is {BLANK}.", ("london", "paris", "french", "big"), "France"),
     First(f"The teacher told the students that {BLANK} had passed the exam.", ("he", "they", "she", "it"), "students"),

@@ -6,7 +6,9 @@
 Every learner is a visitor of the room's page over a WebSocket, as a browser is, and so is the wall. The teacher's steps
 are taken in the database. ``lost`` are votes that the page said were in and that the result has not, ``late`` those
 that it has and that were sent after the close. ``click s`` is when 95 of 100 phones show what the teacher has clicked:
-a round that opens, and its end. Others look around in the lessons meanwhile.
+a round that opens, and its end. Others look around in the lessons meanwhile. A slow machine may take three times as
+long as a bare Streamlit page with as many people takes in the same run (``bare s``), and phones the pause between two
+looks more, where that is more than the bound.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import numpy as np
 
 from benchmarks import learners
 from benchmarks.balancer import balanced
+from benchmarks.bare import TIMES, bare
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
 from lab.questions.question import Option
@@ -41,7 +44,7 @@ IN_TIME, SHOWN = 1.0, 3.0  # 95 of 100 votes are in, the wall has the right coun
 CLICKED = 3.0  # and 95 of 100 phones show what the teacher has clicked
 HEADER = (
     f"{'room on':<10} {'users':>5} {'joined s':>8} {'votes':>6} {'lost':>5} {'twice':>5} {'late':>5} {'p95 s':>6} "
-    f"{'wall s':>6} {'click s':>7} {'others p95 s':>12}"
+    f"{'wall s':>6} {'click s':>7} {'others p95 s':>12} {'bare s':>7}"
 )
 
 
@@ -67,20 +70,23 @@ class Found:
     late: int
     others: Sequence[Answer]
     errors: tuple[str, ...]
+    bare: float = 0.0  # p95 of a bare Streamlit page with as many people
+    pause: float = 0.0  # seconds between two looks of a phone
 
     @property
     def broken(self) -> tuple[str, ...]:
         """Each bound that is not kept."""
-        others = learners.percentiles(self.others)[1]
+        others, slow = learners.percentiles(self.others)[1], TIMES * self.bare
+        in_time, shown, clicked = max(IN_TIME, slow), max(SHOWN, slow), max(CLICKED, slow + self.pause)
         bounds = {
             f"joined after {self.joined:.0f} s": self.joined < JOINING + 5,
             f"{self.lost} votes lost": self.lost == 0,
             f"{self.twice} votes twice": self.twice == 0,
             f"{self.late} votes late": self.late == 0,
-            f"p95 {self.p95:.2f} s, not below {IN_TIME} s": self.p95 < IN_TIME,
-            f"the wall after {self.wall:.1f} s": self.wall < SHOWN,
-            f"phones {self.clicked:.1f} s after the click, not within {CLICKED} s": self.clicked <= CLICKED,
-            f"others p95 {others:.2f} s, not below 0.5 s": others < 0.5,
+            f"p95 {self.p95:.2f} s, not below {in_time:.3g} s": self.p95 < in_time,
+            f"the wall after {self.wall:.1f} s": self.wall < shown,
+            f"phones {self.clicked:.1f} s after the click, not within {clicked:.3g} s": self.clicked <= clicked,
+            f"others p95 {others:.2f} s, not below {max(0.5, slow):.3g} s": others < max(0.5, slow),
         }
         return (*(said for said, kept in bounds.items() if not kept), *self.errors[:3])
 
@@ -106,7 +112,7 @@ class Found:
         return (
             f"{self.name:<10} {LEARNERS:>5} {self.joined:>8.1f} {sum(self.counted):>6} {self.lost:>5} {self.twice:>5} "
             f"{self.late:>5} {self.p95:>6.2f} {self.wall:>6.1f} {self.clicked:>7.2f} "
-            f"{learners.percentiles(self.others)[1]:>12.2f}  {verdict}"
+            f"{learners.percentiles(self.others)[1]:>12.2f} {self.bare:>7.2f}  {verdict}"
         ).rstrip()
 
 
@@ -227,8 +233,8 @@ def _counted(rooms: Rooms, code: str, key: str, turn: int) -> int:
     return sum(_options(rooms, code, key, turn))
 
 
-async def play(name: str, labs: Sequence[Lab], url: str) -> Found:
-    """The whole class, through these doors in turn."""
+async def play(name: str, labs: Sequence[Lab], url: str, bare_p95: float = 0.0) -> Found:
+    """The whole class, through these doors in turn; ``bare_p95`` is how long a bare page took with as many people."""
     rooms = Rooms(open_database(url))
     code, key = rooms.create()
     others = [learners.learner(labs[n % len(labs)], _others(), n) for n in range(OTHERS)]
@@ -246,13 +252,14 @@ async def play(name: str, labs: Sequence[Lab], url: str) -> Found:
         rooms.step(code, key, Phase.CLOSED, Phase.DISCUSS)
         rooms.step(code, key, Phase.DISCUSS, Phase.OPEN_AGAIN)
         second = await a_round(pupils, wall, rooms, (code, key), 2)
+        pause = pupils[0].pause
         for each in stack:
             await each.__aexit__(None, None, None)
     found = [answer for task in elsewhere for answer in task.result()]
     twice = sum(max(0, each[1] - LEARNERS) for each in (first, second))
     late = first[2] + second[2]
     wrong = tuple(dict.fromkeys(error for each in errors for error in each))
-    return Found(name, joined, (first[0], second[0]), (first[1], second[1]), twice, late, found, wrong)
+    return Found(name, joined, (first[0], second[0]), (first[1], second[1]), twice, late, found, wrong, bare_p95, pause)
 
 
 async def _join(visitor: Visitor, code: str) -> list[str]:
@@ -280,14 +287,14 @@ def databases() -> Iterator[dict[str, str]]:
 def measure() -> list[Found]:
     """One server with SQLite, two with Postgres; each line is printed as it comes."""
     print(HEADER, flush=True)
-    results = []
+    results, bare_p95 = list[Found](), bare(LEARNERS)
     with databases() as addresses:
         for (name, url), count in zip(addresses.items(), (1, 2), strict=True):
             with ExitStack() as servers:
                 labs = [servers.enter_context(running_lab(environment={"LAB_ROOMS": url})) for _ in range(count)]
                 asyncio.run(_warm(labs))
                 doors = servers.enter_context(balanced(labs))
-                results.append(asyncio.run(play(name, doors, url)))
+                results.append(asyncio.run(play(name, doors, url, bare_p95)))
                 print(results[-1].row(), flush=True)
     return results
 

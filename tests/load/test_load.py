@@ -15,6 +15,7 @@ import pytest
 
 import lab as api
 from benchmarks import load
+from benchmarks.bare import bare
 from benchmarks.learners import Scenario, learner, sentence
 from benchmarks.server import Lab, Usage, running_lab, usage
 from benchmarks.visitor import Answer, visiting
@@ -111,6 +112,13 @@ def test_every_bound_is_judged() -> None:
     assert broken([quick] * 99 + [wrong]) == ("ValueError: no",)
     assert broken([quick], Usage(0.0, 1300.0)) == ("1300 MB, not below 1200 MB",)
     assert broken([]) == ("nobody got an answer",)
+    # On a slow machine, three times what a bare page takes.
+    assert load.judged(scenario, [slow] * 5, 1.0, 2.0, [QUIET], 1.1).broken == ()
+    assert load.judged(scenario, [slow] * 5, 1.0, 2.0, [QUIET], 0.9).broken == ("p95 3.00 s, not below 2.7 s",)
+
+
+def test_a_bare_page_is_quick_and_is_chosen_from() -> None:
+    assert 0 < bare(2, seconds=3.0) < 2
 
 
 def test_own_sentences_are_32_tokens_and_differ() -> None:
@@ -144,7 +152,7 @@ def test_learners_look_around_the_real_lessons(real: Lab) -> None:
     assert all(answer.seconds > 0 and answer.kilobytes > 1 for answer in found.answers)
     name, users, reruns, *figures = found.row().split()
     assert (name, int(users), int(reruns)) == ("class", 3, len(found.answers))
-    assert len(figures) == 8, load.HEADER
+    assert len(figures) == 9, load.HEADER
 
 
 def test_the_soak_tells_growth(real: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,11 +167,13 @@ def test_the_soak_tells_growth(real: Lab, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_room_is_played_beside_other_scenarios(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     played = []
 
+    monkeypatch.setattr(load, "bare", lambda users: 0.0)
+
     def measured() -> list[SimpleNamespace]:
         played.append("room")
         return [SimpleNamespace(broken=broken == "room")]
 
-    async def others(labs: object, wanted: Sequence[str], seconds: float, soaking: float) -> bool:
+    async def others(labs: object, wanted: Sequence[str], seconds: float, soaking: float, bare_p95: object) -> bool:
         played.extend(each for each in wanted if each != "room")
         return broken == "classroom"
 

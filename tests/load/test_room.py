@@ -72,6 +72,8 @@ def test_every_bound_of_a_room_is_judged() -> None:
     assert len(replace(good, joined=60.0, errors=("no",)).broken) == 2
     slow = Votes(100, [2.0] * 100, 4.0, [3.5] * 100)
     assert len(replace(good, rounds=(votes, slow)).broken) == 3
+    assert replace(good, rounds=(votes, slow), bare=1.5, pause=0.5).broken == ()
+    assert len(replace(good, rounds=(votes, slow), bare=0.9, pause=0.9).broken) == 1
 
 
 def test_a_small_class_plays_both_rounds(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,7 @@ def _show_continuation(view: PredictionView, settings: SamplingSettings, seed: i
         st.info(told, icon=":material/content_cut:")
         return
     count = min(int(MORE.choose("Tokens to add")), room)
-    wanted = hash((id(view.model), view.trace.token_ids, view.place, settings, seed, count))
+    wanted = (view.model.id, view.trace.token_ids, view.place, settings, seed, count)
     clicked = st.button(f"Continue the text by {count} tokens", icon=":material/edit_note:", key="_continue")
     place = st.empty()
     if clicked:

@@ -10,13 +10,29 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer, load_punkt_params
+from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer, PunktToken, load_punkt_params
 
 from lab.text.sentences.unavailable import SentencesUnavailable
 
 EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
 # The marks at the end of the second of two words, such as "?”" in "Dr. Smith?”".
 _LAST_MARKS: Final = re.compile(r"(?<=\s)(\S*\w)(?:[?!؟]\W*|\.[^\w\s]+)$")
+
+
+# Titles stand before a name, and short words before a number, even where they are rare or are words of their own.
+_TITLES: Final = frozenset(
+    "adm amb atty br brig capt cdr cmdr col cpl cpt det dr fr ft gen gov hon insp lieut lt maj messrs mlle mme mr mrs ms "
+    "mt mx pfc pres prof pvt rep rev sen sgt spc st ste supt".split()
+)
+_BEFORE_NUMBERS: Final = frozenset(
+    "abs alg app approx apt arg art arts bk ca cap chap chaps circa cit col def div ed eq eqn eqs est ex exp ext fig "
+    "figs fol issue lem lib lin max min no nos op par para paras pos prob prop q qu qs ref refs rev rte sect sec secs "
+    "sect ser sess sup suppl tab tel thm tit univ ver vers vol vols".split()
+)
+_NUMBER: Final = re.compile(r"[-–§#$£€]?\d.*|[A-Z]\d+.*|[ivxlc]+|[IVXLC]{2,}|[B-HJ-Z]")
+_VOWELLESS: Final = re.compile(r"[A-Z]?[^aeiouy\W\d_]+")
+# Abbreviations that no other word is spelt like.
+_ABBREVIATIONS: Final = frozenset("al cit eq eqn eqs eqns figs ibid".split())
 
 
 class Language(PunktLanguageVars):
@@ -39,10 +55,26 @@ class Tokenizer(PunktSentenceTokenizer):
 
     def __init__(self, parameters: PunktParameters) -> None:
         super().__init__(parameters, lang_vars=Language())
+        self._params.abbrev_types |= _ABBREVIATIONS
 
     def text_contains_sentbreak(self, text: str) -> bool:
         """True if the first of two words ends a sentence; marks after the second word are ignored."""
         return super().text_contains_sentbreak(_LAST_MARKS.sub(r"\1", text))
+
+
+    def _second_pass_annotation(self, aug_tok1: PunktToken, aug_tok2: PunktToken | None) -> str | None:
+        """Decide whether a word's full stop ends a sentence, from the word after it."""
+        if aug_tok2 is not None and aug_tok1.period_final and self._shortened(aug_tok1, aug_tok2):
+            aug_tok1.sentbreak, aug_tok1.abbr = False, True
+            return "title or reference"
+        return super()._second_pass_annotation(aug_tok1, aug_tok2)
+
+    def _shortened(self, word: PunktToken, following: PunktToken) -> bool:
+        typ = word.type_no_period
+        if typ in _TITLES and word.first_upper and following.first_upper:
+            return following.type_no_sentperiod not in self._params.sent_starters
+        short = typ in _BEFORE_NUMBERS or _VOWELLESS.fullmatch(word.tok.rstrip("."))
+        return bool(short and _NUMBER.fullmatch(following.tok))
 
 
 class _Folder:

@@ -10,7 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer, PunktToken, load_punkt_params
+from nltk.tokenize.punkt import (
+    PunktLanguageVars,
+    PunktParameters,
+    PunktSentenceTokenizer,
+    PunktToken,
+    load_punkt_params,
+)
 
 from lab.text.sentences.unavailable import SentencesUnavailable
 
@@ -19,20 +25,20 @@ EMBEDDED: Final = Path(__file__).parents[1] / "embedded" / "punkt"
 _LAST_MARKS: Final = re.compile(r"(?<=\s)(\S*\w)(?:[?!؟]\W*|\.[^\w\s]+)$")
 
 
-# Titles stand before a name, and short words before a number, even where they are rare or are words of their own.
-_TITLES: Final = frozenset(
-    "adm amb atty br brig capt cdr cmdr col cpl cpt det dr fr ft gen gov hon insp lieut lt maj messrs mlle mme mr mrs ms "
-    "mt mx pfc pres prof pvt rep rev sen sgt spc st ste supt".split()
+# Before a name, a title ends no sentence; before a number, neither does a word of the second set, nor one without a
+# vowel. By themselves, many of them are ordinary words, such as "fig" and "gen".
+_TITLES: Final = re.compile(
+    "adm|amb|atty|br|brig|capt|cdr|cmdr|col|cpl|cpt|det|dr|fr|ft|gen|gov|hon|insp|lieut|lt|maj|messrs|mlle|mme|mrs?|ms|"
+    "mt|mx|pfc|pres|prof|pvt|rep|rev|sen|sgt|spc|ste?|supt"
 )
-_BEFORE_NUMBERS: Final = frozenset(
-    "abs alg app approx apt arg art arts bk ca cap chap chaps circa cit col def div ed eq eqn eqs est ex exp ext fig "
-    "figs fol issue lem lib lin max min no nos op par para paras pos prob prop q qu qs ref refs rev rte sect sec secs "
-    "sect ser sess sup suppl tab tel thm tit univ ver vers vol vols".split()
+_BEFORE_NUMBERS: Final = re.compile(
+    "abs|alg|app|approx|apt|args?|arts?|bk|ca|chaps?|circa|col|def|div|ed|eqs?|eqn|ex|ext|figs?|fol|hwy|lem|max|min|"
+    "nos?|op|paras?|prop|refs?|rev|rte|secs?|sect|tab|tel|ver|vols?"
 )
-_NUMBER: Final = re.compile(r"[-–§#$£€]?\d.*|[A-Z]\d+.*|[ivxlc]+|[IVXLC]{2,}|[B-HJ-Z]")
-_VOWELLESS: Final = re.compile(r"[A-Z]?[^aeiouy\W\d_]+")
-# Abbreviations that no other word is spelt like.
-_ABBREVIATIONS: Final = frozenset("al cit eq eqn eqs eqns figs ibid".split())
+_VOWELLESS: Final = re.compile(r"[B-DF-HJ-NP-TV-XZ]?[b-df-hj-np-tv-xz]+")
+_NUMBER: Final = re.compile(r"[-–§#$£€]?\d.*|[A-Z]\d+.*|[ivxlc]{2,}|[vx]|[IVXLC]{2,}|[B-HJ-Z]")
+# Abbreviations that were too rare in the training text; no other word is spelled like them.
+_ABBREVIATIONS: Final = frozenset({"al", "cit", "eq", "eqs", "eqn", "figs", "ibid"})
 
 
 class Language(PunktLanguageVars):
@@ -47,7 +53,9 @@ class Language(PunktLanguageVars):
 
 
 class Tokenizer(PunktSentenceTokenizer):
-    """NLTK's tokenizer with one correction.
+    """NLTK's tokenizer with two corrections.
+
+    Titles before a name and short words before a number end no sentence: "Capt. Cook", "fig. 3", "pp. 3–5".
 
     To decide if "Dr." ends a sentence in “Dr. Smith?”, NLTK looks at "Dr. Smith?”", the two words around
     the space, and takes any mark that is not the last token as a sentence end, here the question mark.
@@ -61,19 +69,20 @@ class Tokenizer(PunktSentenceTokenizer):
         """True if the first of two words ends a sentence; marks after the second word are ignored."""
         return super().text_contains_sentbreak(_LAST_MARKS.sub(r"\1", text))
 
-
     def _second_pass_annotation(self, aug_tok1: PunktToken, aug_tok2: PunktToken | None) -> str | None:
         """Decide whether a word's full stop ends a sentence, from the word after it."""
         if aug_tok2 is not None and aug_tok1.period_final and self._shortened(aug_tok1, aug_tok2):
             aug_tok1.sentbreak, aug_tok1.abbr = False, True
-            return "title or reference"
+            return "title or short word"
         return super()._second_pass_annotation(aug_tok1, aug_tok2)
 
     def _shortened(self, word: PunktToken, following: PunktToken) -> bool:
+        """Return whether ``word`` is a title before a name, or a short word before a number."""
         typ = word.type_no_period
-        if typ in _TITLES and word.first_upper and following.first_upper:
+        if _TITLES.fullmatch(typ) and word.first_upper and following.first_upper:
             return following.type_no_sentperiod not in self._params.sent_starters
-        short = typ in _BEFORE_NUMBERS or _VOWELLESS.fullmatch(word.tok.rstrip("."))
+        known = _BEFORE_NUMBERS.fullmatch(typ)
+        short = known or (_VOWELLESS.fullmatch(word.tok.rstrip(".")) and not following.period_final)
         return bool(short and _NUMBER.fullmatch(following.tok))
 
 

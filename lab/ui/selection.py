@@ -14,7 +14,7 @@ from lab.models.encoding import clean
 from lab.ui import parameters
 from lab.ui.address import here, names_of, renamed, toy_without_weights
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
-from lab.ui.parameters_of_a_run import Counted, Listed, Model
+from lab.ui.parameters_of_a_run import Counted, Listed, Model, PlaceParameter
 
 _NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
@@ -213,6 +213,18 @@ def fit_name(parameter: Listed, offered: Sequence[str], first: str) -> None:
     link_says = asked(parameter)
     if link_says is not None and link_says not in offered:
         note(f"There is no {parameter.name} {quoted(link_says[:40])} here, so you see {quoted(first)}.")
+
+
+def fit_place(parameter: PlaceParameter, most: int, what: str) -> int:
+    """Bring a place in a text or a vector into 1 … ``most``, note a change, and return the place; 0 if none is chosen.
+
+    ``what`` has ``most`` tokens, dimensions or neurons.
+    """
+    called, value = parameter.name.rpartition("_")[2], parameter.chosen()
+    if value > most:
+        note(f"{escaped(what)} has {most:,} {called}s, so {called} {value:,} became {most:,}.")
+        parameter.set(most)
+    return min(value, most)
 
 
 def refuse_the_rest() -> None:

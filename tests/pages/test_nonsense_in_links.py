@@ -71,3 +71,18 @@ def test_a_number_of_a_part_that_is_a_word_is_noted_once(page: str) -> None:
         at = visit(page, **{name: "abc"})
         assert len(at.warning) == 1, name
         assert not at.run().warning
+
+
+@pytest.mark.parametrize(
+    ("page", "step", "name"),
+    [
+        *((page, "", name) for page in PAGES for name in ("token", "key_token") if name in PAGES[page].parameters),
+        ("9_Masked_language_model.py", "", "place"),
+        ("8_Feed-forward_and_LayerNorm.py", "", "neuron"),
+    ],
+)
+def test_a_place_outside_the_text_is_noted_once(page: str, step: str, name: str) -> None:
+    at = visit(page, **{name: "9998"}, **({"step": step} if step else {}))
+    assert len(at.warning) == 1
+    assert "9,998" in at.warning[0].value or "9998" in at.warning[0].value
+    assert not at.run().warning

@@ -108,6 +108,8 @@ def start(models: tuple[str, ...]) -> None:
             mended = True
         if isinstance(parameter, TextParameter) and len(raw) > parameter.longest:
             note(f"The text was longer than {parameter.longest} characters, so the rest was left out.")
+            st.query_params[name] = value
+            mended = True
     if mended:
         st.rerun()
 

@@ -22,6 +22,7 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.downloads import available
 from lab.ui.parameters import BLANK_TEXT, MODEL
+from lab.ui.shared.unreadable import say_unreadable
 from lab.ui.shared.word_forms import show_word_forms
 from lab.ui.typed import say_shortened, shorten
 
@@ -74,6 +75,7 @@ def show(question: str) -> LoadedModel:
     place.html(_sentence(now))
     if sentence is None:
         _say_blanks(len(_WRITTEN.findall(BLANK_TEXT.chosen())))
+        say_unreadable(now.trace)
     answered = _ask(now, sentence)
     play = f"{now.trace.text} {model.id}" if answered else ""
     hint = _try(now, sentence) if answered else ""

@@ -45,6 +45,7 @@ from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
+from lab.ui.shared.unreadable import say_unreadable
 
 _PLAIN = Interventions()
 
@@ -145,6 +146,7 @@ class OpenPage:
                 f"{whose}{name} reads at most {limit} tokens, so {cut} were cut{where}.",
                 icon=":material/content_cut:",
             )
+        say_unreadable(traced, whose)
         return traced
 
     def _model_id(self) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_active, nearly_silent, neuron_steps
 from lab.analysis.layers.sublayers import NormSteps
 from lab.charts.base.figure import Figure
-from lab.course.words import quoted
+from lab.course.words import told_apart
 from lab.lessons.feed_forward import residual_figures
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
@@ -43,7 +43,7 @@ class FeedForwardView(OneLayer):
     @property
     def name(self) -> str:
         """The chosen token, for Markdown."""
-        return quoted(self.trace.labels[self.token])
+        return told_apart(self.trace, self.token)
 
     @property
     def norms(self) -> dict[str, NormSteps]:

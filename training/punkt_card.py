@@ -144,8 +144,8 @@ With the paragraphs of a document run together too, {figures["documents"]["ours"
 | --- | --- | --- | --- |
 {_score_rows(figures["documents"])}
 
-UD English GUM, 40 documents of ten genres, whose mistakes were read once while the lab's rules were written; {figures["gum"]["ours"]["gold"]:,}
-boundaries in documents run together:
+UD English GUM, 40 documents of ten genres, whose mistakes were read once while the lab's rules were written.
+The documents run together have {figures["gum"]["ours"]["gold"]:,} boundaries:
 
 | tokenizer | precision | recall | F1 |
 | --- | --- | --- | --- |

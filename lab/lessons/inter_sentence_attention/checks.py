@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from lab.analysis.sentences.attention import InterSentence, SentenceCells
-from lab.course.words import quoted, told_apart
+from lab.course.words import quoted
 from lab.lessons.inter_sentence_attention.meanings import Link, is_word, percents
 from lab.models.trace import Trace
 from lab.questions.kinds import ranked
@@ -63,7 +63,7 @@ def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence:
     best: dict[str, float] = {}
     for place, value in zip(found.keys.tolist(), row, strict=True):
         if is_word(trace, place) and place != link.query:
-            label = told_apart(trace, place)
+            label = quoted(trace.labels[place])
             best[label] = max(value, best.get(label, 0.0))
     labels, weights = list(best), list(best.values())
     if len(labels) < 2 or not any(weights):
@@ -73,7 +73,7 @@ def word_behind(trace: Trace, found: SentenceCells, link: Link | None, sentence:
         more = "" if at == most else f", {labels[at]} {weights[at]:.2f}"
         return f"{labels[most]} gets {weights[most]:.2f}{more}."
 
-    looking = told_apart(trace, link.query)
+    looking = quoted(trace.labels[link.query])
     prompt = f"Over all heads together, which word of {sentence} gets most attention from {looking}?"
     shares = [value / sum(weights) for value in weights]  # the weights are small, because they are means over all heads
     return ranked("word-behind", prompt, shares, lambda at: labels[at], why)

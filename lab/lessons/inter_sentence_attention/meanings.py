@@ -13,7 +13,7 @@ from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.sentences.attention import InterSentence, SentenceCells
 from lab.analysis.sentences.split import expected, split
 from lab.course.heads import head_name, percent
-from lab.course.words import named, told_apart
+from lab.course.words import named, quoted
 from lab.figures.sentences import apart, behind, read
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -175,14 +175,14 @@ def words_behind(trace: Trace, a: int, b: int, heads: str | Head, left_out: bool
     links = strongest(trace, a, b, heads, left_out)
     if not links:
         return "No word here looks at another word: there are only punctuation marks."
-    told = f"Among words, {told_apart(trace, links[0].query)} looks most at {_key(trace, links[0])}"
+    told = f"Among words, {quoted(trace.labels[links[0].query])} looks most at {_key(trace, links[0])}"
     if len(links) > 1:
-        told += f", and {told_apart(trace, links[1].query)} at {_key(trace, links[1])}"
+        told += f", and {quoted(trace.labels[links[1].query])} at {_key(trace, links[1])}"
     return f"{told}. {_largest(trace, behind(trace, split(trace), a, b, heads, left_out))}"
 
 
 def _key(trace: Trace, link: Link) -> str:
-    return f"{told_apart(trace, link.key)} ({link.weight:.2f})"
+    return f"{quoted(trace.labels[link.key])} ({link.weight:.2f})"
 
 
 def _largest(trace: Trace, found: SentenceCells) -> str:
@@ -209,7 +209,7 @@ def strongest_head(trace: Trace, link: Link) -> tuple[Head, float]:
 def of_heads(trace: Trace, link: Link, story: Head | None) -> str:
     """Name the head with the largest weight along a link, and the weight of the head of the ``story``, if any."""
     head, weight = strongest_head(trace, link)
-    query, key = (told_apart(trace, place) for place in (link.query, link.key))
+    query, key = (quoted(trace.labels[place]) for place in (link.query, link.key))
     told = f"From {query}, {head_name(head)} gives {key} most: {weight:.2f}."
     if story is None:
         return told

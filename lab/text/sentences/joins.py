@@ -13,10 +13,11 @@ _SPEAKER: Final = re.compile(
     r"(?:I|[A-Z][\w’'.-]*(?: [A-Z][\w’'.-]*){0,2}) "
     r"(?:said|says|asked|asks|cried|cries|replied|answered|shouted|whispered|exclaimed|called|screamed|yelled|added)\b"
 )
+_COMMA: Final = re.compile(r"['\"”’»›“‘)\]]+[,;]")
 _ADDRESS: Final = re.compile(r"\w+://|www\.")
 _DIGITS: Final = r"(?:\d{1,3}\.)*\d{1,3}"
 _LETTERS: Final = r"[A-Za-z]|x{0,3}(?:ix|iv|v?i{0,3})|X{0,3}(?:IX|IV|V?I{0,3})"  # Roman numbers to 39
-_ENTRY: Final = re.compile(rf"[(\[]?(?=\w)(?:{_DIGITS}|{_LETTERS})[)\]]?\.(?!\w)")
+_ENTRY: Final = re.compile(rf"[(\[]?(?=\w)(?:{_DIGITS}|{_LETTERS})[)\]]?\.[)\]]?(?!\w)")
 _AFTER_COLON: Final = re.compile(rf":\s+{_ENTRY.pattern}$")
 _POSTSCRIPT: Final = re.compile(r"(?:P\.)+S\.|N\.B\.")
 _LATER_ENTRY: Final = re.compile(r"\s(\d{1,3})\.$")
@@ -43,6 +44,8 @@ def goes_on(sentence: str, following: str, before: str) -> bool:
 
 def _after_quotation(sentence: str, following: str) -> bool:
     """Return whether a quotation, or a question in brackets, has closed inside a sentence, as in “Go away!” he said."""
+    if _COMMA.match(following):
+        return True
     closed = _CLOSED.search(sentence)
     if closed is None or (closed[1] == "." and closed[2][0] in ")]}"):
         return False

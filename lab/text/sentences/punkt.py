@@ -35,6 +35,9 @@ _BEFORE_NUMBERS: Final = re.compile(
     "abs|alg|app|approx|apt|args?|arts?|bk|ca|chaps?|circa|col|def|div|ed|eqs?|eqn|ex|ext|figs?|fol|hwy|lem|max|min|"
     "nos?|op|paras?|prop|refs?|rev|rte|secs?|sect|tab|tel|ver|vols?"
 )
+_DATES: Final = re.compile("Mon|Tues?|Wed|Thurs?|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec")
+# "F.B.I." and "XIV." before a word in lower case.
+_INITIALS: Final = re.compile(r"(?:[A-Z]\.){2,}|[IVXLC]{2,}\.")
 _VOWELLESS: Final = re.compile(r"[B-DF-HJ-NP-TV-XZ]?[b-df-hj-np-tv-xz]+")
 _NUMBER: Final = re.compile(r"[-–§#$£€]?\d.*|[A-Z]\d+.*|[ivxlc]{2,}|[vx]|[IVXLC]{2,}|[B-HJ-Z]")
 # Abbreviations that were too rare in the training text; no other word is spelled like them.
@@ -55,7 +58,8 @@ class Language(PunktLanguageVars):
 class Tokenizer(PunktSentenceTokenizer):
     """NLTK's tokenizer with two corrections.
 
-    Titles before a name and short words before a number end no sentence: "Capt. Cook", "fig. 3", "pp. 3–5".
+    Titles before a name, short words before a number, and initials before a small letter end no sentence: "Capt. Cook",
+    "fig. 3", "the F.B.I. in Texas".
 
     To decide if "Dr." ends a sentence in “Dr. Smith?”, NLTK looks at "Dr. Smith?”", the two words around
     the space, and takes any mark that is not the last token as a sentence end, here the question mark.
@@ -77,12 +81,15 @@ class Tokenizer(PunktSentenceTokenizer):
         return super()._second_pass_annotation(aug_tok1, aug_tok2)
 
     def _shortened(self, word: PunktToken, following: PunktToken) -> bool:
-        """Return whether ``word`` is a title before a name, or a short word before a number."""
+        """Return whether ``word`` is short for another, as the word after it shows."""
         typ = word.type_no_period
         if _TITLES.fullmatch(typ) and word.first_upper and following.first_upper:
             return following.type_no_sentperiod not in self._params.sent_starters
-        known = _BEFORE_NUMBERS.fullmatch(typ)
-        short = known or (_VOWELLESS.fullmatch(word.tok.rstrip(".")) and not following.period_final)
+        written, vowelless = word.tok.rstrip("."), _VOWELLESS.fullmatch(word.tok.rstrip("."))
+        if following.first_lower and (vowelless or _INITIALS.fullmatch(word.tok)):
+            return True
+        known = _BEFORE_NUMBERS.fullmatch(typ) or _DATES.fullmatch(written)
+        short = known or (vowelless and not following.period_final)
         return bool(short and _NUMBER.fullmatch(following.tok))
 
 

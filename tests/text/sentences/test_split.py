@@ -83,6 +83,11 @@ def test_sentences_stand_where_a_reader_puts_them(sentences: list[str]) -> None:
         "We met Sen. Long and Capt. Cook.",
         "She lives in Ft. Worth with Rev. Green.",
         "Thm. 2 follows.",
+        "On Mon. 5 May it rained.",
+        "He is 6 ft. tall.",
+        "She works for the F.B.I. in Texas.",
+        "Smith & Sons Ltd. is old.",
+        "Louis XIV. was king.",
         # Quotations inside a sentence.
         "He said “Go away.” and left.",
         'He said "Go away." and left.',
@@ -95,7 +100,10 @@ def test_sentences_stand_where_a_reader_puts_them(sentences: list[str]) -> None:
         '"Stop!" John Smith cried.',
         "“Stop!” I said.",
         "He ran (fast!) to us.",
+        "“Go!”, he said.",
+        '"Why?", "How?" and "When?" are words.',
         # Numbers of lists.
+        "1.) Wash the rice.",
         "1. First",
         "12. Twelfth we rest.",
         "2.1. Then we rest.",

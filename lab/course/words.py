@@ -50,6 +50,11 @@ def named(trace: Trace, position: int) -> str:
     return f"{quoted(trace.labels[position])} ({position + 1})"
 
 
+def told_apart(trace: Trace, position: int) -> str:
+    """Name a token by its text, and by its position, too, if the same token occurs elsewhere in the text."""
+    return named(trace, position) if trace.labels.count(trace.labels[position]) > 1 else quoted(trace.labels[position])
+
+
 def beside(value: float, limit: float, digits: int = 2) -> str:
     """Write a number with at least ``digits`` decimals, and with more if rounding would take it across ``limit``."""
     while digits < 9 and (round(value, digits) > limit, round(value, digits) < limit) != (value > limit, value < limit):

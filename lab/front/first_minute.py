@@ -22,7 +22,9 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.downloads import available
 from lab.ui.parameters import BLANK_TEXT, MODEL
+from lab.ui.shared.unreadable import say_unreadable
 from lab.ui.shared.word_forms import show_word_forms
+from lab.ui.typed import say_shortened, shorten
 
 _PICKED, _GUESS, _OWN, _TYPED, _SHOWN = "_first_picked", "_first_guess", "_first_own", "_first_typed", "_first_shown"
 _OWN_SENTENCE = "Your own …"
@@ -71,8 +73,9 @@ def show(question: str) -> LoadedModel:
         st.info("Write a sentence with at least one word that can be hidden.", icon=":material/edit:")
         return model
     place.html(_sentence(now))
-    if sentence is None and not _WRITTEN.search(BLANK_TEXT.chosen()):
-        st.caption("Your sentence has no blank, so the lab hides its last word.")
+    if sentence is None:
+        _say_blanks(len(_WRITTEN.findall(BLANK_TEXT.chosen())))
+        say_unreadable(now.trace)
     answered = _ask(now, sentence)
     play = f"{now.trace.text} {model.id}" if answered else ""
     hint = _try(now, sentence) if answered else ""
@@ -124,6 +127,7 @@ def _choose(sentence: First | None) -> None:
         _begin_again()
 
     def take_own() -> None:
+        shorten(_TYPED, BLANK_TEXT.longest)
         BLANK_TEXT.set(st.session_state[_TYPED])
         _begin_again()
 
@@ -136,9 +140,17 @@ def _choose(sentence: First | None) -> None:
             "Your sentence, with a line for the blank",
             key=_TYPED,
             on_change=take_own,
-            max_chars=BLANK_TEXT.longest,
             placeholder="My cat likes to _ in the sun.",
         )
+        say_shortened(_TYPED, BLANK_TEXT.longest)
+
+
+def _say_blanks(count: int) -> None:
+    """Say which word is hidden in a sentence without exactly one blank."""
+    if count == 0:
+        st.caption("Your sentence has no blank, so the lab hides its last word.")
+    elif count > 1:
+        st.caption(f"Your sentence has {count} blanks. The lab asks about the first and leaves the others out.")
 
 
 def _begin_again() -> None:
@@ -169,8 +181,15 @@ def _ask(now: AskedBlank, sentence: First | None) -> bool:
             )
         or_own = "or your own word" if sentence else "your word"
         own = st.text_input(
-            "Your word", key=_OWN, max_chars=_LONGEST, placeholder=or_own, width=170, label_visibility="collapsed"
+            "Your word",
+            key=_OWN,
+            placeholder=or_own,
+            width=170,
+            label_visibility="collapsed",
+            on_change=shorten,
+            args=(_OWN, _LONGEST),
         ).strip()
+        say_shortened(_OWN, _LONGEST)
         if st.button("Show me"):
             st.session_state[_SHOWN] = True
         if guess := own or offered:

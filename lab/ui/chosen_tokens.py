@@ -11,6 +11,7 @@ import streamlit as st
 from lab.analysis.heads.first_look import heaviest_key
 from lab.course.sentences.looks import look, look_in
 from lab.models.catalogue import twin_of
+from lab.ui import selection
 from lab.ui.parameters import HEAD, KEY_TOKEN, LAYER, TOKEN
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def with_tokens(trace: Trace, place: tuple[int, int] | None = None, first: int |
     first = begins.query if first is None else first
     if isinstance(before, _Seen) and before.tokens != trace.tokens:
         _find_again(before, trace, first, another=before.texts != texts)
-    last, (query, key) = len(trace) - 1, (TOKEN.chosen(), KEY_TOKEN.chosen())
-    at = min(query - 1, last) if query else first
+    query, key = (selection.fit_place(each, len(trace), "This text") for each in (TOKEN, KEY_TOKEN))
+    at = query - 1 if query else first
     st.session_state[_SEEN] = _Seen(texts, trace.tokens, (query, key), at)
-    return at, min(key - 1, last) if key else heaviest_key(trace, begins.layer, begins.head, at)
+    return at, key - 1 if key else heaviest_key(trace, begins.layer, begins.head, at)
 
 
 def _find_again(before: _Seen, trace: Trace, begins: int, *, another: bool) -> None:

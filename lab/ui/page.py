@@ -28,7 +28,7 @@ from lab.course.pages import (
     script,
 )
 from lab.course.sentences.looks import look_head
-from lab.course.words import escaped
+from lab.course.words import escaped, quoted
 from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
@@ -45,6 +45,7 @@ from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
+from lab.ui.shared.unreadable import say_unreadable
 
 _PLAIN = Interventions()
 
@@ -64,11 +65,14 @@ class OpenPage:
         Returns the chosen step.
         """
         asked = parameters.STEP.asked()
+        linked = parameters.STEP.linked()
         gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
         instead = self.renamed() | {name: each.instead for name, each in gone.items()}
         chosen = parameters.STEP.choose(names, more, instead)
         if asked in gone:
             selection.note(f"{gone[asked].why} “{asked}” does not work with toys, so you see “{chosen}”.")
+        elif linked and asked not in (*names, *more, *instead):
+            selection.note(f"This page has no step {quoted(asked[:40])}, so you see “{chosen}”.")
         keep_place()
         return chosen
 
@@ -142,6 +146,7 @@ class OpenPage:
                 f"{whose}{name} reads at most {limit} tokens, so {cut} were cut{where}.",
                 icon=":material/content_cut:",
             )
+        say_unreadable(traced, whose)
         return traced
 
     def _model_id(self) -> str:
@@ -195,6 +200,7 @@ class OpenPage:
 
     def finish(self) -> None:
         """Draw the notes on changed selections. Call this method when all controls are drawn."""
+        selection.refuse_the_rest()
         if notes := selection.take_notes():
             with self.notes.container():
                 for message in notes:

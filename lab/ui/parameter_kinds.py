@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 import streamlit as st
 
 from lab.models.encoding import clean
+from lab.ui.typed import say_shortened, shorten
 
 T = TypeVar("T", bound=str | int | float)
 Width = int | Literal["stretch"]
@@ -116,15 +117,20 @@ class TextParameter(Name):
 
     def line(self, label: str, *, placeholder: str | None = None, help: str | None = None) -> str:
         """Draw a text field of one line."""
-        bound = self._bound()
-        return st.text_input(label, self.default, self.longest, help=help, placeholder=placeholder, **bound)
+        typed = st.text_input(label, self.default, help=help, placeholder=placeholder, **self._bound())
+        say_shortened(self.name, self.longest)
+        return typed
 
     def area(
         self, label: str, height: int, first: str = "", *, placeholder: str | None = None, help: str | None = None
     ) -> str:
         """Draw a field of several lines; until somebody types, it contains ``first`` or else the default."""
-        text, bound = first or self.default, self._bound()
-        return st.text_area(label, text, height, self.longest, help=help, placeholder=placeholder, **bound)
+        typed = st.text_area(label, first or self.default, height, help=help, placeholder=placeholder, **self._bound())
+        say_shortened(self.name, self.longest)
+        return typed
+
+    def _bound(self) -> dict[str, Any]:
+        return super()._bound() | {"on_change": shorten, "args": (self.name, self.longest)}
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,10 @@ class StepParameter(Name):
         """The step that the address names; "" if it names no step."""
         return str(st.query_params.get(self.name, ""))
 
+    def linked(self) -> bool:
+        """Return whether a link, or the browser's Back, has just named the step."""
+        return self.asked() not in ("", st.session_state.get(_STEP_IN_URL))
+
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
         """Draw the row of steps; the first step is not written into the URL. The steps ``more`` open from a menu.
 

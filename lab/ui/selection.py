@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from lab.models.encoding import clean
 from lab.ui import parameters
 from lab.ui.address import here, names_of, renamed, toy_without_weights
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
-from lab.ui.parameters_of_a_run import Counted, Model
+from lab.ui.parameters_of_a_run import Counted, Listed, Model, PlaceParameter
 
 _NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
@@ -97,7 +97,7 @@ def start(models: tuple[str, ...]) -> None:
         parameter = _BY_NAME.get(name)
         if parameter is None:
             continue
-        if isinstance(parameter, Counted):  # the number of parts is not known yet: see fit()
+        if isinstance(parameter, Counted | Listed):  # the parts and names are not known yet: see fit() and fit_name()
             st.session_state[_ASKED + name] = raw
         value = _meant(parameter, raw, models)
         if value is not None:
@@ -108,12 +108,14 @@ def start(models: tuple[str, ...]) -> None:
             mended = True
         if isinstance(parameter, TextParameter) and len(raw) > parameter.longest:
             note(f"The text was longer than {parameter.longest} characters, so the rest was left out.")
+            st.query_params[name] = value
+            mended = True
     if mended:
         st.rerun()
 
 
-def asked(parameter: Counted) -> str | None:
-    """Return, once, the value of ``parameter`` in the first link, read before the number of parts was known."""
+def asked(parameter: Counted | Listed) -> str | None:
+    """Return, once, the value of ``parameter`` in the first link, read before the parts or names were known."""
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 
@@ -203,3 +205,34 @@ def fit(parameter: Counted, most: int, what: str) -> None:
     elif not 1 <= (value := parameter.chosen()) <= most and parameter.name in st.session_state:
         note(f"{escaped(what)} has {most} {called}s, so {called} {value} became {called} {most}.")
         parameter.set(most)
+
+
+def fit_name(parameter: Listed, offered: Sequence[str], first: str) -> None:
+    """Note that the visit's first link has a name that is not ``offered``, so that the widget begins with ``first``.
+
+    Call this function before the widget is drawn.
+    """
+    link_says = asked(parameter)
+    if link_says is not None and link_says not in offered:
+        note(f"There is no {parameter.name} {quoted(link_says[:40])} here, so you see {quoted(first)}.")
+
+
+def fit_place(parameter: PlaceParameter, most: int, what: str) -> int:
+    """Bring a place in a text or a vector into 1 … ``most``, note a change, and return the place; 0 if none is chosen.
+
+    ``what`` has ``most`` tokens, dimensions or neurons.
+    """
+    called, value = parameter.name.rpartition("_")[2], parameter.chosen()
+    if value > most:
+        note(f"{escaped(what)} has {most:,} {called}s, so {called} {value:,} became {most:,}.")
+        parameter.set(most)
+    return min(value, most)
+
+
+def refuse_the_rest() -> None:
+    """Note the words in the visit's first link that should be numbers of parts, if no widget has read them."""
+    for parameter in parameters.PARAMETERS:
+        raw = st.session_state.get(_ASKED + parameter.name)
+        if isinstance(parameter, Counted) and raw is not None and parameter.meant(raw) is None:
+            del st.session_state[_ASKED + parameter.name]
+            note(parameter.refusal(raw))

@@ -14,7 +14,7 @@ from lab.course.pages import step_name
 from lab.figures.sentence import DRAWN
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
-from tests.browser.harness import PHONE, wait_idle
+from tests.browser.harness import PHONE, View, wait_idle
 
 STEP = {"step": step_name("self-attention", "break-it")}
 AT = {**STEP, "layer": 5, "head": 11, "token": 9}
@@ -106,6 +106,45 @@ def test_on_a_telephone_it_scrolls_sideways_and_shows_the_chosen_word(lab: Lab, 
     assert chosen and chosen["x"] >= 0 and chosen["x"] + chosen["width"] <= PHONE.width
     assert page.locator(".scroll").evaluate("e => e.scrollWidth > e.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE.width
+
+
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+@pytest.mark.parametrize("token", [1, 2, 9, 12])
+def test_on_a_telephone_it_begins_with_the_first_word_as_far_as_the_chosen_one_is_seen(
+    lab: Lab, page: Page, token: int
+) -> None:
+    open_sentence(lab, page, **{**AT, "token": token})
+    box, first, chosen = (
+        each.bounding_box() for each in (page.locator(".scroll"), words(page).first, words(page).nth(token - 1))
+    )
+    assert box and first and chosen
+    assert box["x"] <= chosen["x"] and chosen["x"] + chosen["width"] <= box["x"] + box["width"] + 1
+    room = chosen["x"] + chosen["width"] - first["x"] + 40 <= box["width"]
+    assert (first["x"] >= box["x"]) or not room
+
+
+@pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
+@pytest.mark.parametrize("token", [2, 12, 30])
+def test_on_a_telephone_a_row_from_right_to_left_shows_the_chosen_word(lab: Lab, page: Page, token: int) -> None:
+    open_sentence(lab, page, **STEP, text="مرحبا بالعالم الجميل اليوم مرحبا بالعالم", token=token)
+    box, first, chosen = (
+        each.bounding_box() for each in (page.locator(".scroll"), words(page).first, words(page).nth(token - 1))
+    )
+    assert box and first and chosen
+    assert box["x"] - 1 <= chosen["x"] and chosen["x"] + chosen["width"] <= box["x"] + box["width"] + 1
+    assert (first["x"] > chosen["x"]) and (token > 5 or first["x"] + first["width"] <= box["x"] + box["width"] + 1)
+
+
+@pytest.mark.parametrize("view", [View("light", 1366)], indirect=True, ids=str)
+def test_three_sentences_fit_on_a_laptop(lab: Lab, page: Page) -> None:
+    at = urlencode({"step": step_name("inter-sentence-attention", "behind-a-cell")})
+    page.goto(f"{lab.url}/Inter-sentence_attention?{at}")
+    wait_idle(page)
+    if page.get_by_role("button", name="Skip", exact=True).count():
+        page.get_by_role("button", name="Skip", exact=True).first.click()
+        wait_idle(page)
+    scroll = page.locator(".scroll").first
+    assert scroll.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
 
 
 def test_a_long_text_is_a_window_and_hostile_tokens_are_text(lab: Lab, page: Page) -> None:

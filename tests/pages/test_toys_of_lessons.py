@@ -176,3 +176,11 @@ def test_each_lesson_shows_its_own_toy() -> None:
     at.switch_page("pages/7_Inter-sentence_attention.py").run()
     assert not at.exception
     assert "two sentences of made-up words" in words(at)
+
+
+def test_a_letter_that_occurs_twice_is_named_with_its_place() -> None:
+    said = words(visit("3_Self-attention.py", mode="Toy", toy_own="f e c c a a a", step="map", token="6"))
+    assert not re.search(r"the word “\W*a\W*”(?! \(6\))", said)
+    assert re.search(r"the word “\W*a\W*” \(6\)", said)
+    once = words(visit("3_Self-attention.py", mode="Toy", toy_own="f e c c a a a", step="map", token="1"))
+    assert re.search(r"the word “\W*f\W*”[.,]", once)

@@ -1,13 +1,14 @@
 """How well the shipped Punkt parameters find sentences, from the repository alone.
 
     python -m training.evaluation.punkt
+    python -m training.evaluation.punkt --treebanks ../corpora/en_ewt-ud-train.conllu.xz
 
-The text is UD English EWT's dev part, which the parameters were not trained on. It is rebuilt from
-its ``# text`` lines: the sentences of a paragraph (``# newpar``) joined by one space. A boundary is the
-character offset where a sentence ends, the end of the text itself left out: it needs no finding. A
-predicted boundary is right when it stands at the very offset. ``documents`` joins the paragraphs
-of a document (``# newdoc``) by one space too, so that nothing but the words tells where a
-heading ends.
+The second form scores other treebanks. The text is UD English EWT's dev part, which the parameters were not trained
+on. It is rebuilt from its ``# text`` lines: the sentences of a paragraph (``# newpar``) joined by one space. A boundary
+is the character offset where a sentence ends, the end of the text itself left out: it needs no finding. A predicted
+boundary is right when it stands at the very offset. ``documents`` joins the paragraphs of a document (``# newdoc``) by
+one space too, so that nothing but the words tells where a heading ends. ``gum`` does the same with 40 documents of UD
+English GUM.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.evidence.treebank import EWT
+from lab.evidence.treebank import EWT, GUM
 from lab.text.sentences.split import sentence_spans
 from lab.text.tokenizers.pieces import Span
 from training.command_line import documented
@@ -53,6 +54,11 @@ WHOLE = (
     "It was France vs. Brazil in the final.",
     "It rained on Sept. 17 that year.",
     "It weighs 3.5 kilos.",
+    "Smith et al. found it.",
+    "See fig. 3 for more.",
+    "He said “Go away.” and left.",
+    "1. First we rest.",
+    "Wait . . . what is it?",
 )
 # Two sentences each, cut where the bar stands; some end in an abbreviation.
 TWO = (
@@ -104,6 +110,8 @@ def documents(path: Path = EWT) -> tuple[tuple[tuple[str, ...], ...], ...]:
             elif line.startswith("# newpar"):
                 found[-1].append([])
             elif line.startswith("# text = "):
+                if not found[-1]:  # the lab's selection of GUM names no paragraphs
+                    found[-1].append([])
                 found[-1][-1].append(line.removeprefix("# text = ").strip())
     return tuple(tuple(map(tuple, document)) for document in found)
 
@@ -111,6 +119,11 @@ def documents(path: Path = EWT) -> tuple[tuple[tuple[str, ...], ...], ...]:
 def paragraphs(path: Path = EWT) -> tuple[tuple[str, ...], ...]:
     """The sentences of each paragraph."""
     return tuple(paragraph for document in documents(path) for paragraph in document)
+
+
+def whole_documents(path: Path = EWT) -> tuple[tuple[str, ...], ...]:
+    """The sentences of each document, its paragraphs run together."""
+    return tuple(tuple(sentence for paragraph in document for sentence in paragraph) for document in documents(path))
 
 
 def _ends(sentences: Sequence[str]) -> set[int]:
@@ -166,15 +179,27 @@ def evaluate() -> dict[str, Any]:
         "untrained": nltk_cut(PunktSentenceTokenizer()),
         "parameters_only": nltk_cut(PunktSentenceTokenizer(load_parameters())),
     }
-    joined = [[sentence for paragraph in document for sentence in paragraph] for document in documents()]
+    texts = {"paragraphs": paragraphs(), "documents": whole_documents(), "gum": whole_documents(GUM)}
     return {
-        "paragraphs": {name: asdict(score(cut, paragraphs())) for name, cut in ways.items()},
-        "documents": {name: asdict(score(cut, joined)) for name, cut in ways.items()},
+        **{unit: {name: asdict(score(cut, held)) for name, cut in ways.items()} for unit, held in texts.items()},
         "cases": len(WHOLE) + len(TWO),
         "failed_cases": {name: failed_cases(cut) for name, cut in ways.items()},
     }
 
 
+def of_treebank(path: Path) -> dict[str, Any]:
+    """The scores of the shipped parameters with the lab's rules on one CoNLL-U file (.xz)."""
+    texts = {"paragraphs": paragraphs(path), "documents": whole_documents(path)}
+    return {unit: asdict(score(sentence_spans, held)) for unit, held in texts.items()}
+
+
+def main() -> None:
+    parser = documented(__doc__)
+    parser.add_argument("--treebanks", type=Path, nargs="+", help="score these CoNLL-U files (.xz) instead")
+    paths = parser.parse_args().treebanks
+    figures = {path.name: of_treebank(path) for path in paths} if paths else evaluate()
+    print(json.dumps(figures, indent=1, ensure_ascii=False))
+
+
 if __name__ == "__main__":
-    documented(__doc__).parse_args()
-    print(json.dumps(evaluate(), indent=1, ensure_ascii=False))
+    main()

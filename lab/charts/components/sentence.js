@@ -4,7 +4,8 @@
 const LEAST = 0.02; // shares below are not drawn
 const MANY = 60; // arcs of all tokens at once: the widest
 const NUMBERED = 0.1; // shares from here have their number above the arc
-const SIZES = [28, 25, 22, 19, 17, 15]; // of the words, in pixels: the largest that fits, else the row scrolls
+const EDGE = 40; // pixels from a scrolled row's edge to the chosen word, which the fading edge does not cover then
+const SIZES = [28, 25, 22, 19, 17, 15, 13, 12]; // of the words, in pixels: the largest that fits, else the row scrolls
 const SVG = "http://www.w3.org/2000/svg";
 const WAITING = "Now click the word that it looks at.";
 
@@ -71,7 +72,7 @@ function build(root, first, report) {
     preview = null;
     waiting = false;
     root.classList.toggle("arcs", header.arcs);
-    row.dir = header.direction;
+    scroll.dir = header.direction; // the row begins at this side, and scrolls from it
     row.setAttribute("aria-label", "The sentence. Arrow keys go from word to word, Enter chooses one.");
     tokens = header.labels.map((label, place) => {
       const kinds = ["token", header.special[place] && "special", header.hidden[place] && "hidden", place >= header.read && "later"];
@@ -129,9 +130,13 @@ function build(root, first, report) {
     scroll.classList.toggle("after", turned ? before : after);
   }
 
-  /** A row that scrolls shows the chosen token. */
+  /** A row that scrolls begins with its first word, or goes on only as far as the chosen word is seen. */
   function reveal() {
-    if (row.scrollWidth > scroll.clientWidth) scroll.scrollLeft = middle(chosen) - scroll.clientWidth / 2;
+    const turned = payload.header.direction === "rtl";
+    const { offsetLeft, offsetWidth } = tokens[chosen];
+    const end = turned ? inner.offsetWidth - offsetLeft : offsetLeft + offsetWidth; // from the row's beginning
+    const beyond = Math.max(0, end + EDGE - scroll.clientWidth);
+    scroll.scrollLeft = turned ? -beyond : beyond;
     edges();
   }
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lab.analysis.layers.embeddings import SUMMANDS, Array, Gap, Order, Values
-from lab.course.words import quoted
+from lab.course.words import quoted, told_apart
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.questions.kinds import which_holds
@@ -102,7 +102,7 @@ def after_reordering(order: Order, gap: Gap, added: bool = True) -> Question:
 def what_changes(trace: Trace, token: int) -> Question:
     """Ask what changes the first vector of a token: its place, if the model adds positions, never its neighbours."""
     added = trace.model.weights.embeddings.position is not None
-    whose = quoted(trace.labels[token])
+    whose = told_apart(trace, token)
     why = (
         f"The first vector is the row of {whose}, and a vector for its place is added. The layers bring in the other "
         "words later."

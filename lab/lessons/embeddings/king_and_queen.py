@@ -24,7 +24,10 @@ def show_word_sums(view: EmbeddingView) -> None:
         "*woman*. If directions had meanings, the result would be near *queen*. Is it?"
     )
     model = view.trace.model
-    words = tuple(WORD_SUM.line("Three words for first − second + third, then the word that you expect").split()[:4])
+    typed = WORD_SUM.line("Three words for first − second + third, then the word that you expect").split()
+    words = tuple(typed[:4])
+    if len(typed) > 4:
+        st.caption(f"You typed {len(typed)} words. The lab reads the first four.")
     unknown = word_sums.missing(model, words)
     if len(words) < 3 or unknown:
         _say_why_not(model, unknown)

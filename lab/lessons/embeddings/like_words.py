@@ -17,7 +17,7 @@ from lab.models.encoding import Encoding, encode
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
-from lab.ui import runs
+from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
@@ -100,7 +100,9 @@ def offered(model: LoadedModel) -> Mapping[str, TwoMeanings]:
 def show_two_meanings(view: EmbeddingView) -> None:
     """Show one token in two sentences: its neighbours after the last layer, and how far the layers separate the two."""
     known = offered(view.trace.model) if _of_text(view) else {}
-    chosen = SENSE.buttons("Word", [*known, _OWN], next(iter(known), _OWN))
+    names = [*known, _OWN]
+    selection.fit_name(SENSE, names, names[0])
+    chosen = SENSE.buttons("Word", names, names[0])
     uses = _own_uses(view) if chosen == _OWN else uses_of(view.trace.model, known[chosen])
     texts = _texts(view)
     with st.spinner("Reading short texts to compare with …"):

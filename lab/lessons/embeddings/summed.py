@@ -18,7 +18,7 @@ from lab.lessons.embeddings.segments import EXAMPLE, segments_listed, show_segme
 from lab.models import forward
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.ui import runs
+from lab.ui import runs, selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
@@ -87,7 +87,7 @@ def _say_what_segments_are_for(view: EmbeddingView) -> None:
 
 def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
     """The dimension to work out, from 0: the one that was clicked, otherwise the one with the largest sum on screen."""
-    asked = DIMENSION.chosen() - 1
+    asked = selection.fit_place(DIMENSION, view.parts["sum"].shape[1], "The vector") - 1
     if shown.start <= asked < shown.stop:
         return asked
     return shown.start + int(np.abs(view.parts["sum"][view.token, shown]).argmax())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lab.analysis.layers.feed_forward import most_active
 from lab.analysis.layers.sublayers import sublayer_changes
-from lab.course.words import quoted
+from lab.course.words import told_apart
 from lab.lessons.feed_forward import blank_checks, checks, residual_figures
 from lab.questions.question import Question
 from lab.questions.returning import Spot
@@ -17,7 +17,7 @@ def questions(spot: Spot) -> Iterator[Question | None]:
     norms = residual_figures.norms(spot.trace, spot.layer, spot.query)
     yield checks.scaled_input(list(norms.values())[-1])
     yield blank_checks.another_word(spot.trace, spot.layer, spot.query)
-    yield checks.without_sum(quoted(spot.trace.labels[spot.query]))
+    yield checks.without_sum(told_apart(spot.trace, spot.query))
 
 
 def to_pick(spot: Spot) -> Iterator[Question | None]:

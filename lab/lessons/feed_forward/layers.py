@@ -12,7 +12,7 @@ from lab.analysis.layers.states import States, states
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.course.pages import lesson_of, number, script
-from lab.course.words import quoted, signed
+from lab.course.words import quoted, signed, told_apart
 from lab.figures.choices import PLAIN
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.encoding import word_of
@@ -75,7 +75,7 @@ def _table(trace: Trace, found: States) -> None:
 
 def what_it_means(trace: Trace, token: int) -> str:
     """Say which layer turns the token most, and whether the last state is still most like the token's own word."""
-    found, word = states(trace, token), quoted(trace.labels[token])
+    found, word = states(trace, token), told_apart(trace, token)
     most = int(found.turned.argmin())
     last, own = len(found.vectors) - 1, trace.token_ids[token]
     turned = (

@@ -13,7 +13,7 @@ from lab.analysis.layers.feed_forward import Array, nearly_silent
 from lab.analysis.layers.neurons_off import NeuronOff, aimed_at, best_word, neuron_off, neurons_off, words_without
 from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
 from lab.course.heads import head_name
-from lab.course.words import named, quoted, share, signed
+from lab.course.words import named, quoted, share, signed, told_apart
 from lab.models.encoding import word_of
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -156,7 +156,7 @@ def layer_order(trace: Trace, layer: int, token: int) -> str:
     lot = float(sublayer_changes(trace).relative[layer, 1, token]) > MUCH
     much = " That is a lot: the step **Residual and LayerNorm** looks at all layers." * lot
     return (
-        f"In layer {layer + 1}, attention adds to {quoted(trace.labels[token])} a vector of the length "
+        f"In layer {layer + 1}, attention adds to {told_apart(trace, token)} a vector of the length "
         f"{attention:.2f}, and the feed-forward network {longer}, {network:.2f}.{much}"
     )
 
@@ -167,7 +167,7 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
     best = active.argmax(dim=1)
     neuron, others = int(best[token]), int((best == best[token]).sum()) - 1
     if float(active[token].max()) <= 0:
-        return f"No neuron of layer {layer + 1} has an activation above 0 at {quoted(trace.labels[token])}."
+        return f"No neuron of layer {layer + 1} has an activation above 0 at {told_apart(trace, token)}."
     alone = {0: "of no other token", 1: "of one other token, too"}.get(others, f"of {others} other tokens, too")
     most = float(active[token, neuron])
     near = int((active[:, neuron] > most / 2).sum())
@@ -175,10 +175,10 @@ def active_neurons(trace: Trace, layer: int, token: int) -> str:
         "At every other token it is less than half as active"
         if near == 1
         else f"At {near} of {len(active)} tokens it is more than half as active"
-        + (f", so it says little about {quoted(trace.labels[token])}" if near > len(active) / 2 else "")
+        + (f", so it says little about {told_apart(trace, token)}" if near > len(active) / 2 else "")
     )
     return (
-        f"At {quoted(trace.labels[token])}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
+        f"At {told_apart(trace, token)}, {int((active[token] > 0).sum()):,} of {active.shape[1]:,} neurons have an "
         f"activation above 0. The most active one is neuron {neuron + 1:,}, with {most:.2f}. It is the most active "
         f"neuron {alone}. {about}."
     )
@@ -269,7 +269,7 @@ def added_to(trace: Trace, token: int) -> str:
     """Name the layer whose network adds the longest vector to a token; say how far this turns the token's vector."""
     found = sublayer_changes(trace)
     relative, cosines = found.relative[:, 1, token], found.cosine[:, 1, token]
-    layer, name = int(relative.argmax()), quoted(trace.labels[token])
+    layer, name = int(relative.argmax()), told_apart(trace, token)
     cosine = float(cosines[layer])
     left = f"(its cosine with the new one is {signed(cosine)})"
     so = (

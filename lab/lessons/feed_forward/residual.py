@@ -16,7 +16,7 @@ from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
 from lab.lessons.feed_forward.figures import TOKENS, shown
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models import forward
-from lab.ui import runs
+from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL, TWIN_SEED
@@ -135,8 +135,8 @@ def _show_places(view: FeedForwardView) -> None:
 
 def _choose_dimension(view: FeedForwardView, steps: NormSteps) -> int:
     """The dimension to follow, from 0: the one in the link, otherwise the one furthest from the mean."""
-    asked = DIMENSION.chosen()
-    chosen = min(asked, len(steps.x)) or int(np.abs(steps.centred).argmax()) + 1
+    asked = selection.fit_place(DIMENSION, len(steps.x), "The vector")
+    chosen = asked or int(np.abs(steps.centred).argmax()) + 1
     DIMENSION.type_in(f"Dimension, 1 to {len(steps.x):,}", chosen, len(steps.x))
     return chosen - 1
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from lab.analysis.layers.feed_forward import NeuronSteps, active_on_words, most_active, nearly_silent, neuron_steps
 from lab.analysis.layers.sublayers import NormSteps
 from lab.charts.base.figure import Figure
-from lab.course.words import escaped, quoted
+from lab.course.words import told_apart
 from lab.lessons.feed_forward import residual_figures
 from lab.models.config import ModelConfig
 from lab.models.trace import Trace
@@ -43,7 +43,7 @@ class FeedForwardView(OneLayer):
     @property
     def name(self) -> str:
         """The chosen token, for Markdown."""
-        return quoted(self.trace.labels[self.token])
+        return told_apart(self.trace, self.token)
 
     @property
     def norms(self) -> dict[str, NormSteps]:
@@ -72,24 +72,18 @@ def look(page: LessonPage, trace: Trace, layer: int) -> FeedForwardView:
     """Move the selection inside this text and model. Until somebody chooses a neuron, it is the token's most active."""
     token, _ = with_tokens(trace)
     traced = trace.layer(layer)
-    chosen = _within(NEURON, trace)
+    chosen = _chosen(NEURON, trace)
     return FeedForwardView(page, trace, traced, token, chosen - 1 if chosen else most_active(traced, token, 1)[0])
 
 
 def first_neuron(view: FeedForwardView, drawn: int) -> int:
     """Return the first of ``drawn`` neurons, from 0; by default, the first neuron of the chosen neuron's block."""
-    chosen = _within(FIRST_NEURON, view.trace)
+    chosen = _chosen(FIRST_NEURON, view.trace)
     return chosen - 1 if chosen else view.neuron - view.neuron % drawn
 
 
-def _within(place: PlaceParameter, trace: Trace) -> int:
-    chosen, most = place.chosen(), trace.model.config.ffn_width
-    if chosen > most:
-        selection.note(
-            f"A layer of {escaped(trace.model.id)} has {most:,} neurons, so neuron {chosen:,} became {most:,}."
-        )
-        place.set(most)
-    return min(chosen, most)
+def _chosen(place: PlaceParameter, trace: Trace) -> int:
+    return selection.fit_place(place, trace.model.config.ffn_width, f"A layer of {trace.model.id}")
 
 
 def choose_neuron(view: FeedForwardView) -> None:

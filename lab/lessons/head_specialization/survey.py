@@ -46,6 +46,7 @@ from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.toys import toy_runs
+from lab.ui.typed import say_shortened, shorten
 
 AVERAGED = "named-on-average"
 MOST_LINES = 200
@@ -195,7 +196,9 @@ def _texts(view: OneHead) -> tuple[str, ...]:
         return bundled_sentences()
     # The lines are kept beside the widget, which forgets its text when another step is drawn.
     label, before = f"One sentence a line, at most {MOST_LINES}", st.session_state.get(_LINES, "")
-    pasted = st.text_area(label, before, height=160, max_chars=10 * MAX_CHARACTERS, key="_lines")
+    longest = 10 * MAX_CHARACTERS
+    pasted = st.text_area(label, before, height=160, key="_lines", on_change=shorten, args=("_lines", longest))
+    say_shortened("_lines", longest)
     st.session_state[_LINES] = pasted
     lines = [line.strip() for line in pasted.splitlines() if line.strip()]
     if len(lines) > MOST_LINES:

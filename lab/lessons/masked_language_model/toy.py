@@ -110,7 +110,7 @@ def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
         f"guessing the commonest letter would be right in {chance(run.plan):.1%}."
     )
     show_curves(run)
-    st.markdown("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons:")
+    st.markdown("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons.")
     code(run.plan.what.draw, logits, train)
 
 

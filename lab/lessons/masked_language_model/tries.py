@@ -22,6 +22,7 @@ from lab.ui.parameters import MASKED, MODE, PAIR, PLACE, STEP, TEXT, TOY
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.sidebar import use_texts
+from lab.ui.typed import say_shortened, shorten
 
 Changes = Mapping[Parameter[Any], Any]
 _OWN = "_own_sentence"
@@ -57,9 +58,11 @@ def _asked_about(view: PredictionView, blank: Blank, changed: bool) -> Changes:
 
 def own_sentence(first: str) -> None:
     """Offer, at the end, a field for the learner's own sentence, which the step ``first`` then asks about."""
+    placeholder = "A sentence with a word to hide"
     st.text_input(
-        "Now your own sentence", key=_OWN, max_chars=TEXT.longest, placeholder="A sentence with a word to hide"
+        "Now your own sentence", key=_OWN, placeholder=placeholder, on_change=shorten, args=(_OWN, TEXT.longest)
     )
+    say_shortened(_OWN, TEXT.longest)
     st.button("Ask about it", key="_own_sentence_go", icon=":material/edit:", on_click=_take_own, args=(first,))
 
 

@@ -8,7 +8,7 @@ from lab.analysis.heads.comparing import attention_parameters, favourite
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, word_of
 from lab.course.heads import head_name
-from lab.course.words import quoted, share
+from lab.course.words import quoted, share, told_apart
 from lab.lessons.multi_head_attention.meanings import pale_heads
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head
@@ -86,7 +86,7 @@ def who_agrees(trace: Trace, layer: LayerTrace, head: int, query: int) -> Questi
         return None
     key = favourite(layer, head, query)
     same = layer.attention[:, query].argmax(dim=-1).tolist().count(key)
-    me, it = quoted(trace.labels[query]), quoted(trace.labels[key])
+    me, it = told_apart(trace, query), told_apart(trace, key)
     why = f"{'It is the only one' if same == 1 else f'{same} do'}, of {count} heads."
     outcomes = {
         "Only this head": same == 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lab.analysis.heads.attention import AttentionRow, attention_map
-from lab.course.words import named, quoted
+from lab.course.words import named, told_apart
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from lab.questions.kinds import ranked, which_holds
@@ -21,7 +21,7 @@ def most_attended(trace: Trace, row: AttentionRow, query: int) -> Question | Non
 
     def why(key: int, best: int) -> str:
         tail = "more than any other word." if key == best else f"less than {named(trace, best)} ({weights[best]:.2f})."
-        return f"It gets {weights[key]:.2f} of the attention of {quoted(trace.labels[query])}, {tail}"
+        return f"It gets {weights[key]:.2f} of the attention of {told_apart(trace, query)}, {tail}"
 
     prompt = f"At which word does the model look most from {named(trace, query)}?"
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
@@ -33,9 +33,9 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
     weight, length = float(row.weights[at]), float(np.linalg.norm(row.weighted_values[at]))
     if at == query or weight < _MUCH or length < MARGIN:
         return None
-    key = quoted(trace.labels[at])
+    key = told_apart(trace, at)
     why = (
-        f"The weight is made from the query of {quoted(trace.labels[query])} and the key of {key}, and neither has "
+        f"The weight is made from the query of {told_apart(trace, query)} and the key of {key}, and neither has "
         "changed. But from there, the head collects only zeros."
     )
     outcomes = {
@@ -44,7 +44,7 @@ def value_gone(trace: Trace, row: AttentionRow, query: int) -> Question | None:
         "Nothing: only the weight matters": False,
     }
     prompt = (
-        f"{quoted(trace.labels[query])} gives {key} the weight {weight:.2f}. Now all numbers of the value of {key} "
+        f"{told_apart(trace, query)} gives {key} the weight {weight:.2f}. Now all numbers of the value of {key} "
         "become 0. What happens in this layer?"
     )
     return which_holds("value-gone", prompt, why, outcomes, mixed=True)
@@ -65,7 +65,7 @@ def one_score_up(trace: Trace, row: AttentionRow, query: int) -> Question | None
         "It gets larger": False,
     }
     prompt = (
-        f"{quoted(trace.labels[query])} looks at all words. The score of {named(trace, raised)} grows, and all other "
+        f"{told_apart(trace, query)} looks at all words. The score of {named(trace, raised)} grows, and all other "
         f"scores stay the same. What happens to the weight of {named(trace, most)}?"
     )
     return which_holds("one-score-up", prompt, why, outcomes, mixed=True)
@@ -77,7 +77,7 @@ def what_a_weight_says(trace: Trace, row: AttentionRow, query: int) -> Question 
     weight = float(row.weights[at])
     if at == query or weight < _MUCH or trace.encoding.special[at]:
         return None
-    me, key = quoted(trace.labels[query]), quoted(trace.labels[at])
+    me, key = told_apart(trace, query), told_apart(trace, at)
     why = "A weight says how much of a value is collected. Whether the model uses it is another question (lesson 6)."
     outcomes = {
         f"The value of {key} goes into the sum with the factor {weight:.2f}": True,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import AttentionRow, attention_map, attention_row
 from lab.analysis.heads.values import places_left_out
-from lab.course.words import named, quoted, signed
+from lab.course.words import named, signed, told_apart
 from lab.lessons.self_attention.claims import SEEN
 from lab.models.trace import Trace
 
@@ -30,7 +30,7 @@ def _order(weights: NDArray[np.float32]) -> list[int]:
 def collected(trace: Trace, layer: int, head: int, query: int) -> str:
     """At which token the query looks most, and whether other tokens of the text do the same."""
     row = _row(trace, layer, head, query)
-    weights, me = row.weights, quoted(trace.labels[query])
+    weights, me = row.weights, told_apart(trace, query)
     order = [key for key in _order(weights) if np.isfinite(row.scaled[key])]
     if len(order) == 1:
         return f"{me} can look only at {named(trace, order[0])}, so this token gets all of its attention."
@@ -62,7 +62,7 @@ def _alike(trace: Trace, layer: int, head: int, query: int, key: int) -> str:
     if not same:
         return ""
     verb = "looks" if same == 1 else "look"
-    return f". But {same} of the {n - 1} other tokens {verb} most at {quoted(trace.labels[key])}, too"
+    return f". But {same} of the {n - 1} other tokens {verb} most at {told_apart(trace, key)}, too"
 
 
 def of_stages(trace: Trace, layer: int, head: int, query: int) -> tuple[str, str, str, str]:

@@ -191,7 +191,10 @@ def _show_use(view: ToyView) -> None:
         "A vocabulary must also cut words that it has never seen. The corpus left out "
         f"{written(corpus.unseen)}. Type one of them, or any other word."
     )
-    word = "".join(TOY_WORD.line("Your word", placeholder=corpus.unseen[0]).split()) or corpus.unseen[0]
+    typed = TOY_WORD.line("Your word", placeholder=corpus.unseen[0]).split()
+    word = "".join(typed) or corpus.unseen[0]
+    if len(typed) > 1:
+        st.caption("The toy cuts one word, so it reads your words without the spaces.")
     made = _choose_merges()
     cut = learned.tokenizer(made).encode(word)
     chips = [

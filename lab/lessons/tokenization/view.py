@@ -17,7 +17,7 @@ from lab.course.words import escaped
 from lab.lessons.tokenization.reading import TextReading, Word, hardest
 from lab.models.trace import Trace
 from lab.text.tokenizers.agreement import compare
-from lab.ui import runs
+from lab.ui import runs, selection
 from lab.ui.chips import draw_chips
 from lab.ui.drawing import file, take_notebook
 from lab.ui.page import LessonPage
@@ -76,7 +76,9 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     first = hardest(words)
     if first is None:
         return None
-    return by_name[WORD.menu("Word", names, visible(words[first].text, limit=None))]
+    shown = visible(words[first].text, limit=None)
+    selection.fit_name(WORD, names, shown)
+    return by_name[WORD.menu("Word", names, shown)]
 
 
 def plain(text: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from lab.text.sentences.joins import goes_on
 from lab.text.tokenizers.pieces import Span
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ _CERTAIN_END: Final = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)|\u2029|[�
 
 # A mark after another mark does not begin a new sentence, as in "Really?! Yes . . . no".
 _MARKS: Final = re.compile(r"[.?!؟…\s]+")
+# Dots with spaces between them are an ellipsis, which Punkt knows as "...".
+_SPACED_DOTS: Final = re.compile(r"\.(?:[^\S\r\n]\.){2,}")
+_WINDOW: Final = 100  # characters after an end that decide whether it is one
 
 
 def _blocks(text: str) -> Iterator[Span]:
@@ -31,7 +35,7 @@ def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
     """Find the spans of :func:`sentence_spans` with any Punkt tokenizer."""
     spans: list[Span] = []
     for first, last in _blocks(text):
-        block = text[first:last]
+        block = _SPACED_DOTS.sub(lambda found: "." * len(found[0]), text[first:last])
         known = len(spans)
         for start, end in tokenizer.span_tokenize(block):
             sentence = block[start:end]
@@ -39,10 +43,17 @@ def spans_of(tokenizer: PunktSentenceTokenizer, text: str) -> tuple[Span, ...]:
             if blank == len(sentence):
                 continue
             span = (first + start + blank, first + start + len(sentence.rstrip()))
-            if len(spans) > known and _MARKS.fullmatch(sentence):
+            if len(spans) > known and (_MARKS.fullmatch(sentence) or _in_one(text, spans, span[0])):
                 span = (spans.pop()[0], span[1])
             spans.append(span)
     return tuple(spans)
+
+
+def _in_one(text: str, spans: Sequence[Span], start: int) -> bool:
+    """Return whether the last of ``spans`` goes on with the text from ``start``."""
+    *_, last = spans
+    before = text[slice(*spans[-2])] if len(spans) > 1 else ""
+    return goes_on(text[slice(*last)], text[start : start + _WINDOW], before)
 
 
 def sentence_spans(text: str) -> tuple[Span, ...]:

@@ -127,6 +127,8 @@ def asked_place(places: Sequence[int], default: int) -> int:
     asked = PLACE.chosen() - 1
     if asked in places:
         return asked
+    if asked >= 0:
+        selection.note(f"You cannot ask about token {asked + 1} of this text, so you see token {default + 1}.")
     PLACE.set(0)
     return default
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from lab.analysis.heads.attention import AttentionRow, attention_row
 from lab.charts.base.figure import Figure
-from lab.course.words import quoted
+from lab.course.words import told_apart
 from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
@@ -55,7 +55,7 @@ class OneHead(OneLayer):
         return partial(of, self.trace, self.layer.index, self.head, self.query, self.key)
 
     def token(self, position: int) -> str:
-        return quoted(self.trace.labels[position])
+        return told_apart(self.trace, position)
 
 
 def show_sentence(view: OneHead, arcs: bool = True, *, covered: bool = False) -> None:

@@ -120,7 +120,7 @@ def _show_run(run: TrainingRun, task: Task, words: tuple[int, ...]) -> None:
     _show_scores(run, task)
     st.markdown(
         "The gradients ran through the same forward pass as in the lessons, and each step descended the cross-entropy "
-        "of the answers:"
+        "of the answers."
     )
     from lab.toy import training
 

@@ -82,7 +82,7 @@ def test_a_value_of_0_leaves_the_weights(traces: list[Trace]) -> None:
 
 def test_if_one_score_grows_the_other_weights_shrink(traces: list[Trace]) -> None:
     for row, question in asked_about_rows(traces, checks.one_score_up):
-        raised, most = (int(place) - 1 for place in re.findall(r"\((\d+)\)", question.prompt))
+        raised, most = (int(place) - 1 for place in re.findall(r"\((\d+)\)", question.prompt)[-2:])
         scores = row.scaled.astype(np.float64)
         scores[raised] += 1
         after = np.exp(scores) / np.exp(scores).sum()

@@ -66,6 +66,99 @@ def test_sentences_stand_where_a_reader_puts_them(sentences: list[str]) -> None:
     assert cut("\n" + "\n".join(sentences) + "  ") == sentences
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        # Short words before names and numbers.
+        "Smith et al. found it.",
+        "Jones et al. (2019) agree.",
+        "See fig. 3 for more.",
+        "Figs. 3 and 4 show it.",
+        "In eq. 2 it is a sum.",
+        "As Sec. 4.1 says, it is.",
+        "Chap. IV is short.",
+        "Read pp. 3–5 of it.",
+        "It is in App. B of the book.",
+        "The old route is Hwy. 61 there.",
+        "We met Sen. Long and Capt. Cook.",
+        "She lives in Ft. Worth with Rev. Green.",
+        "Thm. 2 follows.",
+        "On Mon. 5 May it rained.",
+        "He is 6 ft. tall.",
+        "She works for the F.B.I. in Texas.",
+        "Smith & Sons Ltd. is old.",
+        "Louis XIV. was king.",
+        # Quotations inside a sentence.
+        "He said “Go away.” and left.",
+        'He said "Go away." and left.',
+        "He said 'Go away!' and left.",
+        "He said ‘Go away?’ and left.",
+        "He said «Go away.» and left.",
+        "He said „Go away.“ and left.",
+        "He said ``Go away.'' and left.",
+        "“Where to?” he asked.",
+        '"Stop!" John Smith cried.',
+        "“Stop!” I said.",
+        "He ran (fast!) to us.",
+        "“Go!”, he said.",
+        '"Why?", "How?" and "When?" are words.',
+        # Numbers of lists.
+        "1.) Wash the rice.",
+        "1. First",
+        "12. Twelfth we rest.",
+        "2.1. Then we rest.",
+        "(2). Second we rest.",
+        "a) First we rest.",
+        "b. Second we rest.",
+        "iv. Fourth we rest.",
+        "II. The rest",
+        "Buy these: 1. Milk 2. Eggs 3. Bread",
+        # Spaced dots.
+        ". . .",
+        ". . . and so on.",
+        "Wait . . . what is it?",
+        "She . . . left.",
+        "Well . . . . maybe.",
+        "P.S. I love you.",
+    ],
+)
+def test_a_mark_inside_a_sentence_does_not_end_it(sentence: str) -> None:
+    assert cut(sentence) == [sentence]
+    if sentence[0] not in ".I":  # there, it could be the dots of the sentence before, or the word I
+        assert cut(f"The cat sat down. {sentence}") == ["The cat sat down.", sentence]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["1. Wash the rice.", "2. Cook the rice.", "10. Eat."],
+        ["a. Wash the rice.", "b. Cook it."],
+        ["i. Wash the rice.", "ii. Cook it."],
+        ["How many?", "3.", "That is enough."],
+        ["Who did it?", "I.", "It was fun."],
+        ["It was 1999.", "The war had ended."],
+        ["It grew to 12.", "Then it fell."],
+        ["He said “Go away.”", "Then he left."],
+        ["“Go away!”", "The door closed."],
+        ["He ate a fig.", "It was good."],
+        ["This is a book of art.", "The men like it."],
+        ["It was written by Smith et al.", "The book is long."],
+        ["He saw the doctor on Elm Dr.", "The house is old."],
+        ["See fig. 3.", "Then see pp. 4–5."],
+        ["It was a gen.", "He knew it."],
+        ["He paused . . .", "And then he left."],
+    ],
+)
+def test_an_end_stays_an_end_beside_numbers_quotations_and_short_words(sentences: list[str]) -> None:
+    assert cut(" ".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize("dots", ["...", ". . .", ".\u00a0.\u00a0.", ". . . ."])
+@pytest.mark.parametrize("following", ["and then he left.", "And then he left.", "Tom left."])
+def test_dots_with_spaces_are_the_dots_without_them(dots: str, following: str) -> None:
+    assert len(cut(f"He paused {dots} {following}")) == len(cut(f"He paused ... {following}"))
+
+
 def test_full_width_marks_need_no_space() -> None:
     assert cut("今天很好。明天下雨！「好。」他说。") == ["今天很好。", "明天下雨！", "「好。」", "他说。"]
     assert cut("本当？！はい。") == ["本当？！", "はい。"]

@@ -1,0 +1,25 @@
+"""What learners type into a field: text beyond the field's limit is left out, and the page says so.
+
+The fields have no ``max_chars``: Streamlit's browser part ignores a longer paste without a word (streamlit 1.67).
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_TYPED = "_characters_typed."
+
+
+def shorten(key: str, longest: int) -> None:
+    """Shorten the text in the field of this ``key`` to ``longest`` characters; for a callback of the field."""
+    text = st.session_state[key]
+    st.session_state[_TYPED + key] = len(text)
+    if len(text) > longest:
+        st.session_state[key] = text[:longest]
+
+
+def say_shortened(key: str, longest: int) -> None:
+    """Say under a field that :func:`shorten` has left out a part of the text, while this text is in the field."""
+    typed = st.session_state.get(_TYPED + key, 0)
+    if typed > longest and len(st.session_state[key]) == longest:
+        st.caption(f"The text had {typed:,} characters. The lab reads the first {longest:,}; the rest was left out.")

@@ -213,7 +213,8 @@ def with_blank(model: LoadedModel) -> tuple[LoadedModel, tuple[str, int]]:
         return model, mask
     tables = model.weights.embeddings
     token = torch.cat([tables.token, tables.token.mean(dim=0, keepdim=True)])
-    more = replace(model.weights, embeddings=replace(tables, token=token))
+    config = replace(model.config, vocabulary=len(token))
+    more = replace(model.weights, embeddings=replace(tables, token=token), config=config)
     return replace(model, weights=more), (MEAN, len(tables.token))
 
 

@@ -40,8 +40,8 @@ CATALOGUE = (
         "bert",
         46,
         "Apache-2.0",
-        origin="It began as MiniLM, a model that had learned from a larger BERT and then from pairs of sentences. For "
-        "this lab, it learned to fill blanks.",
+        origin="It goes on from MiniLM, which had learned from a larger BERT and from pairs of sentences. Here, it "
+        "learned to fill blanks.",
     ),
     ModelCard(
         "lab-bert",
@@ -49,8 +49,8 @@ CATALOGUE = (
         "bert",
         11,
         "Apache-2.0",
-        origin="It began with random numbers. For this lab, it learned from texts alone: to fill blanks, and to say "
-        "whether one sentence follows another.",
+        origin="It began with random numbers, and learned from texts alone: to fill blanks, and to say whether one "
+        "sentence follows another.",
     ),
     ModelCard(
         "lab-gpt2",
@@ -58,7 +58,7 @@ CATALOGUE = (
         "gpt2",
         11,
         "Apache-2.0",
-        origin="It began with random numbers. For this lab, it learned from texts alone: to predict the next token.",
+        origin="It began with random numbers, and learned from texts alone: to predict the next token.",
     ),
     ModelCard("bert-base-uncased", "BERT base", "bert", 440, "Apache-2.0", "google-bert/bert-base-uncased"),
     ModelCard("bert-large-uncased", "BERT large", "bert", 1345, "Apache-2.0", "google-bert/bert-large-uncased"),

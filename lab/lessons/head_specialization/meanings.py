@@ -176,8 +176,8 @@ def at_mean(shares: Sequence[float], head: Head) -> str:
     """Say in how many sentences the wrong form wins with a head at its mean; ``shares`` (S,) are of the right form."""
     wrong = sum(share < 0.5 for share in shares)
     return (
-        f"Without {head_name(head)} means here: its numbers are set to 0. If they are set to their mean over the "
-        f"sentence instead, the model prefers *was* in {wrong} of {len(shares)}."
+        f"Here, the numbers of {head_name(head)} are set to 0. If they are set to their mean over the sentence, the "
+        f"model prefers *was* in {wrong} of {len(shares)}."
     )
 
 

@@ -36,7 +36,9 @@ _GRID, _CELL, _CLICKED = "every-place", "_every_cell", "_every_clicked"
 def _origin(model_id: str) -> str:
     """Say where the weights of a model that ships come from; "" for other models."""
     shipped = card(model_id)
-    return f" You see {escaped(model_id)}. {shipped.origin}" if shipped is not None and shipped.origin else ""
+    return (
+        f" {escaped(model_id)} {shipped.origin.removeprefix('It ')}" if shipped is not None and shipped.origin else ""
+    )
 
 
 def show_every_place(trace: Trace) -> Trace:
@@ -59,9 +61,9 @@ def show_every_place(trace: Trace) -> Trace:
     told = meanings.copied(trace, found.ids[:, 0].tolist())
     meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
     st.markdown(
-        f"{'A model like this learns to predict each next token.' if causal else _COPYING} A model that learns from "
-        f"nothing begins with random numbers. Each {'token' if causal else 'hidden word'} moves all of them a little, "
-        f"so that the right word becomes more probable.{_origin(trace.model.id)}"
+        f"{'A model like this learns to predict each next token.' if causal else _COPYING} Each "
+        f"{'token' if causal else 'hidden word'} moves all numbers a little, so that the right word becomes more "
+        f"probable.{_origin(trace.model.id)}"
     )
     if not causal:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:

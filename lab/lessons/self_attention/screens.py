@@ -114,10 +114,9 @@ def show_scale(view: OneHead) -> None:
     draw(view.figure(attention.divided), "divided")
     meaning(claims.what_it_means(found))
     st.markdown(
-        f"A score adds up {d_k} products, some above 0 and some below. It is like {d_k} random steps to the left or "
-        f"right: they end about √{d_k} ≈ {d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. 2017). "
-        "You see this trained model without its division; a model that was trained without it would have learned "
-        "smaller weights."
+        f"A score adds up {d_k} products, like {d_k} random steps to the left or right: they end about √{d_k} ≈ "
+        f"{d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. 2017). A model trained without it would "
+        "have smaller weights."
     )
     there = step_name(LESSON, "break-it")
     try_this("take it away. How far do the outputs move?", there, {STEP: there})

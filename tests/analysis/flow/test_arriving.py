@@ -11,7 +11,9 @@ import torch
 from torch import Tensor, nn
 
 import lab
+from lab.analysis.flow import arriving as arriving_module
 from lab.analysis.flow.arriving import WHOLE, Arriving, arriving
+from lab.analysis.flow.cuts import Cuts, cut_run
 from lab.models.catalogue import EMBEDDED
 from lab.toy.models import constructed_toy
 from tests.checkpoints import Family
@@ -137,3 +139,19 @@ def test_a_token_that_is_not_there(token: int) -> None:
     trace = lab.trace(lab.load_model("lab-bert"), "A cat.")
     with pytest.raises(IndexError, match="the text has tokens 0 to"):
         arriving(trace, token)
+
+
+@pytest.mark.parametrize("cut", ["1!", "3~", "2*,4"])
+def test_of_a_long_text_the_watched_row_alone_is_that_of_all_rows_whatever_is_cut(
+    cut: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = lab.trace(lab.load_model("lab-bert"), "The dogs that chased the cat were tired and wet. " * 4)
+    cuts, whole = Cuts.read(cut, trace, 20)
+    assert whole and len(trace) > arriving_module.WHOLE
+    alone = arriving(cut_run(trace, 20, cuts), 20)
+    monkeypatch.setattr(arriving_module, "WHOLE", 1000)
+    again = lab.trace(lab.load_model("lab-bert"), trace.text)
+    every = arriving(cut_run(again, 20, cuts), 20)
+    assert alone.rows == (20,) and len(every.rows) == len(trace)
+    np.testing.assert_allclose(alone.row, every.row, atol=1e-5)
+    np.testing.assert_allclose(alone.parts, every.parts, atol=1e-3)

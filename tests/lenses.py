@@ -20,6 +20,6 @@ def put_lens(folder: Path, seed: int = 0) -> Path:
     maps = {name: torch.randn(shape, generator=draw).div(config.width**0.5).half() for name, shape in shapes.items()}
     save_file(maps, folder / FOLDER / MAPS)
     reading = dict.fromkeys(LensReading.__dataclass_fields__, [0.1] * config.layers + [1.0])
-    held_out = {"places": 9, **dict.fromkeys(("plain", "fitted", "untrained"), reading)}
+    held_out = {"places": 9, "without_context": 0.5, **dict.fromkeys(("plain", "fitted", "untrained"), reading)}
     (folder / FOLDER / RECORD).write_text(json.dumps({"held_out": held_out}), "utf-8")
     return folder

@@ -21,7 +21,8 @@ SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
 
 # Screen library -> the rooms of lab/ that may import it.
 SCREEN = {
-    "streamlit": {"lessons", "benches", "experiments", "reference", "classroom", "front", "ui"},
+    # first_visit.py speaks Streamlit's protocol, as a browser does.
+    "streamlit": {"lessons", "benches", "experiments", "reference", "classroom", "front", "ui", "first_visit.py"},
     "altair": {"charts"},
     "plotly": {"ui", "charts"},
 }

@@ -55,7 +55,8 @@ def test_the_example_in_python_runs() -> None:
 
 
 def test_what_was_reproduced_is_what_ships(tables: list[list[str]]) -> None:
-    assert rows(RESULTS) == [line for table in tables for line in table]
+    experiments = RESULTS[RESULTS.index("\n## Do heads know grammar?") :]
+    assert rows(experiments) == [line for table in tables for line in table]
 
 
 def test_every_table_has_its_cases_and_the_twin(tables: list[list[str]]) -> None:

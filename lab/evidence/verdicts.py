@@ -28,7 +28,7 @@ HOLDS = frozenset({Verdict.SAME, Verdict.SMALLER, Verdict.LARGER})
 
 @dataclass(frozen=True)
 class TwinEffect:
-    """The same effect in the untrained twin: the model with random weights.
+    """An effect in the untrained twin, the model with random weights.
 
     Attributes
     ----------

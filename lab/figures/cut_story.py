@@ -8,7 +8,7 @@ attention, whatever they say.
 from __future__ import annotations
 
 from lab.analysis.flow.cuts import Cuts, Way, elsewhere, is_sink
-from lab.analysis.flow.ways import Effect, Needed, Ways, effect, ways
+from lab.analysis.flow.ways import CutEffect, Needed, Ways, effect, ways
 from lab.charts.components.word_forms import LEADS, PLAIN, WORD, Spans
 from lab.course.heads import listed
 from lab.course.words import percent, stopped
@@ -62,7 +62,7 @@ def made(forming: Forming) -> str:
     return stopped(f"{sentence[0].upper()}{sentence[1:]}")
 
 
-def _change(forming: Forming, found: Effect) -> Spans:
+def _change(forming: Forming, found: CutEffect) -> Spans:
     """Say how the best word's probability changes, and which word is the best one now."""
     was = (f"“{name_of(forming, found.word)}”", WORD)
     moves = (f" {_moves(found)}.", PLAIN)
@@ -75,7 +75,7 @@ def _change(forming: Forming, found: Effect) -> Spans:
     return (now, PLAIN), *said(name_of(forming, found.best), found.leads), (". ", PLAIN), was, moves
 
 
-def _moves(found: Effect) -> str:
+def _moves(found: CutEffect) -> str:
     before, after = percent(found.was), percent(found.kept)
     if before == after:
         return f"stays at {before}"
@@ -106,7 +106,7 @@ def _needed(found: Ways) -> str:
     return f"Either way is enough, but more is lost without {way}."
 
 
-def _of_a_sink(forming: Forming, token: int, way: Way, found: Effect) -> Spans:
+def _of_a_sink(forming: Forming, token: int, way: Way, found: CutEffect) -> Spans:
     """Say what does not follow from the cut of a token at which attention may rest."""
     name = forming.name(token)
     if way is not Way.OTHER:

@@ -76,9 +76,13 @@ class MeasuredLens:
     in_sight: tuple[tuple[float, ...], tuple[float, ...]] | None
 
     def first_read(self, fitted: bool) -> int:
-        """Return the first state (0: the embeddings) at which a lens beats the guess without context."""
+        """Return the first state (0: the embeddings) at which a lens beats the guess without context.
+
+        The last state is the model's own output, which every lens reads.
+        """
         divergences = (self.fitted if fitted else self.plain).divergence
-        return next(state for state, found in enumerate(divergences) if found < self.without_context)
+        read = (state for state, found in enumerate(divergences) if found < self.without_context)
+        return next(read, len(divergences) - 1)
 
 
 def fitted_lens(model: LoadedModel) -> FittedLens | None:

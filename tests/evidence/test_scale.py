@@ -79,7 +79,11 @@ def serial(run: Run) -> Path:
 
 
 def result_in(folder: Path) -> GrammarTest:
-    return from_tables({path.stem: pq.read_table(path) for path in folder.glob("*.parquet")})
+    made = shipped.signed(folder)
+    assert made is not None
+    tables = shipped.read(folder, made.model, made.data)
+    assert tables is not None
+    return from_tables(tables)
 
 
 def assert_same_to_the_bit(one: Path, other: Path) -> None:

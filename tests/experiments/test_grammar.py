@@ -37,7 +37,7 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     for verdict, count in table["verdict"].value_counts().items():
         assert f"**{verdict}** in {count}" in told
     also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
-    assert f"the same heads are again better in {len(also)} of {len(clear)}." in said
+    assert f"the same heads are again better in {len(also)} of {len(clear)} relations." in meanings.in_full(found, "m")
     assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
     full = meanings.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])
@@ -64,7 +64,8 @@ def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> No
     testable = table[table["verdict"] != "not testable here"]
     said = meanings.beside_kinds([row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE])
     worse, better = (testable["above the rule, high"] < 0).sum(), (testable["above the rule, low"] > 0).sum()
-    assert f"better than the head in **{worse} of {len(testable)}** relations, and clearly worse in {better}." in said
+    assert f"kinds of words is clearly better in **{worse} of {len(testable)}**" in said
+    assert f"the rule that knows only kinds of words in {better}." in meanings.in_full(found, "m")
     for row in found.rows:
         assert row.beyond_low <= row.accuracy - row.rule_accuracy <= row.beyond_high
         assert 0 <= row.where_rule_fails <= min(row.right, row.count - row.rule_right)

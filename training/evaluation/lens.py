@@ -129,7 +129,12 @@ class Mean:
 
 
 def without_context(one: Mean, two: Mean) -> float:
-    """The divergence of a guess without context, its mean over two halves; each half is guessed from the other."""
+    """The divergence of a guess without context, its mean over two halves; each half is guessed from the other.
+
+    If one of them has no place, the other is guessed from itself.
+    """
+    if not (one.places and two.places):
+        one = two = one if one.places else two
     return round((one.divergence(two) + two.divergence(one)) / 2, 4)
 
 

@@ -19,7 +19,7 @@ _HALF, _FIFTH, _TENTH = 0.5, 0.2, 0.1
 
 
 @dataclass(frozen=True)
-class Effect:
+class CutEffect:
     """The effect of cuts on the word that was the best one before them.
 
     Attributes
@@ -71,9 +71,9 @@ class Needed(Enum):
 class Ways:
     """The effects of cutting one token off: its direct way, the ways around, and both."""
 
-    direct: Effect
-    around: Effect
-    both: Effect
+    direct: CutEffect
+    around: CutEffect
+    both: CutEffect
 
     @property
     def needed(self) -> Needed | None:
@@ -97,7 +97,7 @@ class Ways:
 
 
 @once
-def effect(trace: Trace, watched: int, cuts: Cuts) -> Effect:
+def effect(trace: Trace, watched: int, cuts: Cuts) -> CutEffect:
     """Return the effect of ``cuts`` on the best word at ``watched``.
 
     Raises ValueError for a model without a vocabulary head.
@@ -105,7 +105,7 @@ def effect(trace: Trace, watched: int, cuts: Cuts) -> Effect:
     before, after = (prediction_at(run, watched, None) for run in (trace, cut_run(trace, watched, cuts)))
     word, best = int(before.best(1)[0]), int(after.best(1)[0])
     was, kept, leads = before.probabilities[word], after.probabilities[word], after.probabilities[best]
-    return Effect(word, float(was), float(kept), best, float(leads))
+    return CutEffect(word, float(was), float(kept), best, float(leads))
 
 
 def ways(trace: Trace, watched: int, token: int) -> Ways:

@@ -107,8 +107,7 @@ def _run(model: LoadedModel, label: str) -> None:
 def _result(model: LoadedModel, found: GrammarTest) -> None:
     draw(partial(relation_chart, model), "grammar-relations")
     st.caption(
-        "How often the best head names the right word, compared with the nearest word of some kinds, a fixed distance, "
-        "the **untrained twin** (the same model before training), and the paper."
+        "Each relation’s best head, two rules, the **untrained twin** (before training) and the paper."
     )
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))

@@ -6,13 +6,13 @@ import pytest
 
 import lab
 from lab.analysis.flow.cuts import Cuts, Way
-from lab.analysis.flow.ways import Effect, Needed, Ways, effect, ways
+from lab.analysis.flow.ways import CutEffect, Needed, Ways, effect, ways
 from lab.analysis.words.masking import mask_of
 
 
-def lost(kept: float, was: float = 0.6, first: bool = True) -> Effect:
+def lost(kept: float, was: float = 0.6, first: bool = True) -> CutEffect:
     """A cut after which the word has ``kept`` of ``was``, and is still the first or not."""
-    return Effect(word=1, was=was, kept=kept, best=1 if first else 2, leads=max(kept, 0.3))
+    return CutEffect(word=1, was=was, kept=kept, best=1 if first else 2, leads=max(kept, 0.3))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def lost(kept: float, was: float = 0.6, first: bool = True) -> Effect:
         (lost(0.9, was=0.2, first=False), False, False),
     ],
 )
-def test_a_cut_matters_by_half_or_by_a_fifth_and_the_first_place(found: Effect, matters: bool, little: bool) -> None:
+def test_a_cut_matters_by_half_or_by_a_fifth_and_the_first_place(found: CutEffect, matters: bool, little: bool) -> None:
     assert (found.matters, found.is_little) == (matters, little)
 
 

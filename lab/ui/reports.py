@@ -65,7 +65,7 @@ class WordChosen(Report):
 class PictureActed(Report):
     """``act``: a name for the click, the part of the picture that was clicked, and its places."""
 
-    act: Annotated[tuple[Short | Place, ...], Field(min_length=2, max_length=6)]
+    act: Annotated[tuple[Short | Place, ...], Field(min_length=2, max_length=7)]
 
 
 class HeadOpened(Report):

@@ -121,7 +121,16 @@ def test_a_click_in_the_picture_that_nobody_can_make_is_dropped(act: object) -> 
     assert heard({"act": act}, reports.PictureActed) is None
 
 
-@pytest.mark.parametrize("act", [["1", "heal"], ["1", "token", 3], ["1", "way", 3, "~"], ["1", "head", 4, 10, 6, 2]])
+@pytest.mark.parametrize(
+    "act",
+    [
+        ["1", "heal"],
+        ["1", "token", 3],
+        ["1", "way", 3, "~"],
+        ["1", "head", 4, 10, 6, 2],
+        ["1", "door", "link", 5, 0, 6, 4],
+    ],
+)
 def test_a_click_in_the_picture_is_heard(act: list[object]) -> None:
     report = heard({"act": act}, reports.PictureActed)
     assert report is not None and report.act == tuple(act)

@@ -106,9 +106,7 @@ def _run(model: LoadedModel, label: str) -> None:
 
 def _result(model: LoadedModel, found: GrammarTest) -> None:
     draw(partial(relation_chart, model), "grammar-relations")
-    st.caption(
-        "Each relation’s best head, two rules, the **untrained twin** (before training) and the paper."
-    )
+    st.caption("Each relation’s best head, two rules, the **untrained twin** (before training) and the paper.")
     meaning(meanings.meaning_of(found, model.id))
     show_verdict(meanings.verdict_of(found))
     for row in found.rows:

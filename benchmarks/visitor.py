@@ -25,10 +25,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
-from websockets.typing import Subprotocol
 
-# The second stands where a browser would send its XSRF token; Streamlit answers with the first.
-SUBPROTOCOLS = [Subprotocol("streamlit"), Subprotocol("x")]
+from lab.first_visit import SUBPROTOCOLS
+
 PATIENCE = 120.0  # seconds until a run counts as lost
 _RUNNING_FIELDS = ("new_session", "session_status_changed")
 _RESTARTED = ForwardMsg.FINISHED_EARLY_FOR_RERUN

@@ -23,6 +23,8 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 _PAGES = ("Self-attention", "Head_specialization")  # the second one needs the tagger, too
+# A browser sends its XSRF token as the second; Streamlit answers with the first.
+SUBPROTOCOLS = [Subprotocol("streamlit"), Subprotocol("x")]
 _PATIENCE = 120.0  # seconds for the server to answer, and for a page
 _PAUSE = 0.5
 
@@ -49,13 +51,12 @@ def visit(address: str, pages: Sequence[str] = _PAGES) -> float:
 
 def _connection(address: str) -> ClientConnection:
     """Connect as soon as the server answers."""
-    # The second stands where a browser would send its token against forgery.
-    protocols, until = [Subprotocol("streamlit"), Subprotocol("x")], time.monotonic() + _PATIENCE
+    until = time.monotonic() + _PATIENCE
     at = urlsplit(address)
     stream = f"{'wss' if at.scheme == 'https' else 'ws'}://{at.netloc}{at.path.rstrip('/')}/_stcore/stream"
     while True:
         try:
-            return connect(stream, subprotocols=protocols, max_size=None)
+            return connect(stream, subprotocols=SUBPROTOCOLS, max_size=None)
         except (OSError, InvalidHandshake):
             if time.monotonic() > until:
                 raise TimeoutError(f"No server answers at {address}.") from None

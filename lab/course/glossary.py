@@ -67,11 +67,9 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
         ("pre-token", "A part of a text between white space and punctuation, before words are split into pieces.",
          {"also": ("pre-tokens",)}),
         ("special token", "A token that is not part of the text. The model adds it as a mark: it puts [CLS] at the "
-         "start, "
-         "[SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT’s first token. Only after more training on a task (fine-tuning), such as sorting texts, is its "
-         "last vector read as that of the whole text.",
-         {"paper": _DEVLIN}),
+         "start, [SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
+        ("[CLS]", "BERT’s first token. Only after more training on a task (fine-tuning), such as sorting texts, does its "
+         "last vector represent the whole text.", {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
         ("[MASK]", "The token in place of a hidden word. The model says which word belongs there.",
          {"paper": _DEVLIN}),

@@ -17,7 +17,7 @@ from lab.models.encoding import word_of
 
 
 def cut_story(forming: Forming) -> Spans:
-    """Say what the cuts are and what they change; for a single token, also which of its ways are needed."""
+    """Name the cuts and tell their effect. For a single token, tell also whether its ways are needed."""
     cut = (f"{made(forming)} ", PLAIN)
     if not forming.has_words:
         return (cut,)
@@ -112,7 +112,7 @@ def _of_a_sink(forming: Forming, token: int, way: Way, found: CutEffect) -> Span
     if way is not Way.OTHER:
         if found.is_little:
             return ()
-        why = f" This need not be due to what {name} says: without it, attention has to rest on other tokens."
+        why = f" Without {name}, attention has to rest on other tokens. The change may come from this alone."
         return ((why, PLAIN),)
     if found.matters or not ways(forming.before, forming.watched, token).both.matters:
         return ()

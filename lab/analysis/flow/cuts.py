@@ -27,7 +27,7 @@ OTHER_SENTENCES = ("It rained all day.", "The shop was closed.")
 
 
 class Way(Enum):
-    """What is done to a token, with its sign in a URL; a token always hears itself.
+    """A way to cut a token, with its sign in a URL. A cut never keeps a token from hearing itself.
 
     DIRECT  the watched token does not hear it
     AROUND  no token but the watched one hears it

@@ -130,8 +130,8 @@ def first_read(trace: Trace, place: int, *, fitted: bool = False) -> int:
     """Return the first layer, from 1, after which a lens can read a word at ``place``.
 
     At a hidden word, or in a causal model, this is the first layer after which the lens is closer to the model's output
-    than a guess without context, on held-out text. Where nobody has measured this, it is 1: at the embeddings, a token
-    has not heard the others yet.
+    than a guess without context, on held-out text. If no record has a measurement, this is layer 1: at the
+    embeddings, a token has not heard the others yet.
     """
     record = None
     if trace.model.config.causal or is_hidden(trace, place):

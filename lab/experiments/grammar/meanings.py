@@ -145,7 +145,7 @@ def meaning_of(found: GrammarTest, model_id: str) -> str:
 
 
 def beside_kinds(rows: Sequence[RelationRow]) -> str:
-    """Say in how many relations a rule that knows kinds of words is at least as good as the head."""
+    """Count the relations in which a rule that knows only kinds of words is clearly better than the head."""
     worse = [row for row in rows if row.beyond_high < 0]
     said = f"But a rule that knows only kinds of words is clearly better in **{len(worse)} of {len(rows)}**"
     subject = next((row for row in worse if row.relation == "nsubj"), None)
@@ -230,8 +230,8 @@ def _sizes(held: Sequence[RelationRow]) -> list[str]:
 def _where_kinds_fail(testable: Sequence[RelationRow]) -> list[str]:
     """Say how often the subject's head is right where the rule by kinds of words is wrong."""
     return [
-        f"Where the rule by kinds of words does not find the subject, in {row.count - row.rule_right} of "
-        f"{row.count} cases, head {row.name} is right in {row.where_rule_fails}."
+        f"The rule by kinds of words misses the subject in {row.count - row.rule_right} of {row.count} cases. "
+        f"In {row.where_rule_fails} of these, head {row.name} is right."
         for row in testable
         if row.relation == "nsubj" and row.rule_right < row.count
     ]

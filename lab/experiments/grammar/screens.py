@@ -40,7 +40,7 @@ def _columns_of(other: str) -> tuple[Column, ...]:
         Column("ours", 46, DECIMAL),
         Column("best fixed distance", 68, DECIMAL, "distance", "The best fixed distance."),
         Column("rule by kinds", 46, DECIMAL, "kinds", "The best rule by kinds of words, with a tagger."),
-        Column("rule by gold kinds", 46, DECIMAL, "gold", "The same rule, with the kinds that people annotated."),
+        Column("rule by gold kinds", 46, DECIMAL, "gold", "This rule, with the kinds of words that people annotated."),
         Column("untrained twin", 46, DECIMAL, "twin", "The untrained twin: the same model with random weights."),
         Column("n", 46),
         Column("lift", 46, DECIMAL),

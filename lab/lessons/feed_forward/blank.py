@@ -28,7 +28,7 @@ from lab.ui.shared.prediction import cannot_predict, look
 from lab.ui.tables import show_table
 
 _ROWS = 10
-# Up to so many tokens times layers, the neurons are tried while the page is drawn: half a second on one core.
+# The page tries the neurons by itself if tokens times layers are at most this: half a second on one core.
 _QUICK = 150
 _BELOW = " An activation below 0 is a small number that the function lets through; setting it to 0 raises it."
 _COLUMNS = ["neuron", "excited most by", "activation in the blank", "change without it"]

@@ -52,7 +52,7 @@ def show_residual(view: FeedForwardView) -> None:
     code(forward.pre_norm_layer if view.config.pre_norm else forward.post_norm_layer, forward.layer_norm)
 
 
-# What happens to a correction beside the sublayers, in a post-norm model and in a pre-norm model.
+# Whether a LayerNorm changes a correction on the way past the sublayers, in a post-norm and in a pre-norm model.
 _ON_THE_WAY = {
     False: "In this model, a LayerNorm after each sum still changes the correction on this way.",
     True: "In this model, no LayerNorm is on this way, so nothing changes the correction there.",

@@ -186,7 +186,7 @@ def rim_of_radar(layer: int, dimension: Dimension, values: tuple[Values, Values]
         Option(
             f"It gives {about} more attention than a uniform head does",
             "You read the rim as a comparison with a uniform head. But it compares the heads of a layer with each "
-            f"other. Compared with a uniform head, this one has {corrected[best]:.2f} times as much.",
+            f"other. Here this head has {corrected[best]:.2f} times the attention of a uniform head.",
         ),
     )
     head = f"head {best + 1} of layer {layer + 1}"

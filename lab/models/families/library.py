@@ -29,10 +29,10 @@ _UNKNOWN = "\U00010380"
 def boundary(what: str) -> Iterator[None]:
     """Turn any exception that a library raises in the block into a :class:`CheckpointError` with its first line.
 
-    This is the one place of the lab where every exception is caught. The files of a checkpoint are anybody's, and the
-    libraries that read them promise no kind of exception: tokenizers raises Exception itself and lets its Rust code
-    panic, transformers raises what the next call happens to raise. Only calls of the libraries belong in the block, so
-    that a fault of the lab stays visible.
+    This is the one place where the lab catches every exception of a library (a job catches those of its work). The
+    files of a checkpoint are anybody's, and the libraries that read them promise no kind of exception: tokenizers
+    raises Exception itself and lets its Rust code panic, transformers raises what the next call happens to raise. Only
+    calls of the libraries belong in the block, so that a fault of the lab stays visible.
     """
     try:
         yield

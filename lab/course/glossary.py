@@ -68,8 +68,8 @@ _ROWS: Mapping[str, Sequence[tuple[str, str, dict[str, Any]]]] = {
          {"also": ("pre-tokens",)}),
         ("special token", "A token that is not part of the text. The model adds it as a mark: it puts [CLS] at the "
          "start, [SEP] at the end of a text.", {"paper": _DEVLIN, "also": ("special tokens",)}),
-        ("[CLS]", "BERT’s first token. Only after more training on a task (fine-tuning), such as sorting texts, does its "
-         "last vector represent the whole text.", {"paper": _DEVLIN}),
+        ("[CLS]", "BERT’s first token. Only after more training on a task (fine-tuning), such as sorting texts, does "
+         "its last vector represent the whole text.", {"paper": _DEVLIN}),
         ("[SEP]", "BERT’s mark at the end of a text, and between two texts of a pair.", {"paper": _DEVLIN}),
         ("[MASK]", "The token in place of a hidden word. The model says which word belongs there.",
          {"paper": _DEVLIN}),

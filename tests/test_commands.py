@@ -117,9 +117,17 @@ def test_the_options_that_documents_name_exist() -> None:
     assert not unknown
 
 
+def planned(*words: str) -> subprocess.CompletedProcess[str]:
+    """What make says that it would run, by a make that knows nothing of the one that may have started these tests."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", "-n", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_make_reads_each_target(target: str) -> None:
-    read = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
+    read = planned(target)
     assert read.returncode == 0 and read.stdout.strip() and not read.stderr.strip()
     for name in _COMMAND.findall(read.stdout):
         assert name in commands()
@@ -131,7 +139,7 @@ def test_each_target_is_explained() -> None:
 
 
 def test_make_test_brings_what_the_tests_need() -> None:
-    read = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    read = planned("test").stdout
     for module in ("tests.browser.chromium", "benchmarks.balancer"):
         assert read.index(module) < read.index("tests/browser tests/load")
 
@@ -140,7 +148,7 @@ def test_make_test_brings_what_the_tests_need() -> None:
 def test_make_train_starts_each_training(model: str, tmp_path: Path) -> None:
     """With the words that the Makefile gives, a training gets as far as to look for its texts, which are not there."""
     variables = [f"MODEL={model}", f"CORPORA={tmp_path}", *([f"BASE={tmp_path}"] if model == "minilm" else [])]
-    made = subprocess.run(["make", "-n", "train", *variables], cwd=ROOT, capture_output=True, text=True, check=True)
+    made = planned("train", *variables)
     words = shlex.split(made.stdout.splitlines()[-1])
     assert words[1:3] == ["-m", f"training.{model}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -8,14 +8,12 @@ The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
             "steps": {"Map": true, "Scores": false},
             "checks": {"most-even": null, "second-weight": {"correct": true}, "most-attended": {"question": "…",
                 "chosen": "…", "why_chosen": "…", "right": "…", "why_right": "…", "correct": false,
-                "link": {"text": "…"}}},
-            "tests": {"before": {"second-weight": false}, "after": {"second-weight": true}, "g": 1.0}}},
+                "link": {"text": "…"}}}}},
      "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
      "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
 
 A step is true once seen; a check is null until answered. Only a missed check keeps its texts; the check's link is null
-if the sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken,
-and g is null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that
+if the sentence was too long. Predictions and the checks on screen name a question by its wording; a prediction that
 was skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
@@ -26,7 +24,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lab.course.words import plain
-from lab.questions.before_and_after import BothTests, gain
 from lab.questions.question import Question
 
 LAB, VERSION = "Inside BERT", 1
@@ -110,14 +107,13 @@ class Shown:
 class Progress:
     """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
 
-    ``tests``, by lesson id, are the tests taken before a lesson and after it. ``predictions``, by the step, have the
+    ``predictions``, by the step, have the
     option chosen for each wording (None: skipped); a step whose figure was seen without a question has no predictions.
     ``shown``, by a list's name, are the checks on screen.
     """
 
     steps: Mapping[Key, bool] = field(default_factory=dict)
     checks: Mapping[Key, Answer | None] = field(default_factory=dict)
-    tests: Mapping[str, BothTests] = field(default_factory=dict)
     predictions: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
     shown: Mapping[str, Shown] = field(default_factory=dict)
 
@@ -139,12 +135,6 @@ class Progress:
         """Return this progress with one more answer; a later try never replaces the first."""
         key = (lesson, question)
         return self if self.checks.get(key) else replace(self, checks={**self.checks, key: answer})
-
-    def tested(self, lesson: str, right: Mapping[str, bool]) -> Progress:
-        """Return this progress with a test: the test before a lesson or, if that was taken, the test after it."""
-        known = self.tests.get(lesson)
-        taken = BothTests(right) if known is None else replace(known, after=known.after or right)
-        return replace(self, tests={**self.tests, lesson: taken})
 
     def predicted(self, step: str, wording: str, option: int | None) -> Progress:
         """Return this progress with a prediction, or with a skipped one (None), which keeps an earlier answer."""
@@ -180,7 +170,7 @@ class Progress:
     def merged(self, other: Progress) -> Progress:
         """Return this progress with additions from ``other``.
 
-        An answer, test or prediction that both have is not replaced. If both have a list of checks, the list with more
+        An answer or prediction that both have is not replaced. If both have a list of checks, the list with more
         tries stays on screen.
         """
         steps = {key: self.steps.get(key, False) or seen for key, seen in other.steps.items()}
@@ -192,7 +182,6 @@ class Progress:
         return Progress(
             {**self.steps, **steps},
             {**self.checks, **checks},
-            {**other.tests, **self.tests},
             {**self.predictions, **predictions},
             {**self.shown, **shown},
         )
@@ -220,9 +209,6 @@ class Progress:
             entry(lesson)["steps"][name] = seen
         for (lesson, name), answer in self.checks.items():
             entry(lesson)["checks"][name] = None if answer is None else _written(answer)
-        for lesson, taken in self.tests.items():
-            after = None if taken.after is None else dict(taken.after)
-            entry(lesson)["tests"] = {"before": dict(taken.before), "after": after, "g": gain([taken]).g}
         predictions = {step: dict(choices) for step, choices in self.predictions.items()}
         shown = {name: {**vars(each), "tries": dict(each.tries)} for name, each in self.shown.items()}
         content = {"lessons": lessons, "predictions": predictions, "shown": shown}

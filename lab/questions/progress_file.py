@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from lab.course.pages import LESSONS
 from lab.course.words import quoted
 from lab.models.encoding import clean
-from lab.questions.before_and_after import BothTests
 from lab.questions.progress import (
     LAB,
     LONGEST,
@@ -66,7 +65,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
         for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
     }
     shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
-    return Progress(reader.steps, reader.checks, reader.tests, predictions, shown), reader.notes()
+    return Progress(reader.steps, reader.checks, predictions, shown), reader.notes()
 
 
 def check_size(size: int) -> None:
@@ -81,33 +80,15 @@ class _Reader:
 
     steps: dict[Key, bool] = field(default_factory=dict)
     checks: dict[Key, Answer | None] = field(default_factory=dict)
-    tests: dict[str, BothTests] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
     def lesson(self, lesson: str, entry: object) -> None:
         content = self.table(entry, lesson)
-        self.skip_unknown(content, ("steps", "checks", "tests"))
+        self.skip_unknown(content, ("steps", "checks"))
         for step, seen in self.table(content.get("steps", {}), "steps").items():
             self.steps[lesson, step] = self.truth(seen, step)
         for check, answer in self.table(content.get("checks", {}), "checks").items():
             self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
-        if "tests" in content:
-            self.tests[lesson] = self.taken(content["tests"])
-
-    def taken(self, entry: object) -> BothTests:
-        """Both tests of a lesson. The gain in the file is ignored, as it follows from the tests."""
-        content = self.table(entry, "tests")
-        self.skip_unknown(content, ("before", "after", "g"))
-        before = self.truths(content.get("before"), "before")
-        if content.get("after") is None:
-            return BothTests(before)
-        after = self.truths(content["after"], "after")
-        if set(before) != set(after):
-            raise ProgressFileError("In the file, the tests before and after a lesson have other questions.")
-        return BothTests(before, after)
-
-    def truths(self, value: object, name: str) -> dict[str, bool]:
-        return {each: self.truth(right, each) for each, right in self.table(value, name).items()}
 
     def answer(self, check: str, entry: object) -> Answer:
         content = self.table(entry, check)

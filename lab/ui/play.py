@@ -40,8 +40,6 @@ class Screens(Generic[View]):
         For each step, the function that draws it.
     look
         Draws the sidebar's controls and makes the views of the steps.
-    again
-        The questions that are asked before and after this lesson, and again in later lessons.
     sentence
         Draws the sentence of a view above its step; arcs are left out if questions about them follow.
     places_sentence
@@ -62,7 +60,6 @@ class Screens(Generic[View]):
 
     steps: Mapping[str, Step[View]]
     look: Look[View]
-    again: Returning
     sentence: Callable[[View, bool], None] = lambda view, arcs: None
     places_sentence: Collection[str] = ()
     toy: Callable[[LessonPage], Trace] = toy_trace
@@ -90,7 +87,7 @@ def at_one_head() -> Look[OneHead]:
 
 def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> None:
     """Run the page of the lesson ``id``; ``earlier`` are the lessons whose questions return at its end, best first."""
-    page = open_lesson(id, screens.again)
+    page = open_lesson(id)
     if page.selection[MODE] == TOY and screens.toy_page is not None:
         screens.toy_page(page)
         return

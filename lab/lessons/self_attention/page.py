@@ -1,6 +1,6 @@
 """Lesson 3: the steps, from query and key to the weighted sum of values."""
 
-from lab.lessons.self_attention import again, screens
+from lab.lessons.self_attention import screens
 from lab.lessons.self_attention.break_it import break_it
 from lab.lessons.self_attention.by_hand import by_hand
 from lab.lessons.self_attention.row import show_built
@@ -17,7 +17,6 @@ SCREENS: Screens[OneHead] = Screens(
         "by-hand": by_hand,
     },
     look=at_one_head(),
-    again=again.questions,
     sentence=show_sentence,
     places_sentence=("map", "by-hand"),
 )

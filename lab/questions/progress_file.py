@@ -17,17 +17,17 @@ from lab.questions.progress import (
     SEEN_KEPT,
     VERSION,
     Answer,
+    CheckList,
     Key,
     Progress,
-    Shown,
 )
 
 # The most steps, checks or parameters under one heading; a lesson has at most two dozen of each.
 MOST = 100
 # The most steps with a prediction, over all lessons; and the most options of a question.
 _PREDICTED, _OPTIONS = 300, 10
-# The form of the hash that names a question's wording.
-_WORDING = re.compile(r"[0-9a-f]{12}")
+# The form of a question's key.
+_KEY = re.compile(r"[0-9a-f]{12}")
 # The most unknown names that a note lists; of further names, the note gives only the number.
 _LISTED = 5
 
@@ -104,27 +104,27 @@ class _Reader:
         return Answer(correct=True) if self.truth(content.get("correct"), "correct") else wrong
 
     def predictions(self, step: str, value: object) -> dict[str, int | None]:
-        """The option chosen for each wording of a step's question."""
+        """The option chosen for each of a step's questions."""
         chosen = self.table(value, step)
         return {
-            self.wording(name, step): None if option is None else self.number(option, step)
+            self.key(name, step): None if option is None else self.number(option, step)
             for name, option in chosen.items()
         }
 
-    def shown(self, name: str, entry: object) -> Shown:
+    def shown(self, name: str, entry: object) -> CheckList:
         """The checks that were on screen."""
         content = self.table(entry, name)
-        self.skip_unknown(content, tuple(Shown.__dataclass_fields__))
+        self.skip_unknown(content, tuple(CheckList.__dataclass_fields__))
         tries = self.table(content.get("tries", {}), "tries")
-        return Shown(
+        return CheckList(
             self.number(content.get("number"), "number", 10**6),
-            self.wordings(content.get("asked"), "asked"),
-            self.wordings(content.get("seen"), "seen"),
-            {self.wording(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
+            self.keys(content.get("asked"), "asked"),
+            self.keys(content.get("seen"), "seen"),
+            {self.key(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
         )
 
-    def wordings(self, value: object, name: str) -> tuple[str, ...]:
-        return tuple(self.wording(each, name) for each in self.items(value, name, SEEN_KEPT))
+    def keys(self, value: object, name: str) -> tuple[str, ...]:
+        return tuple(self.key(each, name) for each in self.items(value, name, SEEN_KEPT))
 
     def options(self, value: object, name: str) -> tuple[int, ...]:
         return tuple(self.number(each, name) for each in self.items(value, name, _OPTIONS))
@@ -134,8 +134,8 @@ class _Reader:
             raise ProgressFileError(f"In the file, {quoted(name)} must be a list of at most {most}.")
         return value
 
-    def wording(self, value: object, name: str) -> str:
-        if not isinstance(value, str) or not _WORDING.fullmatch(value):
+    def key(self, value: object, name: str) -> str:
+        if not isinstance(value, str) or not _KEY.fullmatch(value):
             raise ProgressFileError(f"In the file, {quoted(name)} must name questions by 12 digits.")
         return value
 

@@ -9,7 +9,6 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.glossary import terms_in
 from lab.course.pages import (
     BENCHES,
     COURSE_PAGE,
@@ -37,7 +36,7 @@ from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teach
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
-from lab.ui.frame.header import Header, defined, draw_header, say_time
+from lab.ui.frame.header import Header, draw_header, idea, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.script import offer_back, papers, way_to
 from lab.ui.quiz.predictions import keep_place
@@ -219,7 +218,7 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = next((each.idea for each in self.lesson.steps if each.name == chosen), "")
         if about:
-            st.markdown(about, help=defined(terms_in(about)))
+            idea(about)
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))

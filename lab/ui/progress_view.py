@@ -10,10 +10,10 @@ from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
 from lab.questions.progress import Answer, Count
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about
 from lab.ui.quiz.from_file import offer_file
 from lab.ui.quiz.keeping import start_afresh
+from lab.ui.quiz.on_screen import about
 from lab.ui.quiz.question import progress
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from itertools import pairwise
 
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
+from lab.questions.question import Option, Question
+from lab.rooms.questions import read, written
 
 ASKED = NumberAnswer(0.3, 0.02, Bounds(0.0, 1.0, ""), (0.18, 0.23, 0.28, 0.32, 0.37))
 
@@ -28,7 +28,8 @@ def test_bins_in_words() -> None:
 
 
 def test_a_number_is_what_it_was_after_json() -> None:
-    assert NumberAnswer.from_dict(asdict(ASKED)) == ASKED
+    asked = Question("how-much", "How much?", (Option("a", "why", correct=True), Option("b", "why")), number=ASKED)
+    assert read(written(asked)) == asked and read(written(asked.hidden())).number == ASKED.bounds
 
 
 def test_places_in_words_and_after_json() -> None:
@@ -37,4 +38,5 @@ def test_places_in_words_and_after_json() -> None:
     assert (len(heads.bins), heads.bins[7]) == (12, "Layer 2, head 2")
     assert Picks(heads=6).name(5) == "Head 6"
     for each in (tokens, heads):
-        assert PlaceAnswer.from_dict(json.loads(json.dumps(asdict(each)))) == each
+        asked = Question("where", "Where?", (Option("a", "why", correct=True), Option("b", "why")), place=each)
+        assert read(written(asked)) == asked and read(written(asked.hidden())).place == each.picks

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab.course import pages
-from lab.course.pages import BENCHES, CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_lesson, step_name
-from lab.course.record import Record
+from lab.course.pages import BENCHES, CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
+from lab.course.record import read_toml
 from lab.lessons.play import asked_again, part
 from tests.pages.apptest import visit
 
@@ -35,8 +35,9 @@ minutes = 3
 
 
 def read(tmp_path: Path, text: str) -> Lesson:
-    (tmp_path / "lesson.toml").write_text(text, "utf-8")
-    return read_lesson("counting", "pages/10_Counting.py", tmp_path)
+    path = tmp_path / "lesson.toml"
+    path.write_text(text, "utf-8")
+    return read_page(Lesson, "counting", "10_Counting.py", path)
 
 
 def test_a_record_is_read_and_lines_are_only_for_the_eye(tmp_path: Path) -> None:
@@ -52,12 +53,22 @@ def test_a_record_is_read_and_lines_are_only_for_the_eye(tmp_path: Path) -> None
     [
         ('title = "Counting"\n', "", "lesson.toml has no title"),
         ('title = "Counting"', "title = 3", "title is 3, not a text"),
-        ('stop = "Word"', 'stop = "Word"\ntilte = "Counting"', "lesson.toml has tilte. It may have .*title"),
-        ("minutes = 3", 'minutes = "3"', r"\[\[steps\]\] 1: minutes is '3', not a whole number"),
-        ("minutes = 3\n", "", r"\[\[steps\]\] 1 has no minutes"),
-        ("minutes = 3", "minutes = 3\nbeside = true", r"\[\[steps\]\] 1 has beside"),
+        ('stop = "Word"', 'stop = "Word"\ntilte = "Counting"', r"lesson\.toml has tilte, which no code reads"),
+        ("minutes = 3", 'minutes = "3"', r"lesson\.toml, \[steps\] 1: minutes is '3', not a whole number"),
+        ("minutes = 3\n", "", r"lesson\.toml: steps: check has no minutes"),
+        ("minutes = 3", "minutes = 3\nbeside = true", r"lesson\.toml, \[steps\] 1 has beside"),
+        ("minutes = 3", "minutes = 3\naside = true", r"lesson\.toml: steps: check is aside and has minutes"),
+        (
+            "minutes = 3",
+            'minutes = 3\n[steps.not_for_toys]\nwhy = "No."\ninstead = "map"',
+            r"lesson\.toml: steps: check has no step map instead of it",
+        ),
         ('now = "Now?"\n', "", r"\[story\] has no now"),
-        ('icon = ":material/tag:"', 'icon = ":material/tag:"\nreading = [1]', "reading has something .* not a text"),
+        (
+            'icon = ":material/tag:"',
+            'icon = ":material/tag:"\nreading = [1]',
+            r"\[reading\] 1 is 1, not a text",
+        ),
         ('title = "Counting"', "title = Counting", "lesson.toml: "),
     ],
 )
@@ -69,7 +80,7 @@ def test_a_gap_and_a_wrong_word_are_told_by_name(tmp_path: Path, old: str, new: 
 
 def test_a_missing_record_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"lesson\.toml is missing"):
-        Record.of(tmp_path / "lesson.toml")
+        read_toml(tmp_path / "lesson.toml")
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any
 
 # Relative tolerance for rounding, so that an answer at the limit of the right range counts as right.
 _LAST_BITS = 1e-9
@@ -73,10 +71,6 @@ class NumberAnswer:
         digits = max(0, 1 - math.floor(math.log10(self.tolerance)))
         return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")  # to turn -0 into 0
 
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> NumberAnswer:
-        return cls(found["value"], found["tolerance"], Bounds(**found["bounds"]), tuple(found["edges"]))
-
 
 @dataclass(frozen=True)
 class Picks:
@@ -108,8 +102,3 @@ class PlaceAnswer:
     def bins(self) -> tuple[str, ...]:
         """Each place, in words."""
         return tuple(map(self.picks.name, range(len(self.picks))))
-
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> PlaceAnswer:
-        picks = found["picks"]
-        return cls(found["right"], Picks(tuple(picks["tokens"]), picks["layers"], picks["heads"]))

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from pydantic import TypeAdapter
+
 from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 from lab.questions.question import Option
 
@@ -76,14 +78,10 @@ class Posed:
 
     @classmethod
     def from_json(cls, text: str) -> Posed:
-        found = json.loads(text)
-        number, place = found.get("number"), found.get("place")
-        read = {
-            "options": tuple(Option(**option) for option in found["options"]),
-            "number": None if number is None else NumberAnswer.from_dict(number),
-            "place": None if place is None else PlaceAnswer.from_dict(place),
-        }
-        return cls(**{**found, **read})
+        return _READ.validate_json(text)
+
+
+_READ = TypeAdapter(Posed)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from itertools import pairwise
 
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
@@ -27,14 +25,8 @@ def test_bins_in_words() -> None:
     )
 
 
-def test_a_number_is_what_it_was_after_json() -> None:
-    assert NumberAnswer.from_dict(asdict(ASKED)) == ASKED
-
-
-def test_places_in_words_and_after_json() -> None:
+def test_places_in_words() -> None:
     tokens, heads = PlaceAnswer(1, Picks(("a", "b"))), PlaceAnswer(7, Picks(layers=2, heads=6))
     assert [name.replace("\u2068", "").replace("\u2069", "") for name in tokens.bins] == ["“a” (1)", "“b” (2)"]
     assert (len(heads.bins), heads.bins[7]) == (12, "Layer 2, head 2")
     assert Picks(heads=6).name(5) == "Head 6"
-    for each in (tokens, heads):
-        assert PlaceAnswer.from_dict(json.loads(json.dumps(asdict(each)))) == each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,6 +25,13 @@ def a_number() -> Posed:
 def a_place() -> Posed:
     """The third of four tokens is right."""
     return replace(posed(), place=PlaceAnswer(2, Picks(("he", "saw", "her", "."))))
+
+
+def test_a_question_is_what_it_was_after_json() -> None:
+    heads = replace(posed(), place=PlaceAnswer(7, Picks(layers=2, heads=6)), link={"text": "é 猫"})
+    unbounded = replace(posed(), number=NumberAnswer(-3.5, 0.1, Bounds(-math.inf, math.inf, "nats"), (-3.6, -3.4)))
+    for each in (posed(), a_number(), a_place(), heads, unbounded):
+        assert Posed.from_json(each.to_json()) == each
 
 
 def test_a_number_is_counted_in_bins_and_right_within_its_tolerance(rooms: Rooms) -> None:

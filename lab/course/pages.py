@@ -70,8 +70,6 @@ class Step:
         first sentences depend on the screen have an idea. The idea is true of every model and text.
     models
         "causal" or "masked" if only such models have the step, "" if every model has it.
-    was
-        The names that the step has in old links, and the names of former steps that are now part of this step.
     """
 
     __pydantic_config__ = KNOWN_KEYS
@@ -81,7 +79,6 @@ class Step:
     minutes: StrictInt | None = None
     idea: Text = ""
     models: Literal["", "causal", "masked"] = ""
-    was: tuple[Text, ...] = ()
     not_for_toys: NotForToys | None = None
 
 

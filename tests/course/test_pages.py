@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from lab.course import pages
 from lab.course.pages import BENCHES, CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
 from lab.course.record import read_toml
 from lab.lessons.play import asked_again, part
-from tests.pages.apptest import visit
 
 ROOT = Path(pages.__file__).parents[2]
 RECORD = """
@@ -88,24 +86,13 @@ def test_every_step_has_a_function_and_every_function_a_step(lesson: Lesson) -> 
     assert set(part(lesson.id, "page").SCREENS.steps) == {step.id for step in lesson.steps}
     assert [step.name for step in lesson.steps if not step.aside][-1] == CHECK_STEP
     names = [step.name for step in lesson.steps]
-    assert len({*names}) == len(names) and not {old for step in lesson.steps for old in step.was} & {*names}
+    assert len({*names}) == len(names)
 
 
 def test_every_step_of_a_bench_has_a_function() -> None:
     for bench in BENCHES:
         module = import_module(f"lab.benches.{bench.id.replace('-', '_')}.page")
         assert set(getattr(module, "STEPS", {})) <= {step.id for step in bench.steps}
-
-
-def old_names() -> Iterator[tuple[str, str, str]]:
-    for page in (*LESSONS, *BENCHES):
-        yield from ((page.page, old, step.name) for step in page.steps for old in step.was)
-
-
-@pytest.mark.parametrize(("page", "old", "now"), [*old_names()])
-def test_a_link_made_before_a_step_was_renamed_leads_to_it(page: str, old: str, now: str) -> None:
-    at = visit(page.removeprefix("pages/"), step=old)
-    assert at.segmented_control(key="step").value == now
 
 
 def test_ideas_are_short_and_plain() -> None:

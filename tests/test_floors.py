@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -28,7 +27,6 @@ SCREEN = {
 }
 # Inside a lesson, a bench or an experiment, what a notebook calls and what is asked knows no screen either.
 BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings|claims)\.py")
-MOST_FILES, MOST_LINES = 25, 400
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}
 
@@ -63,13 +61,6 @@ def test_figures_and_checks_know_no_screen() -> None:
     screen = re.compile(r"^\s*(import streamlit|from streamlit|from lab\.ui)", re.M)
     blind = [path for path in LAB if BLIND.fullmatch(path.name)]
     assert blind and [name(path) for path in blind if screen.search(path.read_text("utf-8"))] == []
-
-
-def test_no_folder_and_no_file_is_too_large_to_see() -> None:
-    folders = Counter(path.parent for path in LAB if path.name != "__init__.py")
-    assert {name(folder): files for folder, files in folders.items() if files > MOST_FILES} == {}
-    lines = {name(path): len(path.read_text("utf-8").splitlines()) for path in LAB}
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
 
 
 def test_a_cluster_is_known_to_the_command_alone() -> None:

@@ -98,7 +98,7 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
         'title = "Counting"\nicon = ":material/tag:"\nquestion = "How many tokens?"\nstop = "Word"\n'
         'objectives = ["count"]\nreading = ["A paper"]\n\n'
         '[story]\nlast = "Last."\nnow = "Now?"\nrecap = ["One.", "Two.", "Three."]\nremember = "Remember."\n\n'
-        '[[steps]]\nid = "count"\nname = "Count"\nminutes = 2\nidea = "Count\n  them."\nwas = ["Number"]\n\n'
+        '[[steps]]\nid = "count"\nname = "Count"\nminutes = 2\nidea = "Count\n  them."\n\n'
         '[[steps]]\nid = "check"\nname = "Check"\nminutes = 3\n\n'
         '[hints]\nhow-many = "Count again."\n'.replace('"Count\n  them."', '"""Count\n  them."""'),
         "utf-8",
@@ -132,7 +132,7 @@ at = visit("10_Counting.py", text="A cat sat.")
 assert "2 of 5 minutes" in words(at) and "Count them." in words(at)
 assert at.title[0].value == "Counting" and "**6** tokens" in words(at)
 assert at.segmented_control(key="step").options == ["Count", "Check"]
-assert visit("10_Counting.py", step="Number").segmented_control(key="step").value == "Count"
+assert visit("10_Counting.py", step="count").segmented_control(key="step").value == "Count"
 assert "From earlier lessons" in [each.value for each in visit("10_Counting.py", step="Check").subheader]
 links = [link.proto.label for link in visit("9_Masked_language_model.py").get("page_link")]
 assert "Counting" in links, links

@@ -7,14 +7,16 @@ on the screen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from lab.course.record import Record
+from pydantic import AfterValidator, StrictBool, StrictInt, StrictStr
+
+from lab.course.record import KNOWN_KEYS, Text, as_record, read_toml
 
 _LAB = Path(__file__).resolve().parents[1]
 CHECK = "check"  # the id of every lesson's last step on the way
@@ -23,29 +25,34 @@ CHECK = "check"  # the id of every lesson's last step on the way
 class Toy(Enum):
     """The toys, named after their input: sentences for a small model’s heads, pairs of sentences, words, or blanks."""
 
-    HEADS = 1
-    VOCABULARY = 2
-    BLANK = 3
-    PAIR = 4
+    HEADS = "heads"
+    VOCABULARY = "vocabulary"
+    BLANK = "blank"
+    PAIR = "pair"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stop:
     """A stop on the way from a text to a word; ``repeats`` says that each layer has this stop."""
 
-    name: str
-    repeats: bool
+    __pydantic_config__ = KNOWN_KEYS
+    name: Text
+    repeats: StrictBool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NotForToys:
-    """The reason why a step is not offered for a toy, as a sentence, and the name of the step shown ``instead``."""
+    """The reason why a step is not offered for a toy, as a sentence, and the name of the step shown ``instead``.
 
-    why: str
-    instead: str
+    A record says the id of that step.
+    """
+
+    __pydantic_config__ = KNOWN_KEYS
+    why: Text
+    instead: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One step of a lesson or of a bench.
 
@@ -63,21 +70,34 @@ class Step:
         first sentences depend on the screen have an idea. The idea is true of every model and text.
     models
         "causal" or "masked" if only such models have the step, "" if every model has it.
-    was
-        The names that the step has in old links, and the names of former steps that are now part of this step.
     """
 
-    id: str
-    name: str
-    aside: bool
-    minutes: int | None
-    idea: str
-    models: str
-    was: tuple[str, ...]
-    not_for_toys: NotForToys | None
+    __pydantic_config__ = KNOWN_KEYS
+    id: Text
+    name: Text
+    aside: StrictBool = False
+    minutes: StrictInt | None = None
+    idea: Text = ""
+    models: Literal["", "causal", "masked"] = ""
+    not_for_toys: NotForToys | None = None
 
 
-@dataclass(frozen=True)
+def _taught(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps of a lesson, which have minutes unless they are aside, and say by its name what is there instead."""
+    names = {step.id: step.name for step in steps}
+    for step in steps:
+        if step.aside is not (step.minutes is None):
+            raise ValueError(f"{step.id} {'is aside and has' if step.aside else 'has no'} minutes")
+        if step.not_for_toys is not None and step.not_for_toys.instead not in names:
+            raise ValueError(f"{step.id} has no step {step.not_for_toys.instead} instead of it")
+    return tuple(
+        replace(step, not_for_toys=gone and replace(gone, instead=names[gone.instead]))
+        for step in steps
+        for gone in (step.not_for_toys,)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Story:
     """The beginning and the end of a lesson, in sentences that are true of every model and text, including toys.
 
@@ -85,13 +105,14 @@ class Story:
     sentences, and ``remember`` is the sentence to keep.
     """
 
-    last: str
-    now: str
-    recap: tuple[str, ...]
-    remember: str
+    __pydantic_config__ = KNOWN_KEYS
+    last: Text
+    now: Text
+    recap: tuple[Text, ...] = ()
+    remember: Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """The fields of every page.
 
@@ -99,14 +120,15 @@ class Page:
     link, of the choices on this page besides its input.
     """
 
-    id: str
-    page: str
-    title: str
-    icon: str
-    question: str
-    reading: tuple[str, ...]
-    parameters: tuple[str, ...]
-    steps: tuple[Step, ...]
+    __pydantic_config__ = KNOWN_KEYS
+    id: Text
+    page: Text
+    title: Text
+    icon: Text
+    question: Text
+    reading: tuple[Text, ...] = ()
+    parameters: tuple[Text, ...] = ()
+    steps: tuple[Step, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -121,7 +143,7 @@ class Page:
         raise KeyError(f"{self.id} has no step {id}; it has {', '.join(step.id for step in self.steps)}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson(Page):
     """One lesson; objectives complete "you will be able to …".
 
@@ -138,13 +160,14 @@ class Lesson(Page):
         with it. A hint says where to look, or what to think of, but never names the answer or a number in it.
     """
 
-    objectives: tuple[str, ...]
-    stop: str
+    steps: Annotated[tuple[Step, ...], AfterValidator(_taught)] = ()
+    objectives: tuple[Text, ...] = ()
+    stop: Text
     story: Story
-    hints: Mapping[str, str]
-    toy: Toy | None
-    weights: bool
-    text: str
+    hints: Mapping[StrictStr, Text] = field(default_factory=dict)
+    toy: Toy | None = None
+    weights: StrictBool = True
+    text: Text = ""
 
     @property
     def minutes(self) -> int:
@@ -152,7 +175,7 @@ class Lesson(Page):
         return sum(step.minutes or 0 for step in self.steps if step.models != "causal")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bench(Page):
     """A page for learners who look around and researchers who take numbers, without the order of a course.
 
@@ -160,12 +183,12 @@ class Bench(Page):
     input, ``weights`` whether it offers random weights.
     """
 
-    after: tuple[str, ...]
-    toy: bool
-    weights: bool
+    after: tuple[Text, ...] = ()
+    toy: StrictBool = True
+    weights: StrictBool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Experiment(Page):
     """A published claim, tested on the model on screen.
 
@@ -187,131 +210,47 @@ class Experiment(Page):
         The id of the model that the page opens on while the learner has chosen none, if it needs a particular one.
     """
 
-    after: tuple[str, ...]
-    claim: str
-    whose: str
-    test: str
-    against: str
-    not_shown: tuple[str, ...]
-    disclosed: Mapping[str, str]
-    model: str
+    after: tuple[Text, ...] = ()
+    claim: Text
+    whose: Text
+    test: Text
+    against: Text
+    not_shown: tuple[Text, ...] = ()
+    disclosed: Mapping[StrictStr, Text] = field(default_factory=dict)
+    model: Text = ""
 
 
-def read_lesson(id: str, page: str, folder: Path) -> Lesson:
-    """Read the record of a lesson. Raises ValueError for a missing key, a wrong kind of value, or an unknown key."""
-    record = Record.of(folder / "lesson.toml")
-    story = record.part("story")
-    if story is None:
-        raise ValueError(f"{folder.name}/lesson.toml has no [story].")
-    told = Story(story.text("last"), story.text("now"), story.texts("recap"), story.text("remember"))
-    story.done()
-    toy = record.text("toy", "")
-    lesson = Lesson(
-        **_common(id, page, record, taught=True),
-        objectives=record.texts("objectives"),
-        stop=record.text("stop"),
-        story=told,
-        hints=record.named_texts("hints"),
-        toy=Toy[toy.upper()] if toy else None,
-        weights=record.flag("weights", True),
-        text=record.text("text", ""),
-    )
-    record.done()
-    return lesson
+P = TypeVar("P", Lesson, Bench, Experiment, Page)
 
 
-def read_bench(id: str, page: str, folder: Path) -> Bench:
-    """Read the record of a bench; raises as :func:`read_lesson` does."""
-    record = Record.of(folder / "bench.toml")
-    bench = Bench(
-        **_common(id, page, record),
-        after=record.texts("after"),
-        toy=record.flag("toy", True),
-        weights=record.flag("weights", True),
-    )
-    record.done()
-    return bench
+def read_page(kind: type[P], id: str, file: str, path: Path) -> P:
+    """Read the record at ``path``, of the page that ``file`` in ``pages/`` shows.
+
+    Raises ValueError, which names the file and the key, for a missing or unknown key, and for a value of a wrong kind.
+    """
+    return as_record(kind, {**read_toml(path), "id": id, "page": f"pages/{file}"}, path)
 
 
-def read_experiment(id: str, page: str, folder: Path) -> Experiment:
-    """Read the record of an experiment; raises as :func:`read_lesson` does."""
-    record = Record.of(folder / "experiment.toml")
-    experiment = Experiment(
-        **_common(id, page, record),
-        after=record.texts("after"),
-        claim=record.text("claim"),
-        whose=record.text("whose"),
-        test=record.text("test"),
-        against=record.text("against"),
-        not_shown=record.texts("not_shown"),
-        disclosed=record.named_texts("disclosed"),
-        model=record.text("model", ""),
-    )
-    record.done()
-    return experiment
-
-
-def _common(id: str, page: str, record: Record, *, taught: bool = False) -> dict[str, Any]:
-    """The fields that every record has; the steps of a ``taught`` page, that is, of a lesson, have minutes."""
-    parts = list(record.parts("steps"))
-    names = {part.text("id"): part.text("name") for part in parts}
-    return {
-        "id": id,
-        "page": page,
-        "title": record.text("title"),
-        "icon": record.text("icon"),
-        "question": record.text("question"),
-        "reading": record.texts("reading"),
-        "parameters": record.texts("parameters"),
-        "steps": tuple(_step(part, names, taught=taught) for part in parts),
-    }
-
-
-def _step(record: Record, names: Mapping[str, str], *, taught: bool) -> Step:
-    aside, toys, gone = record.flag("aside", False), record.part("not_for_toys"), None
-    if toys is not None:
-        gone = NotForToys(toys.text("why"), names[toys.text("instead")])
-        toys.done()
-    step = Step(
-        id=record.text("id"),
-        name=record.text("name"),
-        aside=aside,
-        minutes=record.whole("minutes") if taught and not aside else None,
-        idea=record.text("idea", ""),
-        models=record.text("models", ""),
-        was=record.texts("was"),
-        not_for_toys=gone,
-    )
-    record.done()
-    return step
-
-
-def _entry(id: str, menu: str, order: Record) -> Page:
+def _entry(id: str, menu: str, about: Any) -> Page:
     """The page for one line of ``order.toml``, with the record of the page if there is one."""
-    if menu in _READERS:
-        room, read = _READERS[menu]
-        return read(id, f"pages/{order.text(id)}", _LAB / room / id.replace("-", "_"))
-    about = order.part(id)
-    assert about is not None
-    file, title, icon = (about.text(key) for key in ("page", "title", "icon"))
-    page = Page(id, f"pages/{file}", title, icon, "", (), about.texts("parameters"), ())
-    about.done()
-    return page
+    if menu in _ROOMS:
+        room, kind, record = _ROOMS[menu]
+        return read_page(kind, id, about, _LAB / room / id.replace("-", "_") / record)
+    return as_record(Page, {"question": "", **about, "id": id, "page": f"pages/{about['page']}"}, _PATH)
 
 
-# For each heading in the menu, the folder with the pages' folders, and the function that reads their records.
-_READERS: Mapping[str, tuple[str, Callable[[str, str, Path], Page]]] = {
-    "Lessons": ("lessons", read_lesson),
-    "Benches": ("benches", read_bench),
-    "Experiments": ("experiments", read_experiment),
+# For each heading in the menu: the folder with the pages' folders, the kind of its pages, the name of their records.
+_ROOMS: Mapping[str, tuple[str, type[Page], str]] = {
+    "Lessons": ("lessons", Lesson, "lesson.toml"),
+    "Benches": ("benches", Bench, "bench.toml"),
+    "Experiments": ("experiments", Experiment, "experiment.toml"),
 }
-_ORDER = Record.of(Path(__file__).with_name("order.toml"))
-STOPS = tuple(Stop(stop.text("name"), stop.flag("repeats", False)) for stop in _ORDER.parts("stops"))
+_PATH = Path(__file__).with_name("order.toml")
+_ORDER = read_toml(_PATH)
+STOPS = tuple(as_record(Stop, each, _PATH) for each in _ORDER.pop("stops"))
 # The pages by their heading in the menu, in order. The first page has no heading, because it bears the name of the lab.
 MENUS: Mapping[str, tuple[Page, ...]] = {
-    name: tuple(_entry(id, name, menu) for id in menu)
-    for name in _ORDER
-    if name != "stops" and (menu := _ORDER.part(name)) is not None
+    menu: tuple(_entry(id, menu, about) for id, about in entries.items()) for menu, entries in _ORDER.items()
 }
 LESSONS = tuple(page for page in MENUS["Lessons"] if isinstance(page, Lesson))
 BENCHES = tuple(page for page in MENUS["Benches"] if isinstance(page, Bench))
@@ -323,8 +262,6 @@ COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE, ROOM_PAGE = (
 )
 # The name of every lesson's last step.
 CHECK_STEP = LESSONS[0].step(CHECK).name
-
-P = TypeVar("P", Lesson, Bench, Experiment, Page)
 
 
 def _of(pages: Sequence[P], id: str, kind: str) -> P:

@@ -1,85 +1,73 @@
-"""Reading a record: a TOML file whose every key is read, so that a missing or unknown key is named in the error."""
+"""Reading a record: a TOML file, checked by pydantic against the dataclass that it fills."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, ConfigDict, StrictStr, TypeAdapter, ValidationError
+
+# Texts may be broken into lines anywhere: white space of any length is one space.
+Text = Annotated[StrictStr, AfterValidator(lambda text: " ".join(text.split()))]
+# A dataclass with this configuration refuses the keys that it has no field for: a misspelt key is not overlooked.
+KNOWN_KEYS = ConfigDict(extra="forbid")
+_KINDS = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dataclass_type": "a table",
+}
+R = TypeVar("R")
 
 
-class Record:
-    """One table of a TOML file, read key by key; :meth:`done` refuses the keys that were not read.
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a file. Raises ValueError, with the file's name, if it is not TOML or does not exist."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{_name(path)} is missing.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{_name(path)}: {error}") from None
 
-    Texts may be broken into lines anywhere: white space of any length is one space.
+
+def as_record(kind: Callable[..., R], table: Mapping[str, Any], path: Path) -> R:
+    """The record of this ``kind`` from a table of the file at ``path``.
+
+    Raises ValueError, which names the file and the key, for a missing or unknown key, and for a value of a wrong kind.
     """
-
-    def __init__(self, values: Mapping[str, Any], where: str) -> None:
-        self._values, self._where, self._read = values, where, set[str]()
-
-    @classmethod
-    def of(cls, path: Path) -> Record:
-        """Read the file at ``path``. Raises ValueError, with the file's name, if it is not TOML or does not exist."""
-        where = "/".join(path.parts[-4:])
-        try:
-            return cls(tomllib.loads(path.read_text("utf-8")), where)
-        except FileNotFoundError:
-            raise ValueError(f"{where} is missing.") from None
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"{where}: {error}") from None
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """A text; it is required unless there is a ``default``."""
-        return " ".join(self._value(key, str, default).split())
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty if the key is left out."""
-        found = self._value(key, list, [])
-        if not all(isinstance(each, str) for each in found):
-            raise ValueError(f"{self._where}: {key} has something in it that is not a text.")
-        return tuple(" ".join(each.split()) for each in found)
-
-    def whole(self, key: str, default: int | None = None) -> int:
-        """A whole number."""
-        return self._value(key, int, default)
-
-    def flag(self, key: str, default: bool) -> bool:
-        """True or false."""
-        return self._value(key, bool, default)
-
-    def named_texts(self, key: str) -> dict[str, str]:
-        """A table of texts, by their names; empty if the key is left out."""
-        table = self.part(key)
-        return {} if table is None else {name: table.text(name) for name in table}
-
-    def part(self, key: str) -> Record | None:
-        """A table inside this one; None if the key is left out."""
-        found = self._value(key, dict, {})
-        return Record(found, f"{self._where}, [{key}]") if found else None
-
-    def parts(self, key: str) -> Iterator[Record]:
-        """A list of tables."""
-        for number, each in enumerate(self._value(key, list, []), start=1):
-            yield Record(each, f"{self._where}, [[{key}]] {number}")
-
-    def done(self) -> None:
-        """Raise ValueError for the keys that were not read: otherwise a misspelt key would be overlooked."""
-        if unknown := [key for key in self._values if key not in self._read]:
-            raise ValueError(f"{self._where} has {', '.join(unknown)}. It may have {', '.join(sorted(self._read))}.")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def _value(self, key: str, kind: type, default: Any) -> Any:
-        self._read.add(key)
-        if key not in self._values:
-            if default is None:
-                raise ValueError(f"{self._where} has no {key}.")
-            return default
-        value = self._values[key]
-        if type(value) is not kind:
-            raise ValueError(f"{self._where}: {key} is {value!r}, not {_KINDS[kind]}.")
-        return value
+    try:
+        read: R = _checker(kind).validate_python(table)
+    except ValidationError as error:
+        raise ValueError(f"{_name(path)}{_first(error)}") from None
+    return read
 
 
-_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "true or false", dict: "a table"}
+@cache
+def _checker(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _name(path: Path) -> str:
+    return "/".join(path.parts[-4:])
+
+
+def _first(error: ValidationError) -> str:
+    """The first thing that is wrong, as the end of a sentence."""
+    first = error.errors()[0]
+    *tables, key = first["loc"]
+    where = "".join(f" {each + 1}" if isinstance(each, int) else f", [{each}]" for each in tables)
+    here = f"{where} {key + 1}" if isinstance(key, int) else f"{where}: {key}"  # a number is a place in a list
+    match first["type"]:
+        case "missing":
+            return f"{where} has no {key}."
+        case "unexpected_keyword_argument":
+            return f"{where} has {key}, which no code reads."
+        case "value_error":
+            return f"{here}: {first['ctx']['error']}."
+        case kind if kind in _KINDS:
+            return f"{here} is {first['input']!r}, not {_KINDS[kind]}."
+    return f"{here}: {first['msg']}."

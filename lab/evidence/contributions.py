@@ -102,15 +102,15 @@ def contributions(trace: Trace, place: int, word: int) -> Contributions:
     way.norm(model.weights.final_norm, trace.hidden_states[-1][place], eps)
     heads, ffn = torch.empty(layers, model.config.heads), torch.empty(layers)
     for number in reversed(range(layers)):
-        steps, w = trace.layer(number).steps, model.weights.layers[number]
+        steps, w = trace.layer(number), model.weights.layers[number]
         if not model.config.pre_norm:
             way.norm(w.norm_2, steps.ffn_residual[place], eps)
-        ffn[number] = way.dot(steps.feed_forward.output[place] - w.b_2)
+        ffn[number] = way.dot(steps.ffn_output[place] - w.b_2)
         way.bias(w.b_2)
         if not model.config.pre_norm:
             way.norm(w.norm_1, steps.attention_residual[place], eps)
         written = w.w_o.unflatten(0, (model.config.heads, -1))  # (H, d_k, d)
-        heads[number] = way.dot((steps.attention.context[:, place, None] @ written)[:, 0])
+        heads[number] = way.dot((steps.context[:, place, None] @ written)[:, 0])
         way.bias(w.b_o)
     found, tables = trace.embeddings, model.weights.embeddings
     if tables.project is not None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from lab.models import forward
-from lab.models.memo import size_of
 from lab.models.weights import LayerWeights
 
 
@@ -20,112 +19,60 @@ class LayerTrace:
 
     index: int
     weights: LayerWeights
-    steps: forward.Layer
+    input: Tensor  # (n, d), the residual stream before the layer
+    query: Tensor  # (H, n, d_k)
+    key: Tensor  # (H, n, d_k)
+    value: Tensor  # (H, n, d_k)
+    scores: Tensor  # (H, n, n), the dot products QKᵀ
+    scaled_scores: Tensor  # (H, n, n), QKᵀ/√d_k, -inf where masked
+    attention: Tensor  # (H, n, n), the attention weights: rows are queries, columns keys, rows sum to 1
+    context: Tensor  # (H, n, d_k), attention · V
+    context_concat: Tensor  # (n, d), the context vectors of all heads, concatenated
+    attention_output: Tensor  # (n, d), the concatenated heads after W_O
+    attention_residual: Tensor  # (n, d), the input plus the attention output
+    ffn_hidden: Tensor  # (n, d_ff), the neurons before the activation
+    ffn_activation: Tensor  # (n, d_ff), the neurons after the activation, times the gate if there is one
+    ffn_output: Tensor  # (n, d)
+    ffn_residual: Tensor  # (n, d), the network's output plus its input (BERT) or plus the stream (GPT-2)
+    output: Tensor  # (n, d), the input of the next layer
+    ffn_gate: Tensor | None  # (n, d_ff), the factors of the activations in ModernBERT; None in other models
+    attention_norm: Tensor | None  # (n, d), LayerNorm of attention_residual; None in GPT-2
+    input_norm: Tensor | None  # (n, d), LayerNorm before attention; None in BERT, and in ModernBERT's first layer
+    ffn_input_norm: Tensor | None  # (n, d), LayerNorm before the feed-forward network; None in BERT
+
+    @classmethod
+    def of(cls, index: int, weights: LayerWeights, steps: forward.Layer) -> LayerTrace:
+        """The trace of layer ``index``, which the forward pass has computed as ``steps``."""
+        attention, ffn = steps.attention, steps.feed_forward
+        return cls(
+            index,
+            weights,
+            steps.input,
+            attention.query,
+            attention.key,
+            attention.value,
+            attention.scores,
+            attention.scaled_scores,
+            attention.attention,
+            attention.context,
+            attention.context_concat,
+            attention.output,
+            steps.attention_residual,
+            ffn.hidden,
+            ffn.activation,
+            ffn.output,
+            steps.ffn_residual,
+            steps.output,
+            ffn.gate,
+            steps.attention_norm,
+            steps.input_norm,
+            steps.ffn_input_norm,
+        )
 
     @property
     def nbytes(self) -> int:
         """Bytes of the steps, without the weights, which belong to the model."""
-        return size_of(self.steps)
-
-    @property
-    def input(self) -> Tensor:
-        """The residual stream before the layer, (n, d)."""
-        return self.steps.input
-
-    @property
-    def query(self) -> Tensor:
-        """(H, n, d_k)."""
-        return self.steps.attention.query
-
-    @property
-    def key(self) -> Tensor:
-        """(H, n, d_k)."""
-        return self.steps.attention.key
-
-    @property
-    def value(self) -> Tensor:
-        """(H, n, d_k)."""
-        return self.steps.attention.value
-
-    @property
-    def scores(self) -> Tensor:
-        """The dot products QKᵀ, (H, n, n)."""
-        return self.steps.attention.scores
-
-    @property
-    def scaled_scores(self) -> Tensor:
-        """The scaled scores QKᵀ/√d_k, (H, n, n), -inf where masked."""
-        return self.steps.attention.scaled_scores
-
-    @property
-    def attention(self) -> Tensor:
-        """The attention weights, (H, n, n): rows are queries, columns keys, rows sum to 1."""
-        return self.steps.attention.attention
-
-    @property
-    def context(self) -> Tensor:
-        """The context vectors attention · V, (H, n, d_k)."""
-        return self.steps.attention.context
-
-    @property
-    def context_concat(self) -> Tensor:
-        """The context vectors of all heads, concatenated, (n, d)."""
-        return self.steps.attention.context_concat
-
-    @property
-    def attention_output(self) -> Tensor:
-        """The concatenated heads after W_O, (n, d)."""
-        return self.steps.attention.output
-
-    @property
-    def attention_residual(self) -> Tensor:
-        """The input plus the attention output, (n, d)."""
-        return self.steps.attention_residual
-
-    @property
-    def attention_norm(self) -> Tensor | None:
-        """LayerNorm of ``attention_residual``, (n, d); None in GPT-2."""
-        return self.steps.attention_norm
-
-    @property
-    def input_norm(self) -> Tensor | None:
-        """LayerNorm of the input before attention, (n, d); None in BERT, and in ModernBERT's first layer."""
-        return self.steps.input_norm
-
-    @property
-    def ffn_input_norm(self) -> Tensor | None:
-        """LayerNorm before the feed-forward network, (n, d); None in BERT."""
-        return self.steps.ffn_input_norm
-
-    @property
-    def ffn_hidden(self) -> Tensor:
-        """The hidden values of the neurons before the activation, (n, d_ff)."""
-        return self.steps.feed_forward.hidden
-
-    @property
-    def ffn_gate(self) -> Tensor | None:
-        """The factors of the activations in ModernBERT, (n, d_ff); None in other models."""
-        return self.steps.feed_forward.gate
-
-    @property
-    def ffn_activation(self) -> Tensor:
-        """The neurons after the activation, times the gate if there is one, (n, d_ff)."""
-        return self.steps.feed_forward.activation
-
-    @property
-    def ffn_output(self) -> Tensor:
-        """(n, d)."""
-        return self.steps.feed_forward.output
-
-    @property
-    def ffn_residual(self) -> Tensor:
-        """The feed-forward network's output plus its input (BERT) or plus the stream (GPT-2), (n, d)."""
-        return self.steps.ffn_residual
-
-    @property
-    def output(self) -> Tensor:
-        """The input of the next layer, (n, d)."""
-        return self.steps.output
+        return sum(each.nbytes for each in vars(self).values() if isinstance(each, Tensor))
 
     @property
     def head_contribution(self) -> Tensor:

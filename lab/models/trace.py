@@ -96,7 +96,7 @@ class Trace:
         config, w = self.model.config, self.model.weights.layers[index]
         changes = self.interventions.with_padding(len(self), self.encoding.padding)
         steps = changes.steps(index, config, len(self))
-        return LayerTrace(index, w, forward.run_layer(self.hidden_states[index], w, config, steps))
+        return LayerTrace.of(index, w, forward.run_layer(self.hidden_states[index], w, config, steps))
 
     @property
     def nbytes(self) -> int:

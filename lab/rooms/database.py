@@ -1,26 +1,24 @@
-"""The database of rooms: a SQLite file, or Postgres for several servers. The schema is updated on opening."""
+"""The database of rooms: a SQLite file, or Postgres for several servers. Missing tables are made on opening."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 
 from lab.rooms.log import say_once
+from lab.rooms.schema import make_tables
 
 _BUSY = 5.0  # seconds for which a writer waits for the previous writer
-_MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK = 7_146_205  # lock number in Postgres, which can be any number that nobody else uses
 
 
 class Unreachable(RuntimeError):
@@ -31,14 +29,14 @@ class Unreachable(RuntimeError):
 
 
 def open_database(url: str) -> Engine:
-    """An engine for ``url`` (``sqlite:///rooms.db``, ``postgresql+psycopg://…``) whose tables are up to date.
+    """An engine for ``url`` (``sqlite:///rooms.db``, ``postgresql+psycopg://…``) that has the tables of rooms.
 
     Raises Unreachable if the database does not answer.
     """
     with _answering():
         engine = _engine(url)
     with writing(engine) as connection:
-        command.upgrade(migrations(connection), "head")
+        make_tables(connection, int(time.time()))
     return engine
 
 
@@ -161,13 +159,3 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def migrations(connection: Connection) -> Config:
-    """The configuration for Alembic's commands; if several servers start at once, only one of them continues."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    return config

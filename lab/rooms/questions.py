@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 from pydantic import TypeAdapter
 
 from lab.questions.question import Question
@@ -10,8 +13,8 @@ _QUESTION = TypeAdapter(Question)
 
 
 def written(question: Question) -> str:
-    """Write a question as JSON."""
-    return _QUESTION.dump_json(question).decode()
+    """Write a question as JSON, with Infinity for a number without a limit."""
+    return json.dumps(asdict(question), ensure_ascii=False)
 
 
 def read(text: str) -> Question:

@@ -17,11 +17,10 @@ from lab.rooms import log
 from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
 from lab.rooms.questions import read, written
-from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
+from lab.rooms.schema import ANSWERS, LIFE, PARTICIPANTS, QUESTIONS, ROOMS, drop_unused, note_use
 from lab.rooms.seen import Seen, State, Taught, Told, door_of, seen, states_of, taught, told
 from lab.rooms.states import NEXT, ROUND, Phase
 
-LIFE = 24 * 60 * 60  # seconds until a room and its answers are deleted
 UNUSED_LIFE = 60 * 60  # seconds until a room without a sign of its teacher is deleted
 MOST_ROOMS, MOST_PARTICIPANTS = 50, 500
 # The most rooms of one address: twenty classes of a school at the same time, and less than half of all rooms.
@@ -73,6 +72,7 @@ class Rooms:
         self.tidy()
         with writing(self._engine) as connection:
             _make_room(connection, address, now)
+            note_use(connection, now)
             taken = set(connection.scalars(select(ROOMS.c.code)))
             code = next(code for code in iter(new_code, None) if code not in taken)
             connection.execute(
@@ -93,16 +93,17 @@ class Rooms:
         return code, key
 
     def tidy(self) -> int | None:
-        """Delete the rooms whose time is over, with all their answers.
+        """Delete the rooms whose time is over, with all their answers, and the tables of other versions likewise.
 
-        Returns the time, in seconds since 1970, at which the next room is due; None if no room is left.
+        Returns the time, in seconds since 1970, at which the next room or table is due; None if none is left.
         """
+        now = int(time.time())
         with writing(self._engine) as connection:
-            over = connection.execute(delete(ROOMS).where(ROOMS.c.expires <= int(time.time()))).rowcount
-            then = connection.scalar(select(func.min(ROOMS.c.expires)))
+            over = connection.execute(delete(ROOMS).where(ROOMS.c.expires <= now)).rowcount
+            then = (connection.scalar(select(func.min(ROOMS.c.expires))), drop_unused(connection, now))
         if over:
             log.LOG.info("rooms whose time was over are deleted: %d.", over)
-        return then
+        return min((due for due in then if due is not None), default=None)
 
     def states(self) -> Mapping[str, State]:
         """The states of all rooms, by code, read in one transaction."""

@@ -175,7 +175,9 @@ class RoomServer:
                             self._tidy_after(min(then - time.time(), UNUSED_LIFE))
                     self._read = self._opened.states()
                 except Unreachable:
-                    self._read, self._away = None, True
+                    # Opened again, it has its tables again, which a server of another version drops if no room is
+                    # opened in them for a day.
+                    self._opened, self._read, self._away = None, None, True
                 else:
                     if self._away:
                         self._away = False

@@ -1,11 +1,7 @@
-"""The address of a page, which names the view on screen, so that a copied address leads to the same view.
-
-Older links are read, too, although some of their parameters and values have other names or defaults.
-"""
+"""The address of a page, which names the view on screen, so that a copied address leads to the same view."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -131,18 +127,3 @@ def keep_in_url() -> None:
                     del st.query_params[each.name]
             elif named.get(each.name) != str(value):
                 st.query_params[each.name] = str(value)
-
-
-def renamed(link: Mapping[str, str]) -> dict[str, str]:
-    """Return a link with today's names of parameters and values; the rest of the link is unchanged."""
-    now = dict(link)
-    for old, new in parameters.RENAMED.items():
-        if old in now and new.meant(now[old]) is not None:
-            now[new.name] = now.pop(old)
-    values = parameters.RENAMED_VALUES.items()
-    return now | {name: names[old] for name, names in values if (old := now.get(name, "")) in names}
-
-
-def toy_without_weights(link: Mapping[str, str]) -> bool:
-    """Return whether a link leads to a toy but leaves out its weights, as links to the hand-written toy once did."""
-    return link.get(parameters.MODE.name) == parameters.TOY and parameters.TOY_WEIGHTS.name not in link

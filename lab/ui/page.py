@@ -16,7 +16,6 @@ from lab.course.pages import (
     Bench,
     Lesson,
     NotForToys,
-    Page,
     Step,
     Story,
     bench_of,
@@ -64,7 +63,7 @@ class OpenPage:
         asked = parameters.STEP.asked()
         linked = parameters.STEP.linked()
         gone = {name: each for name, each in self.gone().items() if name not in (*names, *more)}
-        instead = self.renamed() | {name: each.instead for name, each in gone.items()}
+        instead = {name: each.instead for name, each in gone.items()}
         chosen = parameters.STEP.choose(names, more, instead)
         if asked in gone:
             selection.note(f"{gone[asked].why} “{asked}” does not work with toys, so you see “{chosen}”.")
@@ -72,10 +71,6 @@ class OpenPage:
             selection.note(f"This page has no step {quoted(asked[:40])}, so you see “{chosen}”.")
         keep_place()
         return chosen
-
-    def renamed(self) -> dict[str, str]:
-        """Return the names that steps have in old links, with today's names."""
-        return {}
 
     def gone(self) -> Mapping[str, NotForToys]:
         """Return the steps that are left out because the page reads a toy; no steps on other pages."""
@@ -230,10 +225,6 @@ class LessonPage(OpenPage):
             return {}
         return {step.name: step.not_for_toys for step in self.lesson.steps if step.not_for_toys is not None}
 
-    def renamed(self) -> dict[str, str]:
-        """Return the old names of the lesson's steps with today's names, from the lesson's record."""
-        return old_names(self.lesson)
-
     def offered(self, *, causal: bool) -> list[Step]:
         """The steps that suit the input and the model, which reads from left to right (``causal``) or both ways."""
         other, gone = "masked" if causal else "causal", self.gone()
@@ -283,11 +274,6 @@ class LessonPage(OpenPage):
                 st.page_link(script(page), label=label, icon=f":material/{icon}:", width="stretch")
 
 
-def old_names(page: Page) -> dict[str, str]:
-    """Return the names that the steps of ``page`` have in old links, with today's names."""
-    return {old: step.name for step in page.steps for old in step.was}
-
-
 def open_lesson(id: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill."""
     shell.route()
@@ -312,10 +298,6 @@ class BenchPage(OpenPage):
         """Draw the row of the bench's steps; returns the id of the chosen step."""
         chosen = self.step([step.name for step in self.bench.steps])
         return next(step.id for step in self.bench.steps if step.name == chosen)
-
-    def renamed(self) -> dict[str, str]:
-        """Return the old names of the bench's steps with today's names, from the bench's record."""
-        return old_names(self.bench)
 
     def finish(self) -> None:
         """Draw the notes on changed selections, and the reading list."""

@@ -6,7 +6,6 @@ yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lab.analysis.heads import variants
@@ -114,9 +113,8 @@ TOY_COUNT = NumberParameter("toy_count", 20, SETTINGS["count"].low, SETTINGS["co
 TOY_SEED = NumberParameter("toy_seed", 0, *_SEEDS)
 TOY_SENTENCE = NumberParameter("toy_sentence", 1, 1, SETTINGS["count"].high)
 TOY_OWN = TextParameter("toy_own", "", longest=64)
-# A lesson opens on the toy that learners train. Old links that name no weights mean the toy written by hand.
+# A lesson opens on the toy that learners train.
 TOY_WEIGHTS = Buttons("toy_weights", TRAINED, (TRAINED, CONSTRUCTED, RANDOM), named=True)
-BEFORE_WEIGHTS = CONSTRUCTED
 TOY_HEADS = NumberParameter(
     "toy_heads", 4, 1, 32
 )  # number of heads into which the random toy is cut: at most one head per dimension
@@ -252,17 +250,3 @@ PARAMETERS: tuple[Parameter[Any], ...] = tuple(each for each in list(vars().valu
 # The parameters of the toy's sentences, in the order of the sidebar, and the parameters that most toys have.
 TOY_NUMBERS = (TOY_VOCABULARY, TOY_LENGTH, TOY_COUNT, TOY_SEED, TOY_SENTENCE)
 TOYS = (*TOY_NUMBERS, TOY_OWN, TOY_WEIGHTS, TOY_HEADS, TOY_TRAINED_HEADS, TOY_TASK, TOY_LAYERS)
-# For links from the time when two parameters shared a name: this name, and the values that mean the renamed parameter.
-RENAMED: Mapping[str, Parameter[str]] = {CHANGE.name: RESIDUAL}
-# For older links: the old names of values, with today's names.
-_NAMES_BEFORE = {
-    "Focus (entropy)": "Spread (entropy)",
-    "Distribution (median)": "Typical weight (median)",
-    "Uniformity (standard deviation)": "Unevenness (standard deviation)",
-    "Bag of words in the sentence": "Bag of words",
-}
-RENAMED_VALUES: Mapping[str, Mapping[str, str]] = {
-    **dict.fromkeys(("metric", "colour", "pattern"), _NAMES_BEFORE),
-    VARIANT.name: {name: label for label, name in VARIANTS.items()},
-    BEHIND.name: {"All heads, largest": STRONGEST},
-}

@@ -137,13 +137,11 @@ class StepParameter(Name):
     def choose(self, names: Sequence[str], more: Sequence[str] = (), instead: Mapping[str, str] = _NONE) -> str:
         """Draw the row of steps; the first step is not written into the URL. The steps ``more`` open from a menu.
 
-        ``instead`` maps a step that is not offered here, or a step's name in old links, to the step that is shown
-        in its place.
+        ``instead`` maps a step that is not offered here to the step that is shown in its place.
         """
         asked, every = st.query_params.get(self.name), (*names, *more)
-        for _ in range(2):  # the step has an old name, or is not offered on this page
-            if asked not in every:
-                asked = instead.get(asked or "", asked)
+        if asked not in every:
+            asked = instead.get(asked or "", asked)
         if asked != st.session_state.get(_STEP_IN_URL) or self.chosen() not in every:
             # A link or the browser's Back names the step, or the chosen step belongs to another page.
             self.set(asked if asked is not None and asked in every else names[0])

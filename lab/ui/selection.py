@@ -12,11 +12,11 @@ from lab.course.pages import Page, script
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters
-from lab.ui.address import here, names_of, renamed, toy_without_weights
+from lab.ui.address import here, names_of
 from lab.ui.parameter_kinds import Parameter, TextParameter, drawn, whole_number
 from lab.ui.parameters_of_a_run import Counted, Listed, Model, PlaceParameter
 
-_NOTES, _ASKED, _TOY_LINK = "selection.notes", "asked.", "_toy_link"
+_NOTES, _ASKED = "selection.notes", "asked."
 _BY_NAME: Mapping[str, Parameter[Any]] = {each.name: each for each in parameters.PARAMETERS}
 _RUNS: tuple[Parameter[Any], ...] = (
     parameters.MODE,
@@ -88,11 +88,7 @@ def start(models: tuple[str, ...]) -> None:
     if "_started" in st.session_state:
         return
     st.session_state["_started"] = True
-    said = st.query_params.to_dict()
-    link = renamed(said)
-    if mended := link != said:
-        st.query_params.from_dict(link)
-    st.session_state[_TOY_LINK] = toy_without_weights(link)
+    mended = False
     for name, raw in st.query_params.to_dict().items():
         parameter = _BY_NAME.get(name)
         if parameter is None:
@@ -119,11 +115,6 @@ def asked(parameter: Counted | Listed) -> str | None:
     return st.session_state.pop(_ASKED + parameter.name, None)
 
 
-def began_with_toy() -> bool:
-    """Return whether the visit began with a link to a toy that does not name its weights."""
-    return bool(st.session_state.get(_TOY_LINK))
-
-
 def asks(parameter: Counted, number: int) -> bool:
     """Return whether the visit's first link names this ``number``, and :func:`fit` has not read the link yet."""
     return bool(st.session_state.get(_ASKED + parameter.name) == str(number))
@@ -133,7 +124,7 @@ def _meant(parameter: Parameter[Any], raw: str, models: tuple[str, ...]) -> Any:
     """The value that ``raw`` stands for in a link, on a server with these ``models``; None if it has no meaning."""
     if isinstance(parameter, Model) and raw not in models:
         return None
-    return parameter.meant(parameters.RENAMED_VALUES.get(parameter.name, {}).get(raw, raw))
+    return parameter.meant(raw)
 
 
 def link(page: Page | None = None, now: Selection | None = None) -> dict[str, str]:
@@ -182,8 +173,6 @@ def take(params: Mapping[str, str], models: tuple[str, ...]) -> None:
             wanted = parameter.default if wanted is None else wanted
             if raw is not None or wanted != st.session_state.get(parameter.name, parameter.default):
                 parameter.set(wanted)
-    if toy_without_weights(params):
-        parameters.TOY_WEIGHTS.set(parameters.BEFORE_WEIGHTS)
 
 
 def note(message: str) -> None:

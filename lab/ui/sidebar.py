@@ -12,7 +12,7 @@ from lab.course.pages import Bench, Lesson
 from lab.course.sentences.examples import EXAMPLES, Example, example_of
 from lab.models.catalogue import twin_of
 from lab.toy.tasks import task_named
-from lab.ui import parameters, runs, selection, teaching
+from lab.ui import parameters, runs, teaching
 from lab.ui.toys.controls import OWN_CONTROLS, heads, numbers
 from lab.ui.toys.toy_runs import ask_for_training
 
@@ -241,8 +241,7 @@ def _mode() -> str:
 def _toy_weights(*, trains: bool) -> None:
     """Draw the choice of a toy, and say which toy it is. A lesson ``trains`` toys; a bench only shows them."""
     if parameters.TOY_WEIGHTS.name not in st.session_state:
-        old = selection.began_with_toy() or not trains
-        parameters.TOY_WEIGHTS.set(parameters.BEFORE_WEIGHTS if old else parameters.TRAINED)
+        parameters.TOY_WEIGHTS.set(parameters.TRAINED if trains else parameters.CONSTRUCTED)
     weights = parameters.TOY_WEIGHTS.choose("Weights")
     if weights == parameters.TRAINED:
         _training(trains)

@@ -88,5 +88,5 @@ def test_every_gap_is_named(lesson: Lesson) -> None:
         step_file(lesson, "missing")
     with pytest.raises(ValueError, match=r"silent\.py has no function show\(view\)"):
         step_file(lesson, "silent")
-    with pytest.raises(ValueError, match="are in the step's file, not in lesson.toml"):
+    with pytest.raises(ValueError, match="are in the step's file, not in"):
         step_file(replace(lesson, hints={"x": "Look."}), "one-step")

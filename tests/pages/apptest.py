@@ -18,8 +18,9 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
-from lab.course.pages import BENCHES, LESSONS, Lesson
+from lab.course.pages import BENCHES, LESSONS, Lesson, Toy
 from lab.questions.progress import MAX_BYTES
+from lab.ui.parameters import CONSTRUCTED, TOY
 from lab.ui.quiz import from_file
 from lab.ui.reports import FileChosen, heard
 from tests.charts.payloads import unpack
@@ -46,6 +47,7 @@ local_script_runner.require_widgets_deltas = _wait_until_it_ended
 # has both, and no two pages call a step of one id by two names. The steps of toys have no ids: there the name is one.
 _NAMES = {step.id: step.name for page in (*LESSONS, *BENCHES) for step in page.steps}
 _IDS = {name: id for id, name in _NAMES.items()}
+_WITH_HEADS = {lesson.page.removeprefix("pages/") for lesson in LESSONS if lesson.toy is Toy.HEADS}
 
 
 def on_screen(step: str) -> str:
@@ -56,8 +58,10 @@ def on_screen(step: str) -> str:
 def visit(page: str | None = None, **params: str) -> AppTest:
     """A first visit to a page (its file in pages/) with URL parameters; it must come up without an exception.
 
-    ``step`` is a step's id.
+    ``step`` is a step's id. A toy is the one written by hand unless its weights are named.
     """
+    if params.get("mode") == TOY and page in _WITH_HEADS:
+        params = {"toy_weights": CONSTRUCTED, **params}
     at = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=120)
     for name, value in params.items():
         at.query_params[name] = on_screen(value) if name == "step" else value

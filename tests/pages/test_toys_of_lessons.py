@@ -172,7 +172,7 @@ def test_each_lesson_shows_its_own_toy() -> None:
     at = visit(TOKENS, mode="Toy")
     at.switch_page("pages/2_Embeddings.py").run()
     assert not at.exception
-    assert at.segmented_control(key="toy_weights").value == "Constructed"
+    assert at.segmented_control(key="toy_weights").value == "Trained live", "a lesson trains its toy"
     at.switch_page("pages/7_Inter-sentence_attention.py").run()
     assert not at.exception
     assert "two sentences of made-up words" in words(at)

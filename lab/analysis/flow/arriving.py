@@ -97,7 +97,7 @@ def _layer_at(trace: Trace, index: int, rows: Sequence[int]) -> LayerTrace:
         return trace.layer(index)
     w, config = trace.model.weights.layers[index], trace.model.config
     steps = trace.interventions.with_padding(len(trace), trace.encoding.padding).steps(index, config, len(trace))
-    return LayerTrace(index, w, layer_rows(trace.hidden_states[index], rows, w, config, steps))
+    return LayerTrace.of(index, w, layer_rows(trace.hidden_states[index], rows, w, config, steps))
 
 
 @torch.inference_mode()

@@ -31,9 +31,8 @@ from benchmarks.balancer import balanced
 from benchmarks.bare import TIMES, bare
 from benchmarks.server import Lab, running_lab
 from benchmarks.visitor import Answer, Visitor, visiting
-from lab.questions.question import Option
+from lab.questions.question import Option, Question
 from lab.rooms.database import open_database
-from lab.rooms.questions import Posed
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 
@@ -116,10 +115,10 @@ class Found:
         ).rstrip()
 
 
-def question() -> Posed:
+def question() -> Question:
     """What is asked makes no difference here."""
     options = tuple(Option(text, f"Because of {text}.", text == "b") for text in "abcd")
-    return Posed("self-attention", "load", "Which one?", options, "Asked about a load test", {})
+    return Question("load", "Which one?", options, lesson="self-attention", about="Asked about a load test")
 
 
 async def sit(visitor: Visitor, code: str) -> list[str]:

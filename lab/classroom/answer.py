@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.classroom import question_view
 from lab.course.words import escaped
 from lab.questions.forms import Picks
-from lab.rooms.questions import Hidden, Posed
+from lab.questions.question import Question, lettered
 from lab.rooms.typed import read_number, wanted
 
 _LONGEST = 40
@@ -15,9 +14,9 @@ _LONGEST = 40
 _MOST_BUTTONS = 60
 
 
-def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
+def draw(question: Question, key: str, mine: float | None) -> None:
     """Draw the widget, which begins with ``mine``, the answer already given."""
-    bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
+    bounds, picks = question.bounds, question.picks
     if picks is not None:
         _draw_picks(picks, key, None if mine is None else int(mine))
         return
@@ -29,15 +28,15 @@ def draw(question: Posed | Hidden, key: str, mine: float | None) -> None:
         st.caption(wanted(bounds))
         return
     places = range(len(question.options))
-    st.radio("Your answer", places, None, lambda place: question_view.option_named(question, place), key=key)
+    st.radio("Your answer", places, None, lambda place: lettered(question, place), key=key)
 
 
-def read(question: Posed | Hidden, key: str) -> float | None:
+def read(question: Question, key: str) -> float | None:
     """The answer in the widget; None if it is empty. Raises NotANumber."""
     given, bounds, picks = (
         st.session_state.get(key),
-        question_view.bounds_of(question),
-        question_view.picks_of(question),
+        question.bounds,
+        question.picks,
     )
     if isinstance(given, str) and bounds is not None:
         return read_number(given, bounds) if given.strip() else None
@@ -47,13 +46,13 @@ def read(question: Posed | Hidden, key: str) -> float | None:
     return given if isinstance(given, int) else None
 
 
-def said(question: Posed | Hidden, value: float) -> str:
+def said(question: Question, value: float) -> str:
     """Put an answer into words."""
-    bounds, picks = question_view.bounds_of(question), question_view.picks_of(question)
+    bounds, picks = question.bounds, question.picks
     if picks is not None:
         return f"**{escaped(picks.name(int(value)))}**"
     if bounds is None:
-        return question_view.option_named(question, int(value))
+        return lettered(question, int(value))
     return f"**{written(value)}** {bounds.unit}".rstrip()
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lab.classroom import answer, question_view
+from lab.questions.question import Question
 from lab.rooms.database import Unreachable
-from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import CONFIDENCES, RoomError
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
@@ -59,7 +59,7 @@ def show(code: str, seat: str) -> Seen:
         if phase is Phase.OPEN_AGAIN:
             st.markdown("Round 2: answer again, after the discussion.")
         st.fragment(_form)(seen, question, seat)
-    elif isinstance(question, Posed):
+    elif question is not None and not question.is_open:
         question_view.explain(question)
         question_view.rounds(seen.rounds, seen, "room")
         question_view.see(question, "room.see")
@@ -94,7 +94,7 @@ def _waits(seen: Seen) -> str:
     return _WAIT[seen.state.phase]
 
 
-def _form(seen: Seen, question: Posed | Hidden, seat: str) -> None:
+def _form(seen: Seen, question: Question, seat: str) -> None:
     """Draw the fields for the answer and the confidence, and say whether it has arrived.
 
     A fragment, since a whole class answers at once.
@@ -130,7 +130,7 @@ def _say() -> None:
         st.warning(said, icon=":material/info:")
 
 
-def _send(state: State, turn: int, name: str, seat: str, question: Posed | Hidden) -> None:
+def _send(state: State, turn: int, name: str, seat: str, question: Question) -> None:
     sure = st.session_state.get(f"{name}.sure")
     try:
         value = answer.read(question, f"{name}.option")
@@ -138,7 +138,7 @@ def _send(state: State, turn: int, name: str, seat: str, question: Posed | Hidde
         st.session_state[_SAID] = str(refused)
         return
     if value is None or sure is None:
-        give = "Choose" if question_view.bounds_of(question) is None else "Type"
+        give = "Choose" if question.bounds is None else "Type"
         st.session_state[_SAID] = f"{give} an answer, and say how sure you are."
         return
     st.session_state[_PENDING] = _Vote(state.code, state.version, state.number, turn, value, sure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from lab.classroom import door, question_view
-from lab.rooms.questions import Posed
 from lab.rooms.seen import Seen, State
 from lab.rooms.server import server
 from lab.rooms.states import ROUND, Phase
@@ -25,7 +24,7 @@ def show(code: str) -> Seen:
         door.show_way_in(code, 360)
         return seen
     question_view.ask(question)
-    if isinstance(question, Posed):
+    if not question.is_open:
         question_view.rounds(seen.rounds, seen, "room.wall")
         question_view.explain(question)
     else:

@@ -11,9 +11,8 @@ from lab.charts.base.tables import to_csv
 from lab.course.words import escaped, plain, signed
 from lab.evidence.gain import normalised_gain
 from lab.questions.forms import Kind
-from lab.questions.question import letter, with_letter
+from lab.questions.question import Question, letter, with_letter
 from lab.rooms.counts import Counts
-from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 from lab.rooms.states import ROUND, Phase
 
@@ -91,7 +90,7 @@ def _counts(found: Counts, told: Told) -> str:
     return "; ".join(f"{name}: {count}" for name, count in zip(names, found.options, strict=True))
 
 
-def _bin(question: Posed, place: int) -> str:
+def _bin(question: Question, place: int) -> str:
     """Name an option by its letter, and a bin or a place by its text."""
     return letter(place) if question.kind is Kind.CHOICE else question.bins[place]
 

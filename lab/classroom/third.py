@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lab.course.sentences.examples import EXAMPLES
 from lab.figures.attention import place
@@ -10,15 +11,13 @@ from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.questions.question import Question
 from lab.questions.returning import Returning, Spot
-from lab.rooms.questions import Posed
 from lab.ui import parameters, runs
-from lab.ui.quiz.asked import about
-from lab.ui.room.asking import kinds, posed
+from lab.ui.quiz.on_screen import about
 
 NONE = "No other sentence of the lab gives a clear answer to a question of this kind, so there is no third question."
 
 
-def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
+def another(asked: Question, again: Mapping[str, Returning]) -> Question | None:
     """Return a question with the id of ``asked`` about an example sentence; None if no example gives a clear answer."""
     builder = again.get(asked.lesson)
     model = runs.readable(asked.link.get(parameters.MODEL.name, parameters.MODEL.default))
@@ -32,17 +31,18 @@ def another(asked: Posed, again: Mapping[str, Returning]) -> Posed | None:
             spot = Spot.of(runs.run(model, example.text, example.pair, Interventions()))
         except TextError:
             continue
-        found = next((each for each in builder(spot) if each is not None and each.id == asked.question), None)
+        found = next((each for each in builder(spot) if each is not None and each.id == asked.id), None)
         if found is not None and _is_another(found, asked):
             link = {"text": example.text, "pair": example.pair, "model": model}
             link |= {"layer": str(spot.layer + 1), "head": str(spot.head + 1)}
             kept = {name: value for name, value in link.items() if value}
-            return posed(asked.lesson, found, about(kept, place(spot.layer, spot.head)), kept, asked.kind)
+            of = place(spot.layer, spot.head)
+            return replace(found.asked_for(asked.kind), lesson=asked.lesson, about=about(kept, of), link=kept)
     return None
 
 
-def _is_another(found: Question, asked: Posed) -> bool:
+def _is_another(found: Question, asked: Question) -> bool:
     """Return whether ``found`` needs the same kind of answer as ``asked``, but has another wording or other tokens."""
-    tokens = asked.place.picks.tokens if asked.place is not None else ()
-    others = found.place is not None and bool(tokens) and found.place.picks.tokens != tokens
-    return asked.kind in kinds(found) and (found.prompt != asked.prompt or others)
+    tokens = asked.picks.tokens if asked.picks is not None else ()
+    others = found.picks is not None and bool(tokens) and found.picks.tokens != tokens
+    return asked.kind in found.kinds and (found.prompt != asked.prompt or others)

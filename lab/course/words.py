@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lab.models.trace import Trace
 
+# The smallest difference that is visible in two decimals.
+VISIBLE = 0.01
+
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ENDS = tuple(f"{sign}{end}" for sign in (".", "!", "?", "…") for end in ("”", "\u2069”"))  # quotations' ends
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")

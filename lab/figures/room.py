@@ -10,9 +10,8 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.ranges import ranges
 from lab.evidence.intervals import wilson
 from lab.questions.forms import Picks
-from lab.questions.question import letter
+from lab.questions.question import Question, letter
 from lab.rooms.counts import Counts
-from lab.rooms.questions import Posed
 
 NAMES = {1: "Round 1", 2: "Round 2", 3: "Third question"}
 
@@ -28,7 +27,7 @@ def heads_chart(found: Counts, picks: Picks, revealed: bool) -> Heatmap:
     return heatmap(counts, axes, Scale("Answers", format=".0f"), title=title, highlight=right)
 
 
-def round_chart(found: Counts, question: Posed, revealed: bool) -> Figure:
+def round_chart(found: Counts, question: Question, revealed: bool) -> Figure:
     """Draw the share of each option, or of each bin of a number, in a round, with its 95 % interval (Wilson).
 
     ``question`` is the round's question. If ``revealed``, the right answer is marked. Raises ValueError if nobody

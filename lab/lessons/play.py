@@ -1,17 +1,21 @@
-"""Opens a lesson by its id: its own screens, and the earlier lessons whose questions it asks again."""
+"""Opens a lesson by its id: the files of its steps, and the earlier lessons whose questions it asks again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from lab.course.pages import LESSONS, lesson_of, number
+from lab.course.pages import LESSONS, Lesson, lesson_of, number
 from lab.ui import shell
 
 if TYPE_CHECKING:
-    from lab.questions.returning import Returning
+    from lab.questions.asking import Asking
+    from lab.questions.question import Question
+    from lab.questions.returning import Returning, Spot
 
 
 def play(id: str) -> None:
@@ -21,12 +25,72 @@ def play(id: str) -> None:
     """
     shell.route()
     play_page = import_module("lab.ui.play").play
-    play_page(id, part(id, "page").SCREENS, {before: part(before, "again").questions for before in asked_again(id)})
+    earlier = {before: returning(before) for before in asked_again(id)}
+    if is_in_files(id):
+        play_page(id, _folder(id).PARTS, lambda step: step_file(lesson_of(id), step).show, earlier)
+    else:
+        screens = part(id, "page").SCREENS
+        play_page(id, screens, screens.drawn, earlier)
 
 
 def part(id: str, name: str) -> ModuleType:
-    """A module of a lesson's folder: ``page`` or ``again``."""
-    return import_module(f"lab.lessons.{id.replace('-', '_')}.{name}")
+    """A module of a lesson whose steps are not files yet: ``page`` or ``again``."""
+    return import_module(f"{_folder(id).__name__}.{name}")
+
+
+def is_in_files(id: str) -> bool:
+    """Return whether each step of the lesson is a file."""
+    return hasattr(_folder(id), "PARTS")
+
+
+def _folder(id: str) -> ModuleType:
+    return import_module(f"lab.lessons.{id.replace('-', '_')}")
+
+
+def step_file(lesson: Lesson, step: str) -> ModuleType:
+    """Import the file of a step, which is named after the step's id.
+
+    Raises ValueError, with the gap, for a step without a file, for a file that shows nothing, and for a record that
+    says what belongs into the file.
+    """
+    folder, name = _folder(lesson.id).__name__, step.replace("-", "_")
+    if find_spec(f"{folder}.{name}") is None:
+        raise ValueError(f"{lesson.id}: the step {step} has no file {name}.py beside lesson.toml.")
+    found = import_module(f"{folder}.{name}")
+    if not callable(getattr(found, "show", None)):
+        raise ValueError(f"{lesson.id}: {name}.py has no function show(view), which draws the step {step}.")
+    if lesson.hints or lesson.step(step).idea:
+        raise ValueError(f"{lesson.id}: the idea of a step and its hints are in the step's file, not in lesson.toml.")
+    return found
+
+
+def askings(lesson: Lesson) -> Iterator[Asking]:
+    """The questions in the files of a lesson's steps, in their order; raises as :func:`step_file` does."""
+    from lab.questions.asking import Asking
+
+    for step in lesson.steps:
+        found = step_file(lesson, step.id)
+        yield from (
+            each for each in vars(found).values() if isinstance(each, Asking) and each.make.__module__ == found.__name__
+        )
+
+
+def returning(id: str) -> Returning:
+    """Return what makes the questions of a lesson that later lessons may ask again."""
+    if is_in_files(id):
+        return _asks(id, lambda asking: asking.returns > 0)
+    questions: Returning = part(id, "again").questions
+    return questions
+
+
+def _asks(id: str, chosen: Callable[[Asking], bool]) -> Returning:
+    """Return what asks those questions of a lesson's files that are ``chosen``, those that return soonest first."""
+    asked = sorted(filter(chosen, askings(lesson_of(id))), key=lambda asking: asking.returns)
+
+    def ask(spot: Spot) -> Iterator[Question | None]:
+        return (asking(spot) for asking in asked)
+
+    return ask
 
 
 def asked_again(id: str) -> list[str]:
@@ -44,9 +108,12 @@ def for_a_class() -> dict[str, Returning]:
     They include questions that no later lesson asks, as the figure with the answer is gone: a class gets another
     sentence.
     """
-    return {lesson.id: _all(part(lesson.id, "again")) for lesson in LESSONS}
+    return {lesson.id: _all(lesson.id) for lesson in LESSONS}
 
 
-def _all(again: ModuleType) -> Returning:
+def _all(id: str) -> Returning:
+    if is_in_files(id):
+        return _asks(id, lambda asking: asking.returns > 0 or asking.for_a_class)
+    again = part(id, "again")
     to_pick: Returning = getattr(again, "to_pick", lambda spot: ())
     return lambda spot: chain(again.questions(spot), to_pick(spot))

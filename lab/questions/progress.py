@@ -8,15 +8,13 @@ The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
             "steps": {"Map": true, "Scores": false},
             "checks": {"most-even": null, "second-weight": {"correct": true}, "most-attended": {"question": "…",
                 "chosen": "…", "why_chosen": "…", "right": "…", "why_right": "…", "correct": false,
-                "link": {"text": "…"}}},
-            "tests": {"before": {"second-weight": false}, "after": {"second-weight": true}, "g": 1.0}}},
+                "link": {"text": "…"}}}}},
      "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
      "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
 
 A step is true once seen; a check is null until answered. Only a missed check keeps its texts; the check's link is null
-if the sentence was too long. ``tests`` exist once the first was taken; ``after`` is null until the second was taken,
-and g is null if it is undefined. Predictions and the checks on screen name a question by its wording; a prediction that
-was skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
+if the sentence was too long. Predictions and the checks on screen name a question by its key; a prediction that was
+skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
 from __future__ import annotations
@@ -26,13 +24,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lab.course.words import plain
-from lab.questions.before_and_after import BothTests, gain
 from lab.questions.question import Question
 
 LAB, VERSION = "Inside BERT", 1
 MAX_BYTES = 64_000
 TOY = "toy."
-# The number of wordings kept, for one prediction and for a lesson's earlier checks.
+# The number of questions kept, for one prediction and for a lesson's earlier checks.
 PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
 # The most characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
@@ -89,10 +86,11 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The checks that are on screen, each named by its wording, and the options tried, in their order.
+class CheckList:
+    """The checks that are on screen, each named by its key, and the options tried, in their order.
 
-    ``number`` counts how often the learner wanted new checks; ``seen`` are the wordings that were on screen so far.
+    ``number`` counts how often the learner wanted new checks; ``seen`` are the keys that were on screen so far. An
+    option is kept by :meth:`lab.questions.question.Question.kept_as`.
     """
 
     number: int
@@ -100,26 +98,24 @@ class Shown:
     seen: tuple[str, ...]
     tries: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
-    def tried(self, wording: str, option: int) -> Shown:
+    def tried(self, key: str, option: int) -> CheckList:
         """Return these checks with one more option tried; each option is kept once."""
-        tries = tuple(dict.fromkeys((*self.tries.get(wording, ()), option)))
-        return replace(self, tries={**self.tries, wording: tries})
+        tries = tuple(dict.fromkeys((*self.tries.get(key, ()), option)))
+        return replace(self, tries={**self.tries, key: tries})
 
 
 @dataclass(frozen=True)
 class Progress:
     """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
 
-    ``tests``, by lesson id, are the tests taken before a lesson and after it. ``predictions``, by the step, have the
-    option chosen for each wording (None: skipped); a step whose figure was seen without a question has no predictions.
-    ``shown``, by a list's name, are the checks on screen.
+    ``predictions``, by the step, have the option chosen for each question, by its key (None: skipped); a step whose
+    figure was seen without a question has no predictions. ``shown``, by a list's name, are the checks on screen.
     """
 
     steps: Mapping[Key, bool] = field(default_factory=dict)
     checks: Mapping[Key, Answer | None] = field(default_factory=dict)
-    tests: Mapping[str, BothTests] = field(default_factory=dict)
     predictions: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
-    shown: Mapping[str, Shown] = field(default_factory=dict)
+    shown: Mapping[str, CheckList] = field(default_factory=dict)
 
     @property
     def first_tries(self) -> Mapping[Key, bool]:
@@ -140,17 +136,11 @@ class Progress:
         key = (lesson, question)
         return self if self.checks.get(key) else replace(self, checks={**self.checks, key: answer})
 
-    def tested(self, lesson: str, right: Mapping[str, bool]) -> Progress:
-        """Return this progress with a test: the test before a lesson or, if that was taken, the test after it."""
-        known = self.tests.get(lesson)
-        taken = BothTests(right) if known is None else replace(known, after=known.after or right)
-        return replace(self, tests={**self.tests, lesson: taken})
-
-    def predicted(self, step: str, wording: str, option: int | None) -> Progress:
+    def predicted(self, step: str, key: str, option: int | None) -> Progress:
         """Return this progress with a prediction, or with a skipped one (None), which keeps an earlier answer."""
         choices = dict(self.predictions.get(step, {}))
-        before = choices.pop(wording, None)
-        choices[wording] = before if option is None else option
+        before = choices.pop(key, None)
+        choices[key] = before if option is None else option
         latest = dict(list(choices.items())[-PREDICTIONS_KEPT:])
         return replace(self, predictions={**self.predictions, step: latest})
 
@@ -162,7 +152,7 @@ class Progress:
         """Return this progress without the predictions of a step, so that the step asks again."""
         return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
 
-    def showing(self, name: str, now: Shown) -> Progress:
+    def showing(self, name: str, now: CheckList) -> Progress:
         """Return this progress with these checks on screen, under the name of their list."""
         return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
 
@@ -180,7 +170,7 @@ class Progress:
     def merged(self, other: Progress) -> Progress:
         """Return this progress with additions from ``other``.
 
-        An answer, test or prediction that both have is not replaced. If both have a list of checks, the list with more
+        An answer or prediction that both have is not replaced. If both have a list of checks, the list with more
         tries stays on screen.
         """
         steps = {key: self.steps.get(key, False) or seen for key, seen in other.steps.items()}
@@ -192,7 +182,6 @@ class Progress:
         return Progress(
             {**self.steps, **steps},
             {**self.checks, **checks},
-            {**other.tests, **self.tests},
             {**self.predictions, **predictions},
             {**self.shown, **shown},
         )
@@ -220,16 +209,13 @@ class Progress:
             entry(lesson)["steps"][name] = seen
         for (lesson, name), answer in self.checks.items():
             entry(lesson)["checks"][name] = None if answer is None else _written(answer)
-        for lesson, taken in self.tests.items():
-            after = None if taken.after is None else dict(taken.after)
-            entry(lesson)["tests"] = {"before": dict(taken.before), "after": after, "g": gain([taken]).g}
         predictions = {step: dict(choices) for step, choices in self.predictions.items()}
         shown = {name: {**vars(each), "tries": dict(each.tries)} for name, each in self.shown.items()}
         content = {"lessons": lessons, "predictions": predictions, "shown": shown}
         return json.dumps({"lab": LAB, "version": VERSION, **content}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _more_tried(one: Shown | None, other: Shown) -> Shown:
+def _more_tried(one: CheckList | None, other: CheckList) -> CheckList:
     """Return the list of checks with more tries; the first list if both have the same number."""
     if one is None:
         return other

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from lab.course.pages import LESSONS
 from lab.course.words import quoted
 from lab.models.encoding import clean
-from lab.questions.before_and_after import BothTests
 from lab.questions.progress import (
     LAB,
     LONGEST,
@@ -18,17 +17,17 @@ from lab.questions.progress import (
     SEEN_KEPT,
     VERSION,
     Answer,
+    CheckList,
     Key,
     Progress,
-    Shown,
 )
 
 # The most steps, checks or parameters under one heading; a lesson has at most two dozen of each.
 MOST = 100
 # The most steps with a prediction, over all lessons; and the most options of a question.
 _PREDICTED, _OPTIONS = 300, 10
-# The form of the hash that names a question's wording.
-_WORDING = re.compile(r"[0-9a-f]{12}")
+# The form of a question's key.
+_KEY = re.compile(r"[0-9a-f]{12}")
 # The most unknown names that a note lists; of further names, the note gives only the number.
 _LISTED = 5
 
@@ -66,7 +65,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
         for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
     }
     shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
-    return Progress(reader.steps, reader.checks, reader.tests, predictions, shown), reader.notes()
+    return Progress(reader.steps, reader.checks, predictions, shown), reader.notes()
 
 
 def check_size(size: int) -> None:
@@ -81,33 +80,15 @@ class _Reader:
 
     steps: dict[Key, bool] = field(default_factory=dict)
     checks: dict[Key, Answer | None] = field(default_factory=dict)
-    tests: dict[str, BothTests] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
     def lesson(self, lesson: str, entry: object) -> None:
         content = self.table(entry, lesson)
-        self.skip_unknown(content, ("steps", "checks", "tests"))
+        self.skip_unknown(content, ("steps", "checks"))
         for step, seen in self.table(content.get("steps", {}), "steps").items():
             self.steps[lesson, step] = self.truth(seen, step)
         for check, answer in self.table(content.get("checks", {}), "checks").items():
             self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
-        if "tests" in content:
-            self.tests[lesson] = self.taken(content["tests"])
-
-    def taken(self, entry: object) -> BothTests:
-        """Both tests of a lesson. The gain in the file is ignored, as it follows from the tests."""
-        content = self.table(entry, "tests")
-        self.skip_unknown(content, ("before", "after", "g"))
-        before = self.truths(content.get("before"), "before")
-        if content.get("after") is None:
-            return BothTests(before)
-        after = self.truths(content["after"], "after")
-        if set(before) != set(after):
-            raise ProgressFileError("In the file, the tests before and after a lesson have other questions.")
-        return BothTests(before, after)
-
-    def truths(self, value: object, name: str) -> dict[str, bool]:
-        return {each: self.truth(right, each) for each, right in self.table(value, name).items()}
 
     def answer(self, check: str, entry: object) -> Answer:
         content = self.table(entry, check)
@@ -123,27 +104,27 @@ class _Reader:
         return Answer(correct=True) if self.truth(content.get("correct"), "correct") else wrong
 
     def predictions(self, step: str, value: object) -> dict[str, int | None]:
-        """The option chosen for each wording of a step's question."""
+        """The option chosen for each of a step's questions."""
         chosen = self.table(value, step)
         return {
-            self.wording(name, step): None if option is None else self.number(option, step)
+            self.key(name, step): None if option is None else self.number(option, step)
             for name, option in chosen.items()
         }
 
-    def shown(self, name: str, entry: object) -> Shown:
+    def shown(self, name: str, entry: object) -> CheckList:
         """The checks that were on screen."""
         content = self.table(entry, name)
-        self.skip_unknown(content, tuple(Shown.__dataclass_fields__))
+        self.skip_unknown(content, tuple(CheckList.__dataclass_fields__))
         tries = self.table(content.get("tries", {}), "tries")
-        return Shown(
+        return CheckList(
             self.number(content.get("number"), "number", 10**6),
-            self.wordings(content.get("asked"), "asked"),
-            self.wordings(content.get("seen"), "seen"),
-            {self.wording(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
+            self.keys(content.get("asked"), "asked"),
+            self.keys(content.get("seen"), "seen"),
+            {self.key(each, "tries"): self.options(tried, "tries") for each, tried in tries.items()},
         )
 
-    def wordings(self, value: object, name: str) -> tuple[str, ...]:
-        return tuple(self.wording(each, name) for each in self.items(value, name, SEEN_KEPT))
+    def keys(self, value: object, name: str) -> tuple[str, ...]:
+        return tuple(self.key(each, name) for each in self.items(value, name, SEEN_KEPT))
 
     def options(self, value: object, name: str) -> tuple[int, ...]:
         return tuple(self.number(each, name) for each in self.items(value, name, _OPTIONS))
@@ -153,8 +134,8 @@ class _Reader:
             raise ProgressFileError(f"In the file, {quoted(name)} must be a list of at most {most}.")
         return value
 
-    def wording(self, value: object, name: str) -> str:
-        if not isinstance(value, str) or not _WORDING.fullmatch(value):
+    def key(self, value: object, name: str) -> str:
+        if not isinstance(value, str) or not _KEY.fullmatch(value):
             raise ProgressFileError(f"In the file, {quoted(name)} must name questions by 12 digits.")
         return value
 

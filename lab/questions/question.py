@@ -6,22 +6,30 @@ the numbers do not decide clearly, and then the question is not asked.
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lab.questions.forms import NumberAnswer, PlaceAnswer
+from lab.questions.forms import Bounds, Kind, NumberAnswer, Picks, PlaceAnswer
 
 MARGIN = 0.05
+# The numbers and the marked words of a text: 0.48, *he*, **one**, “paris”, `x`.
+_FACTS = re.compile(r"[−-]?\d(?:[\d.,]*\d)?|\*[^*]+\*|“[^”]*”|`[^`]*`")
 
 
 @dataclass(frozen=True)
 class Option:
-    """One possible answer, with a sentence that says, with this run's numbers, why the answer is right or wrong."""
+    """One possible answer, with a sentence that says, with this run's numbers, why the answer is right or wrong.
+
+    ``place`` is the option's place before the options were shuffled; answers are kept by it. None: as it is on screen.
+    """
 
     text: str
     why: str = ""
     correct: bool = False
+    place: int | None = field(default=None, compare=False)
 
 
 # The right option, from 0, and a sentence that says with numbers why it is right.
@@ -30,33 +38,67 @@ Right = tuple[int, str]
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt with two or more options, of which one is correct. ``id`` names the question in the progress.
+    """A prompt with two or more options, of which one is correct: from a step's file to the wall of a room.
 
     A question whose answer a measurement will give is open: no option is correct until it is :meth:`answered`.
-    ``mixed`` says that the order of the options means nothing. ``number`` is set if a class may be asked for the number
-    itself, without options, and ``place`` if it may be asked to pick any token or head.
+
+    Attributes
+    ----------
+    id
+        The question's name in its lesson.
+    mixed
+        Whether the order of the options means nothing.
+    number, place
+        Set if a class may be asked for the number itself, without options, or to pick any token or head. Before the
+        reveal, only the limits of the number, or the places to pick from.
+    hint
+        What to look at, or to think of, after a first wrong answer; "" if the question has no hint.
+    lesson
+        The id of the page that asks.
+    subject
+        A name for what the question is about: the run and the places that decide its answer.
+    about
+        The subject in words: the sentence, the model, the head.
+    link
+        The parameters of the page that shows the answer.
     """
 
     id: str
     prompt: str
     options: tuple[Option, ...]
     mixed: bool = False
-    number: NumberAnswer | None = field(default=None, compare=False)
-    place: PlaceAnswer | None = field(default=None, compare=False)
+    number: NumberAnswer | Bounds | None = None
+    place: PlaceAnswer | Picks | None = None
+    hint: str = ""
+    lesson: str = ""
+    subject: str = ""
+    about: str = ""
+    link: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]
         right = sum(option.correct for option in self.options)
-        if len(self.options) < 2 or right != (not self.is_open):
-            raise ValueError(f"{self.id}: a question needs at least two options, exactly one of them correct.")
+        if self.bounds is None and self.picks is None and len(self.options) < 2:
+            raise ValueError(f"{self.id}: a question needs at least two options.")
+        if right != (not self.is_open):
+            raise ValueError(f"{self.id}: exactly one option must be correct.")
         if len(set(texts)) < len(texts):
             raise ValueError(f"{self.id}: two options read the same: {texts}.")
         if not self.is_open and not all(option.why for option in self.options):
             raise ValueError(f"{self.id}: every option needs its explanation.")
 
     @property
+    def key(self) -> str:
+        """A short name for the question about its subject, which no correction of its English changes.
+
+        A question that names no subject is about the numbers and the marked words in its texts.
+        """
+        texts = " ".join((self.prompt, *(option.text for option in self.options)))
+        return hashed(self.lesson, self.id, self.subject or _FACTS.findall(texts))
+
+    @property
     def is_open(self) -> bool:
-        """True if the answer is not known yet: no option is correct or explained."""
+        """True if the answer is not known yet, or hidden: no option is correct or explained."""
         return not any(option.correct or option.why for option in self.options)
 
     @property
@@ -70,6 +112,79 @@ class Question:
         """Return this open question with its answer."""
         options = (replace(each, why=why, correct=i == right) for i, each in enumerate(self.options))
         return replace(self, options=tuple(options))
+
+    def kept_as(self, choice: int) -> int:
+        """The number under which an answer is kept: the option's place before shuffling, from the index on screen."""
+        place = self.options[choice].place
+        return choice if place is None else place
+
+    def on_screen(self, kept: int | None) -> int | None:
+        """The index on screen of an answer that was kept; None if there is none, or no such option any more."""
+        return next((i for i in range(len(self.options)) if self.kept_as(i) == kept), None)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of answer that a class can give: an option, and a number or a place if the question has one."""
+        more = {Kind.NUMBER: self.number, Kind.PLACE: self.place}
+        return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of answer that a class gives."""
+        return self.kinds[-1]
+
+    def asked_for(self, kind: Kind) -> Question:
+        """Return this question for a class that gives this ``kind`` of answer, one of :attr:`kinds`."""
+        number = self.number if kind is Kind.NUMBER else None
+        return replace(self, number=number, place=self.place if kind is Kind.PLACE else None)
+
+    def hidden(self) -> Question:
+        """Return this question without anything that gives the answer away.
+
+        If the answer is a number or a place, the options go, too, because they would give it away.
+        """
+        texts = (Option(option.text) for option in self.options) if self.kind is Kind.CHOICE else ()
+        return replace(self, options=tuple(texts), number=self.bounds, place=self.picks, hint="", link={})
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The bounds of a number; None if the answer is not a number."""
+        return self.number.bounds if isinstance(self.number, NumberAnswer) else self.number
+
+    @property
+    def picks(self) -> Picks | None:
+        """The tokens or heads to pick from; None if the answer is not a place."""
+        return self.place.picks if isinstance(self.place, PlaceAnswer) else self.place
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """The bins in which a class's answers are counted, in words: options, ranges of a number, places."""
+        counted = self._counted
+        return tuple(option.text for option in self.options) if counted is None else counted.bins
+
+    @property
+    def right(self) -> int:
+        """The bin of the right answer, from 0. Raises ValueError while the question is open."""
+        counted = self._counted
+        return self.answer if counted is None else counted.right
+
+    def bin(self, value: float) -> int:
+        """The bin of an answer, from 0."""
+        return self.number.bin(value) if isinstance(self.number, NumberAnswer) else int(value)
+
+    def accepts(self, value: float) -> bool:
+        """Return whether this value can be an answer."""
+        return value in range(len(self.bins)) if self.bounds is None else self.bounds.accepts(value)
+
+    @property
+    def _counted(self) -> NumberAnswer | PlaceAnswer | None:
+        counted = self.number or self.place
+        return counted if isinstance(counted, NumberAnswer | PlaceAnswer) else None
+
+
+def hashed(*texts: object) -> str:
+    """Return a short name for these texts, of 12 hexadecimal digits."""
+    return hashlib.sha256("\n".join(map(str, texts)).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def open_question(id: str, prompt: str, texts: Sequence[str]) -> Question:
@@ -102,7 +217,7 @@ def clear_winner(values: Sequence[float], margin: float = MARGIN) -> int | None:
 
 def shuffled(id: str, prompt: str, options: Sequence[Option]) -> Question:
     """Make a question with its options in an order that depends only on the prompt, so that all links show the same."""
-    mixed = list(options)
+    mixed = [replace(option, place=place) for place, option in enumerate(options)]
     random.Random(prompt).shuffle(mixed)
     return Question(id, prompt, tuple(mixed), mixed=True)
 

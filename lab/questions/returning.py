@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lab.analysis.heads.attention import AttentionRow, attention_row
 from lab.analysis.heads.first_look import heaviest_key
 from lab.course.sentences.looks import look
 from lab.questions.question import Question
@@ -40,6 +41,11 @@ class Spot:
     def traced(self) -> LayerTrace:
         return self.trace.layer(self.layer)
 
+    @property
+    def row(self) -> AttentionRow:
+        """The row of the query, from its vectors to its context."""
+        return attention_row(self.traced, self.head, self.query)
+
 
 # Makes the questions that a lesson asks again, the best first, with None for each that the run does not decide.
 Returning = Callable[[Spot], Iterable[Question | None]]
@@ -50,7 +56,7 @@ MOST = 2
 def returning(earlier: Mapping[str, Returning], spot: Spot, known: Callable[[Question], bool]) -> tuple[Question, ...]:
     """One question from each of the first lessons in ``earlier`` (by id) that have a question; :data:`MOST` at most.
 
-    A question that is not ``known`` is preferred. The lesson's id precedes the question's: "self-attention.most-even".
+    A question that is not ``known`` is preferred.
     """
     found: list[Question] = []
     for lesson, ask in earlier.items():
@@ -61,9 +67,9 @@ def returning(earlier: Mapping[str, Returning], spot: Spot, known: Callable[[Que
 
 
 def offered(earlier: Mapping[str, Returning], spot: Spot) -> list[Question]:
-    """Every question that lessons of ``earlier`` have about a run, with the lesson's id before its own."""
+    """Every question that lessons of ``earlier`` have about a run."""
     return [
-        replace(question, id=f"{lesson}.{question.id}")
+        replace(question, lesson=lesson)
         for lesson, ask in earlier.items()
         for question in ask(spot)
         if question is not None

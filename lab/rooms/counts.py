@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from lab.evidence.intervals import Interval, wilson
-from lab.rooms.questions import Posed
+from lab.questions.question import Question
 from lab.rooms.schema import ANSWERS
 
 # The least number of answers for a result to be shown: with fewer, people could tell who gave which answer.
@@ -71,7 +71,7 @@ class Counts:
         return place if most and (not others or others[0][0] < most) else None
 
 
-def counts(connection: Connection, question: int, turn: int, asked: Posed) -> Counts:
+def counts(connection: Connection, question: int, turn: int, asked: Question) -> Counts:
     """The answers to a question, by its id, in one round."""
     chosen = select(ANSWERS.c.value, ANSWERS.c.confidence, func.count()).where(
         ANSWERS.c.question_id == question, ANSWERS.c.round == turn

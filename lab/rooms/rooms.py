@@ -12,10 +12,11 @@ from hmac import compare_digest
 from sqlalchemy import ColumnElement, Connection, Engine, Row, delete, func, insert, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from lab.questions.question import Question
 from lab.rooms import log
 from lab.rooms.codes import hashed, is_signed, new_code, new_seat, new_secret
 from lab.rooms.database import reading, writing
-from lab.rooms.questions import Posed
+from lab.rooms.questions import read, written
 from lab.rooms.schema import ANSWERS, LIFE, PARTICIPANTS, QUESTIONS, ROOMS, drop_unused, note_use
 from lab.rooms.seen import Seen, State, Taught, Told, door_of, seen, states_of, taught, told
 from lab.rooms.states import NEXT, ROUND, Phase
@@ -198,22 +199,22 @@ class Rooms:
             connection.execute(delete(ANSWERS).where(own))
             _change(connection, room)
 
-    def ask(self, code: str, key: str, posed: Posed) -> None:
+    def ask(self, code: str, key: str, asked: Question) -> None:
         """Open a new question: round 1 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             _step(connection, room, Phase(room.phase), Phase.OPEN, number=room.number + 1)
             connection.execute(
-                insert(QUESTIONS).values(room_id=room.id, number=room.number + 1, posed=posed.to_json(), third="")
+                insert(QUESTIONS).values(room_id=room.id, number=room.number + 1, posed=written(asked), third="")
             )
 
-    def ask_third(self, code: str, key: str, posed: Posed) -> None:
+    def ask_third(self, code: str, key: str, asked: Question) -> None:
         """Open the third question, made for this step: round 3 begins. Raises NoSuchRoom, NotTheTeacher, NotNow."""
         with writing(self._engine) as connection:
             room = _teachers(connection, code, key)
             _step(connection, room, Phase(room.phase), Phase.THIRD)
             own = QUESTIONS.c.id == _question(connection, room).id
-            connection.execute(update(QUESTIONS).where(own).values(third=posed.to_json()))
+            connection.execute(update(QUESTIONS).where(own).values(third=written(asked)))
 
     def step(self, code: str, key: str, now: Phase, then: Phase) -> None:
         """Go on to phase ``then`` from ``now``, the phase that the teacher sees.
@@ -243,7 +244,7 @@ class Rooms:
             if (number, turn) != (room.number, ROUND.get(Phase(room.phase))):
                 raise NotNow("This round is closed. Your answer came too late and does not count.")
             question, mine = _question(connection, room), {"who": hashed(seat), "round": turn}
-            asked = Posed.from_json(question.third if turn == ROUND[Phase.THIRD] else question.posed)
+            asked = read(question.third if turn == ROUND[Phase.THIRD] else question.posed)
             if not asked.accepts(value) or confidence not in CONFIDENCES:
                 raise NotNow("There is no such answer.")
             inside = (PARTICIPANTS.c.room_id == room.id) & (PARTICIPANTS.c.who == mine["who"])

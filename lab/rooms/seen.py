@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
+from lab.questions.question import Question
 from lab.rooms.counts import Counts, counts
 from lab.rooms.door import Door
-from lab.rooms.questions import Hidden, Posed
+from lab.rooms.questions import read
 from lab.rooms.schema import ANSWERS, PARTICIPANTS, QUESTIONS, ROOMS
 from lab.rooms.states import ASKS, ROUND, SHOWN, Phase
 
@@ -76,8 +77,8 @@ class Seen:
     """
 
     state: State
-    question: Posed | Hidden | None
-    third: Posed | Hidden | None
+    question: Question | None
+    third: Question | None
     rounds: tuple[Counts, ...]
     mine: tuple[float, int] | None
     inside: bool
@@ -88,8 +89,8 @@ class Told:
     """A question that was put to the class, with its answer and its rounds."""
 
     number: int
-    question: Posed
-    third: Posed | None
+    question: Question
+    third: Question | None
     rounds: tuple[Counts, ...]
 
     def round(self, turn: int) -> Counts | None:
@@ -142,13 +143,13 @@ def seen(connection: Connection, room: Row, who: str) -> Seen:
     if question is None or state.phase is Phase.LOBBY:
         return Seen(state, None, None, (), None, inside)
     found, shown = _told(connection, question), SHOWN.get(state.phase, ())
-    third = None if found.third is None or _THIRD in shown else Hidden.of(found.third)
+    third = None if found.third is None or _THIRD in shown else found.third.hidden()
     turn = _turn(connection, state.phase, question.id)
     own = (ANSWERS.c.question_id == question.id) & (ANSWERS.c.who == who) & (ANSWERS.c.round == turn)
     mine = connection.execute(select(ANSWERS.c.value, ANSWERS.c.confidence).where(own)).one_or_none()
     return Seen(
         state,
-        found.question if shown else Hidden.of(found.question),
+        found.question if shown else found.question.hidden(),
         third or found.third,
         tuple(each for each in found.rounds if each.turn in shown),
         None if mine is None else (mine.value, mine.confidence),
@@ -173,7 +174,7 @@ def _state(connection: Connection, room: Row) -> State:
 
 
 def _told(connection: Connection, question: Row) -> Told:
-    asked, third = Posed.from_json(question.posed), Posed.from_json(question.third) if question.third else None
+    asked, third = read(question.posed), read(question.third) if question.third else None
     rounds = (
         counts(connection, question.id, turn, third if third and turn == _THIRD else asked) for turn in ROUND.values()
     )

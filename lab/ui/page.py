@@ -9,7 +9,6 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.glossary import terms_in
 from lab.course.pages import (
     BENCHES,
     COURSE_PAGE,
@@ -32,15 +31,13 @@ from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
-from lab.questions.returning import Returning
 from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teaching
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
-from lab.ui.frame.header import Header, defined, draw_header, say_time
+from lab.ui.frame.header import Header, draw_header, idea, say_time
 from lab.ui.frame.proof_badge import show_proof
 from lab.ui.frame.script import offer_back, papers, way_to
-from lab.ui.quiz.before_and_after import offer_after, offer_before
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
@@ -204,10 +201,9 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class LessonPage(OpenPage):
-    """The page of a lesson; ``again`` makes the questions to ask before the lesson, after it, and in later lessons."""
+    """The page of a lesson."""
 
     lesson: Lesson
-    again: Returning
 
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
         """Draw the row of steps as on every page, state the step's idea, and note that the step was seen."""
@@ -217,9 +213,7 @@ class LessonPage(OpenPage):
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
         about = next((each.idea for each in self.lesson.steps if each.name == chosen), "")
         if about:
-            st.markdown(about, help=defined(terms_in(about)))
-        if story is not None:
-            offer_before(self.lesson, self.again)
+            idea(about)
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
             remember(progress().visited(self.lesson.id, tuple(names), chosen))
@@ -250,7 +244,6 @@ class LessonPage(OpenPage):
         if self.selection[parameters.TEACH]:
             return
         if (story := self._story) is not None:
-            offer_after(self.lesson, self.again)
             # The findings give away some checks, so they are folded until the checks are answered.
             done = progress().count(self.lesson.id)
             with st.expander("What you found", expanded=0 < done.asked <= done.answered):
@@ -281,12 +274,12 @@ class LessonPage(OpenPage):
                 st.page_link(script(page), label=label, icon=f":material/{icon}:", width="stretch")
 
 
-def open_lesson(id: str, again: Returning) -> LessonPage:
+def open_lesson(id: str) -> LessonPage:
     """Guard the page, draw its header, and return the page to fill."""
     shell.route()
     lesson = lesson_of(id)
     header = draw_header(lesson.title, lesson.question, (lesson.id,), lesson)
-    return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson, again)
+    return LessonPage(selection.current(), header, st.empty(), lesson.weights, lesson)
 
 
 def open_page(title: str, question: str) -> OpenPage:

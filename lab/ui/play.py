@@ -30,22 +30,14 @@ Step = Callable[[View], Trace | None]
 Look = Callable[[LessonPage, Trace], Callable[[str], View | None]]
 
 
-@dataclass(frozen=True)
-class Screens(Generic[View]):
-    """The parts of a lesson, by the ids of its record's steps.
+@dataclass(frozen=True, kw_only=True)
+class Parts(Generic[View]):
+    """What the steps of a lesson share.
 
     Attributes
     ----------
-    steps
-        For each step, the function that draws it.
     look
         Draws the sidebar's controls and makes the views of the steps.
-    again
-        The questions that are asked before and after this lesson, and again in later lessons.
-    sentence
-        Draws the sentence of a view above its step; arcs are left out if questions about them follow.
-    places_sentence
-        The ids of the steps without a sentence above them: such a step draws the sentence itself, or does not need it.
     toy
         Runs the toy, and says which toy it is.
     toy_steps
@@ -60,17 +52,43 @@ class Screens(Generic[View]):
         Draws the page after the last step.
     """
 
-    steps: Mapping[str, Step[View]]
     look: Look[View]
-    again: Returning
-    sentence: Callable[[View, bool], None] = lambda view, arcs: None
-    places_sentence: Collection[str] = ()
     toy: Callable[[LessonPage], Trace] = toy_trace
     toy_steps: ToySteps = field(default_factory=lambda: TOY_STEPS)
     toy_page: Callable[[LessonPage], None] | None = None
     clicks: Mapping[str, Mapping[Parameter[int], str]] = field(default_factory=dict)
     refusal: Callable[[Trace], str] = lambda trace: ""
     ending: Callable[[LessonPage, Trace], None] = lambda page, trace: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screens(Parts[View]):
+    """The parts of a lesson whose steps are not files yet, by the ids of its record's steps.
+
+    Attributes
+    ----------
+    steps
+        For each step, the function that draws it.
+    sentence
+        Draws the sentence of a view above its step; arcs are left out if questions about them follow.
+    places_sentence
+        The ids of the steps without a sentence above them: such a step draws the sentence itself, or does not need it.
+    """
+
+    steps: Mapping[str, Step[View]]
+    sentence: Callable[[View, bool], None] = lambda view, arcs: None
+    places_sentence: Collection[str] = ()
+
+    def drawn(self, id: str) -> Step[View]:
+        """Return the function that draws a step below its sentence."""
+        draw = self.steps[id]
+
+        def below(view: View) -> Trace | None:
+            if id not in self.places_sentence:
+                self.sentence(view, id != CHECK)
+            return draw(view)
+
+        return below
 
 
 def at_one_head() -> Look[OneHead]:
@@ -88,22 +106,26 @@ def at_one_head() -> Look[OneHead]:
     return look
 
 
-def play(id: str, screens: Screens[Any], earlier: Mapping[str, Returning]) -> None:
-    """Run the page of the lesson ``id``; ``earlier`` are the lessons whose questions return at its end, best first."""
-    page = open_lesson(id, screens.again)
-    if page.selection[MODE] == TOY and screens.toy_page is not None:
-        screens.toy_page(page)
+def play(id: str, parts: Parts[Any], step: Callable[[str], Step[Any]], earlier: Mapping[str, Returning]) -> None:
+    """Run the page of the lesson ``id``.
+
+    ``step`` finds the function that draws a step by the step's id. ``earlier`` are the lessons whose questions return
+    at the lesson's end, best first.
+    """
+    page = open_lesson(id)
+    if page.selection[MODE] == TOY and parts.toy_page is not None:
+        parts.toy_page(page)
         return
-    trace = chosen_run(page, screens.toy)
-    for chart, fields in screens.clicks.items():
+    trace = chosen_run(page, parts.toy)
+    for chart, fields in parts.clicks.items():
         take_click(chart, fields)
-    if reason := screens.refusal(trace):
+    if reason := parts.refusal(trace):
         st.info(reason, icon=":material/info:")
         page.finish()
         page.prove(trace)
         return
-    view = screens.look(page, trace)
-    proven = _play(page, trace, screens, view, earlier)
+    view = parts.look(page, trace)
+    proven = _play(page, trace, parts, step, view, earlier)
     if page.lesson.weights:
         page.prove(proven or trace)
 
@@ -120,27 +142,26 @@ def chosen_run(page: P, toy: Callable[[P], Trace] = toy_trace) -> Trace:
 def _play(
     page: LessonPage,
     trace: Trace,
-    screens: Screens[Any],
+    parts: Parts[Any],
+    step: Callable[[str], Step[Any]],
     view: Callable[[str], Any],
     earlier: Mapping[str, Returning],
 ) -> Trace | None:
     """Draw the chosen step and the way on; return the run that the badge proves, if it is not the run of the page."""
-    toys = screens.toy_steps if page.selection[MODE] == TOY else {}
+    toys = parts.toy_steps if page.selection[MODE] == TOY else {}
     offered = page.offered(causal=trace.model.config.causal)
     names, more = [*toys, *(step.name for step in offered if not step.aside)], [s.name for s in offered if s.aside]
     chosen, proven = page.step(names, more), None
     if chosen in toys:
         toys[chosen](page)
     else:
-        id = next(step.id for step in offered if step.name == chosen)
+        id = next(each.id for each in offered if each.name == chosen)
         if (seen := view(id)) is not None:
-            if id not in screens.places_sentence:
-                screens.sentence(seen, id != CHECK)
-            proven = screens.steps[id](seen)
+            proven = step(id)(seen)
             if id == CHECK:
                 bring_back(page, earlier, seen.trace)
     if chosen == names[-1]:
-        screens.ending(page, trace)
+        parts.ending(page, trace)
     page.next_step(names, more)
     page.finish()
     return proven

@@ -10,11 +10,10 @@ from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
 from lab.questions.progress import Answer, Count
 from lab.ui import chosen_tokens, parameters, runs, selection
-from lab.ui.quiz.asked import about
 from lab.ui.quiz.asking import ask_about
-from lab.ui.quiz.before_and_after import overall
 from lab.ui.quiz.from_file import offer_file
 from lab.ui.quiz.keeping import start_afresh
+from lab.ui.quiz.on_screen import about
 from lab.ui.quiz.question import progress
 
 
@@ -78,8 +77,7 @@ def _take(lesson: Lesson, link: Mapping[str, str]) -> None:
 
 
 def keep() -> None:
-    """Draw the measured gain, the buttons to erase this browser's progress, and the file for another computer."""
-    overall()
+    """Draw the buttons to erase this browser's progress, and the file for another computer."""
     with st.expander("Your progress", icon=":material/save:"):
         st.markdown(
             "This browser keeps your answers and the steps that you have seen, for you alone: the server forgets them "

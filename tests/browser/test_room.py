@@ -16,9 +16,10 @@ from playwright.sync_api import Browser, Page, WebSocket, expect
 from sqlalchemy import select
 
 from benchmarks.server import HOME, Lab, running_lab
+from lab.questions.question import Question
 from lab.rooms.codes import LENGTH
 from lab.rooms.database import open_database, reading
-from lab.rooms.questions import Posed
+from lab.rooms.questions import read
 from lab.rooms.schema import ANSWERS, QUESTIONS, ROOMS
 from tests.browser.accessibility import violations
 from tests.browser.harness import PHONE, View, Visitor, visit, wait_idle
@@ -73,12 +74,12 @@ def database() -> str:
     return os.environ["LAB_ROOMS"]
 
 
-def posed(database: str, code: str) -> Posed:
+def posed(database: str, code: str) -> Question:
     """The first question of a room, as the database has it, answer and all."""
     engine = open_database(database)
     with reading(engine) as connection:
         asked = select(QUESTIONS.c.posed).select_from(QUESTIONS.join(ROOMS)).where(ROOMS.c.code == code)
-        found = Posed.from_json(connection.execute(asked).scalars().one())
+        found = read(connection.execute(asked).scalars().one())
     engine.dispose()
     return found
 
@@ -170,7 +171,7 @@ def through(room: Class, database: str, look: Callable[[str], None]) -> None:
     look("the end")
 
 
-def nothing_told(seat: Seat, told: Posed) -> None:
+def nothing_told(seat: Seat, told: Question) -> None:
     """Neither an explanation nor a chart was sent to this browser."""
     everything = b"".join(seat.sent)
     assert told.prompt[:20].encode() in everything

@@ -12,10 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.server import Lab
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
-from lab.questions.question import Option
+from lab.questions.question import Option, Question
 from lab.rooms.codes import LENGTH, new_secret
 from lab.rooms.database import open_database
-from lab.rooms.questions import Posed
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 from tests.browser.accessibility import violations
@@ -37,10 +36,10 @@ def ready(lab: Lab, browser: Browser, stack: ExitStack, rooms: Rooms) -> tuple[P
     return teacher, code, key
 
 
-def questions() -> tuple[Posed, Posed, Posed]:
+def questions() -> tuple[Question, Question, Question]:
     """One that asks for a number, one for a token and one for a head."""
     options = tuple(Option(text, f"Why {text}.", text == "b") for text in "abc")
-    base = Posed("self-attention", "which", "Which?", options, "Asked about a test", {})
+    base = Question("which", "Which?", options, lesson="self-attention", about="Asked about a test")
     number = NumberAnswer(0.34, 0.02, Bounds(0.0, 1.0, ""), (0.2, 0.32, 0.36, 0.5))
     tokens = Picks(("[CLS]", "she", "gave", "her", "brother", "the", "book", ".", "[SEP]"))
     return (

@@ -8,7 +8,7 @@ import pytest
 import lab
 from lab.charts.components import script, style
 from lab.charts.components.row_built import RowBuilt
-from lab.figures.attention import ROWS, row_built
+from lab.lessons.self_attention.build_a_row import ROWS, row_built
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
 

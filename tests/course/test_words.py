@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from lab.course.words import percent, quoted, signed, stopped, with_minus
+from lab.course.words import escaped, percent, quoted, signed, stopped, with_minus
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,11 @@ def test_a_quotation_that_ends_with_a_stop_gets_no_second_one() -> None:
     assert stopped(f"Asked about {quoted('He ran.')}").endswith("\\.\u2069”")
     assert stopped(f"Asked about {quoted('He ran')}").endswith("ran\u2069”.")
     assert stopped(f"Asked about {quoted('He ran.')}, head 3").endswith("head 3.")
+
+
+@pytest.mark.parametrize(
+    "hostile", ["<script>alert(1)</script>", "$x$ :red[a] **b** `c`", "[a](http://b)", ":material/x:"]
+)
+def test_tokens_cannot_become_markup(hostile: str) -> None:
+    assert re.sub(r"\\(.)", r"\1", escaped(hostile)) == hostile
+    assert not re.search(r"(?<!\\)[<>$*`\[\]:_]", escaped(hostile))

@@ -10,7 +10,7 @@ import torch
 from transformers import BertModel
 
 import lab
-from lab.figures.attention import PROJECTED, PROJECTED_TOKENS, projections
+from lab.lessons.self_attention.build_a_row import PROJECTED, PROJECTED_TOKENS, projections
 from tests.conftest import TinyCheckpoint
 
 TEXT = "She gave her brother the book that he wanted."

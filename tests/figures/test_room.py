@@ -13,13 +13,12 @@ from lab.charts.base.tables import to_csv
 from lab.classroom.summary import frame
 from lab.figures.room import heads_chart, round_chart
 from lab.questions.forms import Bounds, NumberAnswer, Picks, PlaceAnswer
-from lab.questions.question import Option
+from lab.questions.question import Option, Question
 from lab.rooms.counts import Counts
-from lab.rooms.questions import Posed
 from lab.rooms.seen import Told
 
 OPTIONS = tuple(Option(text, f"Why {text}.", text == "b") for text in "abc")
-ASKED = Posed("self-attention", "which", "Which?", OPTIONS, "Asked about “x”", {})
+ASKED = Question("which", "Which?", OPTIONS, lesson="self-attention", about="Asked about “x”")
 
 
 def test_a_round_has_its_shares_and_their_wilson_intervals() -> None:

@@ -18,9 +18,8 @@ from streamlit.testing.v1 import AppTest
 from lab.classroom import third
 from lab.models import catalogue, downloads, hub, loading
 from lab.models.catalogue import DEFAULT_MODEL, ModelCard
-from lab.questions.question import Question
+from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
-from lab.rooms.questions import Posed
 from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
@@ -270,7 +269,7 @@ def test_a_damaged_default_model_gives_way_to_another_that_ships(shipped: Path, 
 
 
 def test_a_third_question_is_made_by_another_model_where_the_default_one_is_damaged(shipped: Path) -> None:
-    asked, read = Posed("self-attention", "strongest", "?", (), "", {}), set[str]()
+    asked, read = Question("strongest", "?", (Option("a"), Option("b")), lesson="self-attention"), set[str]()
 
     def build(spot: Spot) -> tuple[Question | None, ...]:
         read.add(spot.trace.model.id)

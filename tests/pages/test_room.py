@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.classroom import page, third
+from lab.questions.question import Option, Question
 from lab.rooms import log
 from lab.rooms.codes import new_secret
 from lab.rooms.database import Unreachable
-from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import Rooms
 from lab.rooms.server import Limit, RoomServer, server
 from lab.rooms.states import Phase
@@ -83,7 +83,7 @@ def asked(at: AppTest, how: str = "Ask the class", lesson: str = LESSON) -> tupl
     return code, at.session_state["_room_keys"][code]
 
 
-def begin(how: str = "Ask the class", lesson: str = LESSON) -> tuple[AppTest, str, str, Posed]:
+def begin(how: str = "Ask the class", lesson: str = LESSON) -> tuple[AppTest, str, str, Question]:
     """A teacher who has asked: the page, the room's code and key, the question."""
     teacher = visit(ROOM)
     code, key = asked(teacher, how, lesson)
@@ -136,7 +136,7 @@ def test_a_class_from_the_door_to_the_third_question(browsers: Browsers) -> None
     assert rooms.seen(code).state.phase is Phase.THIRD
     posed = rooms.taught(code, key).question
     assert posed is not None and posed.third is not None
-    assert (posed.third.lesson, posed.third.question) == (question.lesson, question.question)
+    assert (posed.third.lesson, posed.third.id) == (question.lesson, question.id)
     assert posed.third.prompt != question.prompt and posed.third.about != question.about
     answer(again(learner), posed.third.answer)
     press(teacher, "Reveal")
@@ -163,7 +163,7 @@ def test_nothing_of_the_answer_reaches_a_learner_or_the_wall_before_the_reveal(b
         sent = everything(again(at))
         assert told.question.prompt in [each.value for each in at.header]
         assert [each.text for each in told.question.options if each.why in sent] == []
-        assert "Posed(" not in sent and "Option(" not in sent and "Counts(" not in sent and key not in sent
+        assert "correct=True" not in sent and "Answer(" not in sent and "Counts(" not in sent and key not in sent
         assert len(at.success) == 0 and not at.get("vega_lite_chart")
         rooms.step(code, key, now, then)
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
@@ -261,6 +261,5 @@ def test_wrong_codes_and_false_keys_are_refused_in_a_sentence(
 
 
 def test_a_question_without_another_of_its_kind_has_no_third() -> None:
-    hidden = Posed("masked-language-model", "none", "?", (), "About it", {})
-    assert third.another(hidden, {}) is None
-    assert Hidden.of(hidden).prompt == "?"
+    options = Option("a", "why", correct=True), Option("b", "why")
+    assert third.another(Question("none", "?", options, lesson="masked-language-model"), {}) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from lab.questions.forms import NumberAnswer, PlaceAnswer
 from lab.rooms.server import server
 from lab.rooms.states import Phase
 from tests.pages.apptest import turn_to, visit, words
@@ -33,7 +34,7 @@ def type_in(at: AppTest, text: str) -> AppTest:
 def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
     teacher, code, key, question = begin("Ask for the number", NUMBERS)
     rooms, right = server().rooms, question.number
-    assert right is not None
+    assert isinstance(right, NumberAnswer)
     for each in range(5):
         browsers.who = f"{each:032x}"
         learner = visit(ROOM, room=code)
@@ -54,7 +55,8 @@ def test_a_class_types_a_number_three_times(browsers: Browsers) -> None:
     assert "✓" in everything(learner)
     press(teacher, "Ask a third question")
     third_one = rooms.taught(code, key).question
-    assert third_one is not None and third_one.third is not None and third_one.third.number is not None
+    assert third_one is not None and third_one.third is not None
+    assert isinstance(third_one.third.number, NumberAnswer)
     again(learner)
     type_in(learner, f"{third_one.third.number.value:.6f}")
     press(teacher, "Reveal")
@@ -73,7 +75,7 @@ def test_a_question_without_a_number_is_not_asked_for_one(browsers: Browsers) ->
 def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
     teacher, code, key, question = begin("Ask the class to pick")
     rooms, place = server().rooms, question.place
-    assert place is not None
+    assert isinstance(place, PlaceAnswer)
     assert len(place.picks.tokens) > len(question.options)
     for each in range(5):
         browsers.who = f"{each:032x}"
@@ -92,8 +94,8 @@ def test_a_class_picks_a_token_of_all(browsers: Browsers) -> None:
     assert "**80%** of 5" in words(again(learner)) and "✓" in everything(learner)
     press(teacher, "Ask a third question")
     told = rooms.taught(code, key).question
-    assert told is not None and told.third is not None and told.third.place is not None
-    assert told.third.place.picks.tokens != place.picks.tokens
+    assert told is not None and told.third is not None and told.third.picks is not None
+    assert told.third.picks.tokens != place.picks.tokens
 
 
 def press_sure(at: AppTest) -> AppTest:

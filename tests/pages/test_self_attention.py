@@ -11,7 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.figures import attention
+from lab.lessons.self_attention.scale import divided
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
 from tests.pages.apptest import (
@@ -153,7 +153,7 @@ def test_the_figure_of_the_division_has_both_rows() -> None:
     inside = trace.layer(4)
     right = inside.scores[10, 8].double()
     expected = torch.stack([(right / 32**0.5).softmax(0), right.softmax(0)])
-    shown = attention.divided(trace, 4, 10, 8, 4).table().to_numpy()
+    shown = divided(trace, 4, 10, 8, 4).table().to_numpy()
     np.testing.assert_allclose(shown, expected, atol=1e-5)
     assert f"**{expected[1].max():.2f}**" in words(at)
 

@@ -10,7 +10,7 @@ from lab.course.pages import CHECK_STEP, LESSONS, Lesson
 from lab.questions.hints import HINTS, hint_of
 from lab.questions.question import Option, Question
 from lab.ui.parameters import TOY
-from lab.ui.quiz.asked import Asked
+from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import visit
 
 TEXTS = {"text": "She gave her brother the book that he wanted. He read it twice, and then he gave it back."}
@@ -40,13 +40,13 @@ def test_an_id_may_share_the_hint_of_its_kind() -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_every_check_of_a_lesson_has_a_hint(lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
     pools: list[Question] = []
-    now = Asked.now.__func__  # type: ignore[attr-defined]
+    now = OnScreen.now.__func__  # type: ignore[attr-defined]
 
-    def noted(cls: type[Asked], pool: list[Question], *rest: object) -> Asked:
+    def noted(cls: type[OnScreen], pool: list[Question], *rest: object) -> OnScreen:
         pools.extend(pool)
         return now(cls, pool, *rest)
 
-    monkeypatch.setattr(Asked, "now", classmethod(noted))
+    monkeypatch.setattr(OnScreen, "now", classmethod(noted))
     for given in VISITS:
         at = visit(Path(lesson.page).name, step=CHECK_STEP, **{**TEXTS, **given})
         assert not at.exception

@@ -12,7 +12,7 @@ from lab.questions.kinds import Quantity, numeric, which_holds
 
 def asked(value: float, wrong: tuple[float, ...], of: Quantity) -> NumberAnswer:
     found = numeric("id", "How much?", (value, "So."), dict.fromkeys(wrong, "Not so."), of)
-    assert found is not None and found.number is not None
+    assert found is not None and isinstance(found.number, NumberAnswer)
     return found.number
 
 

@@ -17,9 +17,9 @@ from lab.questions.progress import (
     PREDICTIONS_KEPT,
     SEEN_KEPT,
     Answer,
+    CheckList,
     Count,
     Progress,
-    Shown,
     answer_to,
 )
 from lab.questions.progress_file import ProgressFileError, read
@@ -37,7 +37,7 @@ keys = st.tuples(st.sampled_from(IDS), names)
 wordings = st.text("0123456789abcdef", min_size=12, max_size=12)
 options = st.integers(0, 9)
 shown = st.builds(
-    Shown,
+    CheckList,
     number=st.integers(0, 99),
     asked=st.lists(wordings, max_size=3).map(tuple),
     seen=st.lists(wordings, max_size=4).map(tuple),
@@ -122,11 +122,14 @@ def test_a_prediction_that_is_skipped_keeps_its_answer_and_the_oldest_wording_go
 
 
 def test_of_two_lists_of_checks_the_one_that_was_tried_more_stays() -> None:
-    fresh, tried = Shown(0, ("a",), ("a",)), Shown(1, ("b",), ("a", "b")).tried("b", 1).tried("b", 0).tried("b", 1)
+    fresh, tried = (
+        CheckList(0, ("a",), ("a",)),
+        CheckList(1, ("b",), ("a", "b")).tried("b", 1).tried("b", 0).tried("b", 1),
+    )
     assert tried.tries == {"b": (1, 0)}
     one, other = Progress().showing("x", fresh), Progress().showing("x", tried)
     assert one.merged(other).shown == other.merged(one).shown == {"x": tried}
-    many = Shown(0, ("a",), tuple(map(str, range(99))))
+    many = CheckList(0, ("a",), tuple(map(str, range(99))))
     assert Progress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
 
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 
 import pytest
 
 from lab.course.pages import CHECK_STEP, LESSONS
 from lab.course.sentences.examples import EXAMPLES
+from lab.lessons.play import for_a_class
+from lab.lessons.play import returning as questions_of
 from lab.models.loading import load_model
 from lab.models.trace import Trace, trace
 from lab.questions.hints import hint_of
-from lab.questions.returning import MOST, Returning, Spot, returning
+from lab.questions.returning import MOST, Spot, returning
 from tests.pages.apptest import visit
 
 WITH_QUESTIONS = [lesson.id for lesson in LESSONS]
 SEVERAL = "The fox saw the grapes. They hung high on the wall. So it walked away."
 TEXTS = (EXAMPLES[0].text, "Quizzically, the keys to the cabinet are on the table.", SEVERAL, "Yes")
-
-
-def asking(lesson: str) -> Returning:
-    questions: Returning = importlib.import_module(f"lab.lessons.{lesson.replace('-', '_')}.again").questions
-    return questions
 
 
 @cache
@@ -34,7 +30,7 @@ def run(model: str, text: str) -> Trace:
 @pytest.mark.parametrize("model", ["lab-minilm", "lab-bert", "lab-gpt2"])
 def test_a_lesson_asks_again_about_any_sentence(lesson: str, model: str) -> None:
     for text in TEXTS:
-        asked = [question for question in asking(lesson)(Spot.of(run(model, text))) if question is not None]
+        asked = [question for question in questions_of(lesson)(Spot.of(run(model, text))) if question is not None]
         alone = lesson == "inter-sentence-attention" and text != SEVERAL
         assert bool(asked) != alone or text == "Yes", text
         for question in asked:
@@ -46,16 +42,17 @@ def test_a_lesson_asks_again_about_any_sentence(lesson: str, model: str) -> None
 def test_two_texts_give_two_questions_of_one_kind(lesson: str) -> None:
     texts = TEXTS[:2] if lesson != "inter-sentence-attention" else (SEVERAL, "Dogs bark at night. The cat sleeps.")
     first, second = (
-        {each.id: each.prompt for each in asking(lesson)(Spot.of(run("lab-minilm", text))) if each} for text in texts
+        {each.id: each.prompt for each in questions_of(lesson)(Spot.of(run("lab-minilm", text))) if each}
+        for text in texts
     )
     both = first.keys() & second.keys()
     assert both and any(first[id] != second[id] for id in both)
 
 
 def test_one_of_each_lesson_and_the_new_one_first() -> None:
-    spot, earlier = Spot.of(run("lab-bert", TEXTS[0])), {each: asking(each) for each in WITH_QUESTIONS}
+    spot, earlier = Spot.of(run("lab-bert", TEXTS[0])), {each: questions_of(each) for each in WITH_QUESTIONS}
     found = returning(earlier, spot, lambda question: False)
-    assert [question.id.split(".")[0] for question in found] == WITH_QUESTIONS[:MOST]
+    assert [question.lesson for question in found] == WITH_QUESTIONS[:MOST]
     first = found[0].prompt
     other = returning(earlier, spot, lambda question: question.prompt == first)
     assert other[0].prompt != first
@@ -69,7 +66,7 @@ def test_they_stand_at_the_end_of_a_lesson_and_stay() -> None:
     key = next(str(radio.key) for radio in at.radio if kept[0].id in str(radio.key))
     at.radio(key=key).set_value(kept[0].answer).run()
     assert kept[0].options[kept[0].answer].why in [box.value for box in at.success]
-    assert at.session_state["progress"].first_tries["attention-metrics", kept[0].id]
+    assert at.session_state["progress"].first_tries["attention-metrics", f"{kept[0].lesson}.{kept[0].id}"]
     at.text_area(key="text").set_value(TEXTS[1]).run()
     assert at.session_state["_asked.attention-metrics.earlier"].questions == kept
     next(button for button in at.button if button.label == "New questions").click().run()
@@ -92,9 +89,8 @@ def test_none_before_a_class_and_none_about_a_toy(given: dict[str, str]) -> None
     ],
 )
 def test_what_a_class_picked_can_be_picked_on_an_example(lesson: str, wanted: str) -> None:
-    to_pick = importlib.import_module(f"lab.lessons.{lesson.replace('-', '_')}.again").to_pick
     spots = (Spot.of(run("lab-minilm", each.text)) for each in EXAMPLES if "[MASK]" not in each.text)
-    asked = (each for spot in spots for each in to_pick(spot) if each is not None and each.id == wanted)
+    asked = (each for spot in spots for each in for_a_class()[lesson](spot) if each is not None and each.id == wanted)
     found = next(asked, None)
     assert found is not None and found.place is not None
     assert found.options[found.answer].correct

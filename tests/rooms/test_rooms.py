@@ -9,22 +9,23 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from lab.questions.question import Option
+from lab.questions.question import Option, Question
 from lab.rooms import door
 from lab.rooms import rooms as module
 from lab.rooms.codes import ALPHABET, LENGTH, hashed, new_secret
 from lab.rooms.counts import Counts
 from lab.rooms.database import open_database
-from lab.rooms.questions import Hidden, Posed
 from lab.rooms.rooms import Full, NoSuchRoom, NotNow, NotTheTeacher, Rooms
 from lab.rooms.schema import ANSWERS, ROOMS
 from lab.rooms.seen import State
 from lab.rooms.states import NEXT, ROUND, Phase
 
 
-def posed(answer: int = 0) -> Posed:
+def posed(answer: int = 0) -> Question:
     options = tuple(Option(text, f"Why {text}.", place == answer) for place, text in enumerate("abc"))
-    return Posed("self-attention", "most-attended", "Which?", options, "Asked about “x”", {"text": "x"})
+    return Question(
+        "most-attended", "Which?", options, lesson="self-attention", about="Asked about “x”", link={"text": "x"}
+    )
 
 
 def state(rooms: Rooms, code: str) -> State:
@@ -84,7 +85,7 @@ def test_peer_instruction_from_the_lobby_to_the_third_question(rooms: Rooms) -> 
     rooms.step(code, key, Phase.THIRD_REVEALED, Phase.LOBBY)
     rooms.ask(code, key, posed(2))
     assert state(rooms, code).number == 2
-    assert rooms.seen(code).question == Hidden.of(posed(2))
+    assert rooms.seen(code).question == posed(2).hidden()
     told, new = rooms.summary(code, key)
     assert (told.question, told.third, len(told.rounds)) == (posed(), posed(1), 3)
     assert (new.question, new.third, new.rounds) == (posed(2), None, ())
@@ -162,16 +163,16 @@ def test_what_everybody_sees_holds_no_answer_before_the_reveal(rooms: Rooms) -> 
         rooms.vote(code, who, 1, 1, 1, 1)
     for now, then in pairwise((Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN_AGAIN)):
         found = rooms.seen(code, people[0])
-        assert (found.question, found.third, found.rounds) == (Hidden.of(posed()), None, ())
-        assert found.state.asks and "Why" not in str(found) and "correct" not in str(found)
+        assert (found.question, found.third, found.rounds) == (posed().hidden(), None, ())
+        assert found.state.asks and "Why" not in str(found) and "correct=True" not in str(found)
         rooms.step(code, key, now, then)
-    assert rooms.seen(code, people[0]).question == Hidden.of(posed())
+    assert rooms.seen(code, people[0]).question == posed().hidden()
     rooms.step(code, key, Phase.OPEN_AGAIN, Phase.REVEALED)
     assert (rooms.seen(code).question, state(rooms, code).asks) == (posed(), False)
     rooms.ask_third(code, key, posed(1))
     rooms.vote(code, people[0], 1, 3, 1, 1)
     found = rooms.seen(code, people[0])
-    assert (found.third, found.mine, found.state.asks) == (Hidden.of(posed(1)), (1, 1), True)
+    assert (found.third, found.mine, found.state.asks) == (posed(1).hidden(), (1, 1), True)
     assert [each.turn for each in found.rounds] == [1]
     rooms.step(code, key, Phase.THIRD, Phase.THIRD_REVEALED)
     assert (rooms.seen(code).third, state(rooms, code).asks) == (posed(1), False)

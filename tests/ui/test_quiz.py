@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.questions.hints import hint_of
 from lab.questions.question import Option, Question
-from lab.ui.quiz.asked import Asked
+from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import turn_to, visit, words
 
 PAGE = "3_Self-attention.py"
@@ -123,10 +123,10 @@ def test_new_questions_of_the_same_sentence_are_others_first() -> None:
         return Question(name, name, (Option("yes", "why", correct=True), Option("no", "why not")))
 
     pool = [question(name) for name in "abcd"]
-    first = Asked.now(pool, 3, 0, "", {})
-    second = Asked.now(pool, 3, 0, "", {}, first)
+    first = OnScreen.now(pool, 3, 0, "", {})
+    second = OnScreen.now(pool, 3, 0, "", {}, first)
     assert [each.id for each in first.questions] == ["a", "b", "c"]
-    assert [each.id for each in second.questions] == ["d", "a", "b"] and second.number == 1
+    assert [each.id for each in second.questions] == ["d", "a", "b"] and second.listed.number == 1
 
 
 def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> None:

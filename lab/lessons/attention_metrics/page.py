@@ -1,6 +1,6 @@
 """Lesson 5: the steps, from a head's map to six numbers that can be compared."""
 
-from lab.lessons.attention_metrics import again, limits, parked, screens
+from lab.lessons.attention_metrics import limits, parked, screens
 from lab.lessons.attention_metrics.quiz import show_checks
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
@@ -17,7 +17,6 @@ SCREENS: Screens[OneHead] = Screens(
         "limits": limits.show_limits,
     },
     look=at_one_head(),
-    again=again.questions,
     sentence=show_sentence,
     places_sentence=("parked-heads",),
     clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (screens.ALL_HEADS, parked.SHARES)},

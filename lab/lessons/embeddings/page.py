@@ -1,6 +1,6 @@
 """Lesson 2: the steps, from an id to the vector that enters the first layer."""
 
-from lab.lessons.embeddings import again, like_words, positions, screens
+from lab.lessons.embeddings import like_words, positions, screens
 from lab.lessons.embeddings.position_lab import show_position_lab
 from lab.lessons.embeddings.quiz import show_checks
 from lab.lessons.embeddings.rotary import show_rotary
@@ -20,5 +20,4 @@ SCREENS: Screens[EmbeddingView] = Screens(
         "two-meanings": like_words.show_two_meanings,
     },
     look=lambda page, trace: lambda step: screens.look(page, trace),
-    again=again.questions,
 )

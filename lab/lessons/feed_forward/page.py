@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lab.lessons.feed_forward import again, neurons, residual, screens
+from lab.lessons.feed_forward import neurons, residual, screens
 from lab.lessons.feed_forward.blank import show_blank
 from lab.lessons.feed_forward.layers import show_layers
 from lab.lessons.feed_forward.quiz import show_checks
@@ -28,7 +28,6 @@ SCREENS: Screens[FeedForwardView] = Screens(
         "through-the-layers": show_layers,
     },
     look=_look,
-    again=again.questions,
     sentence=draw_sentence,
     places_sentence=("in-the-blank",),
 )

@@ -1,6 +1,6 @@
 """Lesson 6: the steps, from kinds of words to a head that is taken away."""
 
-from lab.lessons.head_specialization import again, grammar, matters, patterns, screens, survey
+from lab.lessons.head_specialization import grammar, matters, patterns, screens, survey
 from lab.lessons.head_specialization.quiz import show_checks
 from lab.lessons.head_specialization.tagged import show_kinds
 from lab.ui.parameters import HEAD, LAYER
@@ -18,7 +18,6 @@ SCREENS: Screens[OneHead] = Screens(
         "many-sentences": survey.show_many,
     },
     look=at_one_head(),
-    again=again.questions,
     sentence=show_sentence,
     places_sentence=("tagged-sentence", "grammar", "does-it-matter"),
     clicks={chart: {LAYER: "q", HEAD: "k"} for chart in (patterns.NAMED, survey.AVERAGED)},

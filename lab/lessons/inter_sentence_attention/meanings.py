@@ -13,13 +13,11 @@ from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.sentences.attention import InterSentence, SentenceCells
 from lab.analysis.sentences.split import expected, split
 from lab.course.heads import head_name, percent
-from lab.course.words import named, quoted
+from lab.course.words import VISIBLE, named, quoted
 from lab.figures.sentences import apart, behind, read
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
-# Two shares whose difference is smaller are called about the same.
-SEEN = 0.01
 # In one text, a smaller change of a share of attention does not count as a finding.
 NOTABLE = 0.05
 # A share of at least this multiple of a uniform head's share is called “much”.
@@ -73,7 +71,7 @@ def sent(trace: Trace, a: int, b: int, left_out: bool) -> str:
     mass, even = float(found.mass[a, b]), expected(found, len(trace), is_causal(trace), a, b)
     whom = "itself" if a == b else f"sentence {b + 1}"
     gives = f"Sentence {a + 1} gives {percents(mass)} to {whom}"
-    than = "about the same" if abs(mass - even) < SEEN else percents(even)
+    than = "about the same" if abs(mass - even) < VISIBLE else percents(even)
     return f"{_own(found, is_causal(trace))} {gives}; a uniform head would give {than}."
 
 
@@ -101,7 +99,7 @@ def _look(count: int) -> str:
 def _leads(found: InterSentence, a: int) -> bool:
     """Return whether sentence ``a`` clearly gives more to itself than to any other sentence."""
     others = [float(found.mass[a, b]) for b in range(len(found.members)) if b != a and found.where[a, b, 0] >= 0]
-    return bool(found.mass[a, a] - max(others) >= SEEN)
+    return bool(found.mass[a, a] - max(others) >= VISIBLE)
 
 
 def _all(names: list[str]) -> str:
@@ -224,7 +222,7 @@ def taken(trace: Trace, a: int, outside: str) -> str:
     share, even = taken_and_even(trace, a)
     gets = "get" if " and " in outside else "gets"
     more = "more than any sentence does: " if share > float(apart(trace, split(trace)).mass[a].max()) else ""
-    than = "about the same" if abs(share - even) < SEEN else percents(even)
+    than = "about the same" if abs(share - even) < VISIBLE else percents(even)
     times = f", so this is {share / even:.1f} times as much" if share >= MUCH * even else ""
     return f"From sentence {a + 1}, {outside} {gets} {more}{percents(share)}. A uniform head would give {than}{times}."
 
@@ -254,12 +252,12 @@ def paired(joined: Values, pair: Values, causal: bool, border: bool) -> str:
 
 def _crossing(changes: list[float]) -> str:
     """Say whether less attention crosses the border, from its change in each direction."""
-    if all(abs(change) < SEEN for change in changes):
+    if all(abs(change) < VISIBLE for change in changes):
         return "The border hardly changes how much attention crosses it"
     if all(abs(change) < NOTABLE for change in changes):
         return "The shares that cross change by a few hundredths, too little to show an effect of the border"
-    if all(change < SEEN for change in changes):
+    if all(change < VISIBLE for change in changes):
         return "Less attention crosses with a border"
-    if all(change > -SEEN for change in changes):
+    if all(change > -VISIBLE for change in changes):
         return "More attention crosses with a border, not less"
     return "The border changes the two directions in opposite ways"

@@ -1,6 +1,6 @@
 """Lesson 7: the steps, from the maps of all heads to one map of sentences."""
 
-from lab.lessons.inter_sentence_attention import again, behind, even, screens
+from lab.lessons.inter_sentence_attention import behind, even, screens
 from lab.lessons.inter_sentence_attention.pair import show_pair
 from lab.lessons.inter_sentence_attention.row import draw_sentence
 from lab.lessons.inter_sentence_attention.view import MATRIX, SentencesView, look, proven
@@ -18,7 +18,6 @@ SCREENS: Screens[SentencesView] = Screens(
         "pair-or-not": proven(show_pair),
     },
     look=lambda page, trace: lambda step: look(page, trace),
-    again=again.questions,
     sentence=lambda view, arcs: draw_sentence(view),
     places_sentence=("behind-a-cell",),
     toy=pair_trace,

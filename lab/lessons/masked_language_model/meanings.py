@@ -14,14 +14,12 @@ from lab.analysis.words.masking import mask_of
 from lab.analysis.words.next_sentence import NextSentence, PairsTried
 from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at, word_of
 from lab.analysis.words.sampling import Sampling
-from lab.course.words import percent, quoted, share
+from lab.course.words import VISIBLE, percent, quoted, share
 from lab.models.catalogue import twin_of
 from lab.models.fitted_lens import MeasuredLens
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 
-# The smallest difference that is visible in two decimals.
-SEEN = 0.01
 # Two answers about a pair of texts are nearly the same if they differ by less than this.
 APART = 0.1
 # A word with more than the first has more than all others together; a best word below the second is one of many.
@@ -46,7 +44,7 @@ def answered(trace: Trace, prediction: Prediction) -> str:
         told = "The weights are random, so these bars mean nothing."
         return told if twin_of(trace.model.id) is not None else f"{told} Train the toy, then look again."
     first, second = _best(trace.model, prediction)
-    if first.probability - second.probability < SEEN:
+    if first.probability - second.probability < VISIBLE:
         return (
             f"The model prefers no single word: {quoted(first.word)} has **{share(first.probability)}**, and "
             f"{quoted(second.word)} {share(second.probability)}."
@@ -91,7 +89,7 @@ def turned(trace: Trace, prediction: Prediction) -> str:
     lead = (first.logit - second.logit) / prediction.temperature
     ratio = math.exp(lead) if lead < 700 else math.inf
     after = "" if prediction.temperature == 1 else f", divided by the temperature {prediction.temperature:g}"
-    if lead < SEEN:
+    if lead < VISIBLE:
         return (
             f"The logits of {quoted(first.word)} and {quoted(second.word)} are nearly equal. So are their "
             f"probabilities: {share(first.probability)} and {share(second.probability)}."
@@ -125,8 +123,8 @@ def arrived(trace: Trace, place: int, truth: int | None, *, fitted: bool = False
         told = f"From layer {since} on, the lens reads {word} after every layer."
     steps = np.diff(gained)
     most = int(steps.argmax())
-    if steps[most] < SEEN:
-        return f"{told} No later layer adds {SEEN:g} or more to its probability."
+    if steps[most] < VISIBLE:
+        return f"{told} No later layer adds {VISIBLE:g} or more to its probability."
     return (
         f"{told} It gains most in layer {first + most + 1}: from {share(gained[most])} to "
         f"**{share(gained[most + 1])}**."
@@ -170,7 +168,7 @@ def agreed(found: MeasuredLens, causal: bool) -> str:
 def rows_where_plain_reads_more(found: MeasuredLens) -> list[int]:
     """The rows (0: the embeddings) in which the plain lens names more of the model's words at visible words."""
     plain, fitted = found.in_sight or ((), ())
-    return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= SEEN]
+    return [row for row, (one, other) in enumerate(zip(plain, fitted, strict=True)) if one - other >= VISIBLE]
 
 
 def fitted_where(found: MeasuredLens, causal: bool) -> str:
@@ -195,7 +193,7 @@ def in_sight(hidden: Candidate, visible: Candidate) -> str:
     change = visible.probability - hidden.probability
     if change < 0:
         return f"Seeing {word} does not help this model: its probability goes from {told}."
-    if change < SEEN:
+    if change < VISIBLE:
         return f"Seeing {word} changes little: its probability goes from {told}."
     if visible.rank == 1:
         return f"With {word} in plain sight, the model’s best answer is that word. Its probability goes from {told}."

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from lab.course.pages import step_name
-from lab.lessons.masked_language_model import LESSON, again, screens
+from lab.lessons.masked_language_model import LESSON, screens
 from lab.lessons.masked_language_model.every_place import show_every_place
 from lab.lessons.masked_language_model.lens import show_lens
 from lab.lessons.masked_language_model.likelihood import show_likelihood
@@ -65,7 +65,6 @@ SCREENS: Screens[Seen] = Screens(
         **{id: _whole(step) for id, step in _WHOLE.items()},
     },
     look=_look,
-    again=again.questions,
     toy=toy_trace,
     toy_steps=TOY_STEPS,
     refusal=lambda trace: cannot_predict(trace.model) or "",

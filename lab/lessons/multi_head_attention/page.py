@@ -1,6 +1,6 @@
 """Lesson 4: the steps, from the heads of a layer to a head that is taken away."""
 
-from lab.lessons.multi_head_attention import again, compared, heads_off, screens
+from lab.lessons.multi_head_attention import compared, heads_off, screens
 from lab.lessons.multi_head_attention.several_layers import show_layers
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.play import Screens, at_one_head
@@ -18,7 +18,6 @@ SCREENS: Screens[OneHead] = Screens(
         "how-many": compared.show_count,
     },
     look=at_one_head(),
-    again=again.questions,
     sentence=show_sentence,
     places_sentence=("one-head-off", "each-head-off"),
     clicks={screens.MAPS: {HEAD: "map"}, heads_off.EFFECTS: {LAYER: "q", HEAD: "k"}},

@@ -19,17 +19,19 @@ from lab.analysis.layers.mistakes import (
     place_asked,
     words_predicted,
 )
-from lab.course.words import named, quoted, share
+from lab.course.words import VISIBLE, named, quoted, share
 from lab.figures import mistakes
-from lab.lessons.self_attention import LESSON, claims
+from lab.lessons.self_attention import LESSON
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from lab.questions.kinds import ranked
+from lab.questions.question import Question
 from lab.ui.drawing import draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.predictions import predict
-from lab.ui.shared.one_head import OneHead, draw_map
+from lab.ui.shared.one_head import OneHead, draw_map, show_sentence
 from lab.ui.tables import show_table
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
@@ -40,12 +42,35 @@ _SWITCHES: Mapping[str, str] = {
     _VALUES: "No values",
     _QUERIES: "Column softmax",
 }
-# Two maps that agree to three decimals look the same.
-_VISIBLE = 0.0005
+# Two maps that are nearer than this look the same.
+_ALIKE = 0.0005
 
 
-def break_it(view: OneHead) -> Trace:
+def asked(moved: Mapping[str, float]) -> Question | None:
+    """Ask which mistake moves the last vectors most; ``moved`` has each distance as a share of the vectors' length."""
+    names, values = list(moved), list(moved.values())
+
+    def why(index: int, best: int) -> str:
+        own = f"{names[index]}: the vectors move by {values[index]:.2f} times their length."
+        return own if index == best else f"{own} {names[best]} moves them by {values[best]:.2f}."
+
+    return ranked("breaks-most", "Which of these moves the vectors most?", values, names.__getitem__, why)
+
+
+def said(moved: Mapping[str, float]) -> str:
+    """Name the mistakes that move the last vectors most and least."""
+    most, least = max(moved, key=lambda name: moved[name]), min(moved, key=lambda name: moved[name])
+    if moved[most] - moved[least] < VISIBLE:
+        return f"All of these mistakes move the vectors about equally far, by {moved[most]:.2f} times their length."
+    return (
+        f"**{most}** moves the vectors most, by **{moved[most]:.2f}** times their length, and **{least}** least, by "
+        f"{moved[least]:.2f}."
+    )
+
+
+def show(view: OneHead) -> Trace:
     """Compare four mistakes, and show one in detail; return the broken run, which the badge at the top compares."""
+    show_sentence(view)
     trace = view.trace
     offered = _offered(trace)
     st.markdown(
@@ -55,16 +80,16 @@ def break_it(view: OneHead) -> Trace:
     st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
     mistaken = tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in offered)
     moved = {name: moved_at_last(trace, changes) for name, changes in mistaken}
-    if not predict(LESSON, claims.breaks_most(moved)):
+    if not predict(LESSON, asked(moved)):
         return trace
     draw(partial(mistakes.moved_by_mistake, trace, mistaken), "mistakes")
     st.caption("At 1, a vector moves by its own length. Each bar is a mean over all tokens.")
-    meaning(claims.what_breaks(moved))
+    meaning(said(moved))
     with st.expander("One mistake in detail", icon=":material/toggle_on:", on_change="rerun", key="_broken") as detail:
-        return _in_detail(view, offered) if detail.open else trace
+        return _show_detail(view, offered) if detail.open else trace
 
 
-def _in_detail(view: OneHead, offered: list[str]) -> Trace:
+def _show_detail(view: OneHead, offered: list[str]) -> Trace:
     """Let the learner switch mistakes on, and show their effects; return the broken run."""
     with st.container(horizontal=True):
         chosen = {name for name in offered if st.toggle(_SWITCHES[name], key=f"_break.{name}")}
@@ -177,20 +202,20 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
     layer = view.layer.index
     right, broken = (attention_map(run.layer(layer), view.head) for run in (runs.right, runs.broken))
     apart = float(np.abs(right - broken).max())
-    if apart < _VISIBLE:
+    if apart < _ALIKE:
         st.markdown(
-            f"The map of {view.place} is the same in both runs (no weight differs by {_VISIBLE} or more): here the "
+            f"The map of {view.place} is the same in both runs (no weight differs by {_ALIKE} or more): here the "
             "mistake acts after the map. Choose a later layer in the sidebar: that layer reads the output of this "
             "layer."
             if layer + 1 < len(runs.moved) - 1
-            else f"The map of {view.place} is the same in both runs: no weight differs by {_VISIBLE} or more."
+            else f"The map of {view.place} is the same in both runs: no weight differs by {_ALIKE} or more."
         )
         return
     for column, traced, title in zip(st.columns(2), (runs.right, runs.broken), ("As it is", "Broken"), strict=True):
         with column:
             draw_map(view, traced, f"{title}, {view.place}", f"map-{title.lower().replace(' ', '-')}")
     sums = broken.sum(axis=1)
-    if np.abs(sums - 1).max() > _VISIBLE:
+    if np.abs(sums - 1).max() > _ALIKE:
         st.markdown(f"The broken rows add up to between {sums.min():.2f} and {sums.max():.2f}.")
     if runs.right.encoding.padding:
         text = len(view.trace)

@@ -25,7 +25,7 @@ _NAMES: dict[str, Callable[[int, Sequence[str]], list[str]]] = {
 }
 
 
-def by_hand(_view: object) -> None:
+def show(_view: object) -> None:
     """Show attention for three tokens of two dimensions: one row is given, one has blanks, one is free."""
     example = worked_example()
     st.markdown(
@@ -35,17 +35,17 @@ def by_hand(_view: object) -> None:
     tensors = {"Query": example.query, "Key": example.key, "Value": example.value}
     for column, (name, tensor) in zip(st.columns(3), tensors.items(), strict=True):
         column.dataframe(pd.DataFrame(tensor.numpy(), index=example.tokens, columns=[f"{name} 1", f"{name} 2"]))
-    _shown_row(example)
-    right = _blanks(example, 1, ("scores", "weights"))
+    _show_first_row(example)
+    right = _show_blanks(example, 1, ("scores", "weights"))
     if right:
         st.markdown("In the last row, fill in only the sum of the weighted values.")
-        if _blanks(example, 2, ("context",)):
+        if _show_blanks(example, 2, ("context",)):
             st.success(
                 "Right. You have computed self-attention; the lab does this for every head.", icon=":material/check:"
             )
 
 
-def _shown_row(example: WorkedExample) -> None:
+def _show_first_row(example: WorkedExample) -> None:
     s, z, w, c = (t[0].tolist() for t in (example.scores, example.scaled, example.weights, example.context))
     st.markdown(f"**Row 1, {example.tokens[0]}**")
     st.latex(
@@ -56,7 +56,7 @@ def _shown_row(example: WorkedExample) -> None:
     )
 
 
-def _blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
+def _show_blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
     """Draw number fields for one row; return True if all are filled in right."""
     st.markdown(f"**Row {row + 1}, {example.tokens[row]}**")
     done = True

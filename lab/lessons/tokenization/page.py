@@ -1,6 +1,6 @@
 """Lesson 1: the steps, from the characters of a text to the ids that a model reads."""
 
-from lab.lessons.tokenization import again, screens
+from lab.lessons.tokenization import screens
 from lab.lessons.tokenization.pieces import show_pieces
 from lab.lessons.tokenization.toy import show_toy
 from lab.lessons.tokenization.view import TokenizationView, look, with_agreement
@@ -15,6 +15,5 @@ SCREENS: Screens[TokenizationView] = Screens(
         "check": with_agreement(screens.show_checks),
     },
     look=lambda page, trace: lambda step: look(page, trace),
-    again=again.questions,
     toy_page=show_toy,
 )

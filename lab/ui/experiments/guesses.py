@@ -10,7 +10,6 @@ from lab.questions.guesses import GuessScore, score
 from lab.questions.progress import LONGEST_NAME
 from lab.questions.question import Question, Right
 from lab.ui import parameters
-from lab.ui.quiz.asked import hashed
 from lab.ui.quiz.question import progress, remember
 
 Choices = dict[str, int]
@@ -57,7 +56,7 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
 def show_score(name: str, asks: Sequence[Question], answers: Mapping[str, Right]) -> None:
     """Draw each question with its answer, and the score of the prediction; folded if no prediction was made."""
     kept = progress().predictions.get(_step(name), {})
-    chosen = {ask.id: option for ask in asks if (option := kept.get(_wording(ask))) is not None}
+    chosen = {ask.id: option for ask in asks if (option := kept.get(ask.key)) is not None}
     place = st.container(border=True) if chosen else st.expander("What was asked", icon=":material/psychology_alt:")
     with place:
         found = score(asks, chosen, answers)
@@ -118,15 +117,11 @@ def _texts(ask: Question) -> list[str]:
     return [option.text for option in ask.options]
 
 
-def _wording(ask: Question) -> str:
-    return hashed(ask.prompt, *_texts(ask))
-
-
 def _commit(name: str, asks: Sequence[Question], chosen: Choices) -> None:
     now = progress().saw(_step(name))
     for ask in asks:
         if ask.id in chosen:
-            now = now.predicted(_step(name), _wording(ask), chosen[ask.id])
+            now = now.predicted(_step(name), ask.key, chosen[ask.id])
     remember(now)
 
 

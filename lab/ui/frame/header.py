@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.glossary import GLOSSARY, Term
+from lab.course.glossary import GLOSSARY, Term, terms_in
 from lab.course.pages import GLOSSARY_PAGE, Lesson, number, script
 from lab.course.words import escaped
 from lab.ui import parameters, progress_view
@@ -85,6 +85,11 @@ def defined(terms: Sequence[Term]) -> str | None:
     Returns None if there are no words, so that no tooltip is drawn.
     """
     return "\n\n".join(map(_meaning, terms)) or None
+
+
+def idea(text: str) -> None:
+    """Say what the step is about, before any question or measurement, with the meanings of its words behind a mark."""
+    st.markdown(text, help=defined(terms_in(text)))
 
 
 def _meaning(term: Term) -> str:

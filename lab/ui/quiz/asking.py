@@ -11,11 +11,11 @@ import streamlit as st
 
 from lab.course.words import stopped
 from lab.questions.hints import hint_of
-from lab.questions.progress import TOY, Shown, answer_to
-from lab.questions.question import Question, lettered, selected
+from lab.questions.progress import TOY, CheckList, answer_to
+from lab.questions.question import Question, hashed, lettered, selected
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
-from lab.ui.quiz.asked import Asked, Figures, about, fingerprint, hashed
+from lab.ui.quiz.on_screen import Figures, OnScreen, about
 from lab.ui.quiz.question import choose, explain_each, list_options, progress, remember
 from lab.ui.room.asking import offer
 
@@ -32,10 +32,11 @@ def draw_checks(
     ``figures``, by the question's id, are drawn beside a question; ``text`` is the lesson's text if it was not the
     learner's own. While a class is taught, nothing is kept or counted, and a button reveals each answer.
     """
-    seed, pool = parameters.SEED.chosen(), [question for question in questions if question is not None]
+    seed = parameters.SEED.chosen()
+    pool = [replace(question, lesson=lesson) for question in questions if question is not None]
 
-    def drawn(before: Asked | None = None) -> Asked:
-        return Asked.now(pool, most, seed, of, figures or {}, before).about_text(text)
+    def drawn(before: OnScreen | None = None) -> OnScreen:
+        return OnScreen.now(pool, most, seed, of, figures or {}, before).about_text(text)
 
     st.header("Check yourself")
     if parameters.TEACH.chosen():
@@ -45,14 +46,14 @@ def draw_checks(
                 _show(lesson, number, question, kept)
     else:
         name = list_of(lesson)
-        before = stored(name) or brought_back(name, partial(Asked.again, pool, seed, of, figures or {}), text)
+        before = stored(name) or brought_back(name, partial(OnScreen.again, pool, seed, of, figures or {}), text)
         before = before if before is not None and before.seed == seed else None
         kept = drawn(before) if before is None or before.done else before
         keep(name, kept)
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
                 ask_one(lesson, number, question, kept, name)
-        fresh = any(fingerprint(each) not in kept.wordings for each in selected(pool, len(pool), seed))
+        fresh = any(each.key not in kept.listed.asked for each in selected(pool, len(pool), seed))
         _offer_new(lesson, kept, fresh)
     if not kept.questions:
         st.markdown("None of the questions has a clear answer for this sentence. Try a longer one.")
@@ -63,16 +64,16 @@ def list_of(lesson: str) -> str:
     return f"{lesson}.toy" if parameters.MODE.chosen() == parameters.TOY else lesson
 
 
-def stored(name: str) -> Asked | None:
+def stored(name: str) -> OnScreen | None:
     """Return the questions that this session asked under ``name``.
 
     Returns None if there are none, or if new questions are due.
     """
     kept, shown = st.session_state.get(f"_asked.{name}"), progress().shown.get(name)
-    return kept if isinstance(kept, Asked) and shown is not None and kept.wordings == shown.asked else None
+    return kept if isinstance(kept, OnScreen) and shown is not None and kept.listed.asked == shown.asked else None
 
 
-def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = "") -> Asked | None:
+def brought_back(name: str, again: Callable[[CheckList], OnScreen | None], text: str = "") -> OnScreen | None:
     """Return the questions on screen before a reload; ``again`` returns them if it can ask them again, otherwise None.
 
     ``text`` is the same as in :func:`draw_checks`.
@@ -82,12 +83,13 @@ def brought_back(name: str, again: Callable[[Shown], Asked | None], text: str = 
     return None if found is None else found.about_text(text)
 
 
-def keep(name: str, asked: Asked) -> None:
+def keep(name: str, asked: OnScreen) -> None:
     """Keep these questions on screen; an empty list is not kept, so that another sentence can still get questions."""
     st.session_state[f"_asked.{name}"] = asked if asked.questions else None
     known = progress().shown.get(name)
-    if asked.questions and (known is None or (known.asked, known.number) != (asked.wordings, asked.number)):
-        remember(progress().showing(name, Shown(asked.number, asked.wordings, asked.seen)))
+    now = asked.listed
+    if asked.questions and (known is None or (known.asked, known.number) != (now.asked, now.number)):
+        remember(progress().showing(name, replace(now, tries={})))
 
 
 def ask_about(lesson: str, link: Mapping[str, str]) -> None:
@@ -104,7 +106,7 @@ def _ask_new(lesson: str) -> None:
             st.session_state[f"_asked.{name}"] = replace(kept, done=True)
 
 
-def _offer_new(lesson: str, kept: Asked, fresh: bool) -> None:
+def _offer_new(lesson: str, kept: OnScreen, fresh: bool) -> None:
     """Say what the questions are about; if there are more questions, draw the button for new questions."""
     if not kept.questions:
         return
@@ -118,21 +120,21 @@ def _offer_new(lesson: str, kept: Asked, fresh: bool) -> None:
             st.button(label, key=key, icon=icon, on_click=_ask_new, args=(lesson,))
 
 
-def _box(lesson: str, kept: Asked, question: Question) -> AbstractContextManager[object]:
+def _box(lesson: str, kept: OnScreen, question: Question) -> AbstractContextManager[object]:
     """Draw the frame of one check; a figure is drawn below the check, because twelve maps need the whole width."""
     frame = st.container(border=True)
     if question.id not in kept.figures:
         return frame
     with frame:
         asked = st.container()
-        draw(kept.figures[question.id], f"check.{lesson}.{kept.number}.{question.id}")
+        draw(kept.figures[question.id], f"check.{lesson}.{kept.listed.number}.{question.id}")
     return asked
 
 
-def _show(lesson: str, number: int, question: Question, kept: Asked) -> None:
+def _show(lesson: str, number: int, question: Question, kept: OnScreen) -> None:
     """Draw a check for a class: its options, and a button that reveals the right option."""
     st.markdown(f"**{number}.** {question.prompt}")
-    name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs(selection.current()))}.{fingerprint(question)}"
+    name = f"_show.{lesson}.{question.id}.{hashed(*selection.what_runs(selection.current()))}.{question.key}"
     if not st.session_state.get(name):
         list_options(question)
         with st.container(horizontal=True):
@@ -152,14 +154,14 @@ def _uncover(name: str, shown: bool) -> None:
     st.session_state[name] = shown
 
 
-def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str, keys: str = "_check") -> None:
+def ask_one(lesson: str, number: int, question: Question, kept: OnScreen, name: str, keys: str = "_check") -> None:
     """Draw a check of the list ``name``: its options, the feedback to the answers, and its hint or explanation.
 
     The keys of the check's widgets begin with ``keys``.
     """
     st.markdown(f"**{number}.** {question.prompt}")
-    key = f"{keys}.{name}.{kept.number}.{question.id}.{fingerprint(question)}"
-    remember(progress().asked(lesson, counted_as(question)))
+    key = f"{keys}.{name}.{kept.listed.number}.{question.id}.{question.key}"
+    remember(progress().asked(lesson, counted_as(lesson, question)))
     tries = _tries(name, question)
     if tries and st.session_state.get(key) is None:
         st.session_state[key] = tries[-1]  # the answer was restored from the browser's storage
@@ -184,21 +186,22 @@ def ask_one(lesson: str, number: int, question: Question, kept: Asked, name: str
         explain_each(question)
 
 
-def counted_as(question: Question) -> str:
-    """Return the name of a check in the learner's progress."""
-    return f"{TOY}{question.id}" if parameters.MODE.chosen() == parameters.TOY else question.id
+def counted_as(lesson: str, question: Question) -> str:
+    """Return the name of a check in the progress of a lesson; a question that returns has its lesson's name before."""
+    name = question.id if question.lesson == lesson else f"{question.lesson}.{question.id}"
+    return f"{TOY}{name}" if parameters.MODE.chosen() == parameters.TOY else name
 
 
 def _tries(name: str, question: Question) -> tuple[int, ...]:
     """Return the options of a question that were tried, each once, in their order."""
     shown = progress().shown.get(name)
-    tried = () if shown is None else shown.tries.get(fingerprint(question), ())
-    return tuple(each for each in tried if each < len(question.options))
+    tried = () if shown is None else shown.tries.get(question.key, ())
+    return tuple(place for each in tried if (place := question.on_screen(each)) is not None)
 
 
 def _answer(key: str, name: str, lesson: str, question: Question, link: Mapping[str, str]) -> None:
     """Note the answer before the page is drawn again, so that the header already counts it."""
     choice, shown = st.session_state.get(key), progress().shown.get(name)
     if isinstance(choice, int) and shown is not None:
-        now = progress().answered(lesson, counted_as(question), answer_to(question, choice, link))
-        remember(now.showing(name, shown.tried(fingerprint(question), choice)))
+        now = progress().answered(lesson, counted_as(lesson, question), answer_to(question, choice, link))
+        remember(now.showing(name, shown.tried(question.key, question.kept_as(choice))))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.questions.progress import TOY
-from lab.questions.question import Question, lettered, reordered
+from lab.questions.question import Question, hashed, lettered, reordered
 from lab.ui import parameters, selection
-from lab.ui.quiz.asked import fingerprint, hashed
 from lab.ui.quiz.question import choose, list_options, progress, remember
 from lab.ui.room.asking import offer
 
@@ -21,21 +20,21 @@ _PLACE = "_question_place"
 
 @dataclass
 class _Revealed:
-    """The wordings of the questions whose answers a class was shown, by run (sentence and model).
+    """The questions whose answers a class was shown, by their keys, for each run (sentence and model).
 
-    Within a run, a question's wording changes with the head or the token on screen.
+    Within a run, the key of a question changes with the head or the token on screen.
     """
 
-    wordings: dict[str, set[str]] = field(default_factory=dict)
+    keys: dict[str, set[str]] = field(default_factory=dict)
 
     def reveal(self, run: str, asked: str) -> None:
         """Show the answer."""
-        self.wordings.setdefault(run, set()).add(asked)
+        self.keys.setdefault(run, set()).add(asked)
 
     def hide(self, run: str, asked: str) -> None:
         """Ask again."""
-        self.wordings.pop(run, None)
-        for each in self.wordings.values():
+        self.keys.pop(run, None)
+        for each in self.keys.values():
             each.discard(asked)
 
 
@@ -52,7 +51,7 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
         if not chosen[parameters.TEACH]:
             remember(progress().saw(_step(lesson)))
         return True
-    question = reordered(question, chosen[parameters.SEED])
+    question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])
     if not chosen[parameters.TEACH]:
         return _predicted(lesson, question, in_sight)
     with _place():
@@ -72,10 +71,10 @@ def _place() -> AbstractContextManager[object]:
 
 def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
     """Draw the question for a class, or its answer. Returns whether the figure may be seen."""
-    name, asked = f"_predict.teach.{lesson}.{question.id}", fingerprint(question)
+    name, asked = f"_predict.teach.{lesson}.{question.id}", question.key
     state: _Revealed = st.session_state.setdefault(name, _Revealed())
-    known = any(asked in wordings for wordings in state.wordings.values())
-    if not known and run not in state.wordings:
+    known = any(asked in keys for keys in state.keys.values())
+    if not known and run not in state.keys:
         with st.container(border=True):
             _say(question)
             list_options(question)
@@ -93,7 +92,7 @@ def _shown_to_class(lesson: str, question: Question, run: str) -> bool:
 def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     """Draw the question, the button that opens it, or its outcome. Returns whether the figure may be seen."""
     step, name = _step(lesson), f"_predict.{_toy()}{lesson}.{question.id}"
-    asked = fingerprint(question)
+    asked = question.key
     known = progress().predictions.get(step, {})
     in_sight = in_sight or step in progress().predictions
     if st.session_state.get(f"{name}.asking") == asked or not in_sight:
@@ -103,8 +102,7 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     answered = asked in known
     with st.container(border=answered, horizontal=True, vertical_alignment="center"):
         if answered:
-            choice = known[asked]
-            _compare(question, choice if choice is not None and choice < len(question.options) else None)
+            _compare(question, question.on_screen(known[asked]))
         _turn("Ask me again" if known else "Ask me first", f"{name}.again", _set_asking, name, asked)
     return True
 
@@ -123,9 +121,8 @@ def _say(question: Question) -> None:
 
 
 def _ask(name: str, question: Question, step: str) -> None:
-    asked = fingerprint(question)
     _say(question)
-    choice = choose(question, key=f"{name}.choice.{asked}")
+    choice = choose(question, key=f"{name}.choice.{question.key}")
     with st.container(horizontal=True):
         off = choice is None
         st.button(
@@ -134,19 +131,20 @@ def _ask(name: str, question: Question, step: str) -> None:
             type="primary",
             disabled=off,
             on_click=_commit,
-            args=(name, step, asked, choice),
+            args=(name, step, question, choice),
         )
-        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(name, step, asked, None))
+        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(name, step, question, None))
 
 
-def _commit(name: str, step: str, asked: str, choice: int | None) -> None:
+def _commit(name: str, step: str, question: Question, choice: int | None) -> None:
     """Note the learner's answer; None if the question was skipped."""
-    remember(progress().predicted(step, asked, choice))
+    kept = None if choice is None else question.kept_as(choice)
+    remember(progress().predicted(step, question.key, kept))
     _set_asking(name, "")
 
 
 def _set_asking(name: str, asked: str) -> None:
-    """Note that the question with this wording is asked beside its figure; "" notes that no question is."""
+    """Note that the question with this key is asked beside its figure; "" notes that no question is."""
     st.session_state[f"{name}.asking"] = asked
 
 

@@ -14,8 +14,8 @@ from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.questions.returning import MOST, Returning, Spot, offered, returning
 from lab.ui import parameters
-from lab.ui.quiz.asked import Asked, about, fingerprint
 from lab.ui.quiz.asking import ask_one, brought_back, keep, stored
+from lab.ui.quiz.on_screen import OnScreen, about
 from lab.ui.quiz.question import progress
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
     name, spot = f"{lesson}.earlier", Spot.of(trace)
     of = place(spot.layer, spot.head) if any("head" in lesson_of(each).parameters for each in earlier) else ""
     own = trace.text if trace.text != parameters.TEXT.chosen() else ""  # a lesson may show its own text
-    kept = stored(name) or brought_back(name, partial(Asked.again, offered(earlier, spot), 0, of, {}), own)
+    kept = stored(name) or brought_back(name, partial(OnScreen.again, offered(earlier, spot), 0, of, {}), own)
     if kept is None or kept.done:
-        known = {wording for each in (*earlier, name) for wording in _seen(each)}
-        pool = returning(earlier, spot, lambda question: fingerprint(question) in known)
-        kept = Asked.now(pool, MOST, 0, of, {}, kept).about_text(own)
+        known = {key for each in (*earlier, name) for key in _seen(each)}
+        pool = returning(earlier, spot, lambda question: question.key in known)
+        kept = OnScreen.now(pool, MOST, 0, of, {}, kept).about_text(own)
     keep(name, kept)
     if kept.questions:
         st.subheader("From earlier lessons")
@@ -51,6 +51,6 @@ def _bring_back(lesson: str, earlier: Mapping[str, Returning], trace: Trace) -> 
 
 
 def _seen(name: str) -> tuple[str, ...]:
-    """Return the wordings of the questions in a list that were on screen so far."""
+    """Return the keys of the questions in a list that were on screen so far."""
     shown = progress().shown.get(name)
     return () if shown is None else shown.seen

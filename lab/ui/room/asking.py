@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,32 +11,14 @@ from lab.course.pages import ROOM_PAGE, page_of, script
 from lab.figures.attention import place
 from lab.questions.forms import Kind
 from lab.questions.question import Question
-from lab.rooms.questions import Posed
 from lab.rooms.states import NEXT, Phase
 from lab.ui import address, parameters, selection
-from lab.ui.quiz.asked import about
+from lab.ui.quiz.on_screen import about
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import key_of, told
 
 _LABELS = {Kind.CHOICE: "Ask the class", Kind.NUMBER: "Ask for the number", Kind.PLACE: "Ask the class to pick"}
 _ICONS = {Kind.CHOICE: ":material/groups:", Kind.NUMBER: ":material/123:", Kind.PLACE: ":material/ads_click:"}
-
-
-def posed(lesson: str, question: Question, of: str, link: Mapping[str, str], kind: Kind = Kind.CHOICE) -> Posed:
-    """Return a lesson's question in the form that a room keeps; ``of`` says what the question is about, ``link`` leads
-    to the view that shows the answer.
-
-    ``kind`` is one of :func:`kinds`.
-    """
-    number = question.number if kind is Kind.NUMBER else None
-    place = question.place if kind is Kind.PLACE else None
-    return Posed(lesson, question.id, question.prompt, question.options, of, dict(link), number, place)
-
-
-def kinds(question: Question) -> tuple[Kind, ...]:
-    """Return the kinds of answer that a class can give: an option, and a number or a place if the question has one."""
-    more = {Kind.NUMBER: question.number, Kind.PLACE: question.place}
-    return (Kind.CHOICE, *(kind for kind, found in more.items() if found is not None))
 
 
 def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | None = None, of: str = "") -> None:
@@ -50,7 +33,7 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
         st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")
         return
     pressed = [
-        kind for kind in kinds(question) if st.button(_LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind])
+        kind for kind in question.kinds if st.button(_LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind])
     ]
     if not pressed:
         return
@@ -62,7 +45,8 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
         of = place(parameters.LAYER.chosen() - 1, parameters.HEAD.chosen() - 1)
     shown_at = shown | {parameters.STEP.name: parameters.STEP.chosen()}
     try:
-        _ask(code, posed(lesson, question, about(shown, of), shown_at, pressed[0]))
+        asked = replace(question.asked_for(pressed[0]), lesson=lesson, about=about(shown, of), link=shown_at)
+        _ask(code, asked)
     except Unreachable:
         st.warning("The room does not respond. Try again in a moment.", icon=":material/cloud_off:")
     except RoomError as refused:
@@ -71,7 +55,7 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
         selection.open_page(page_of("room"))
 
 
-def _ask(code: str, asked: Posed) -> None:
+def _ask(code: str, asked: Question) -> None:
     """Open the question, whether the room is in the lobby or has just revealed an answer.
 
     Raises RoomError, Unreachable.

@@ -9,12 +9,13 @@ from typing import TypeVar
 
 import streamlit as st
 
-from lab.analysis.heads.attention import AttentionRow, attention_row
+from lab.analysis.heads.attention import AttentionRow
 from lab.charts.base.figure import Figure
 from lab.course.words import told_apart
 from lab.figures import attention
 from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
+from lab.questions.returning import Spot
 from lab.toy.models import CONSTRUCTED, HEAD_RULES
 from lab.ui import sentence
 from lab.ui.drawing import draw, draw_cells
@@ -42,8 +43,13 @@ class OneHead(OneLayer):
     key: int
 
     @property
+    def spot(self) -> Spot:
+        """The place on screen, about which questions are asked."""
+        return Spot(self.trace, self.layer.index, self.head, self.query, self.key)
+
+    @property
     def row(self) -> AttentionRow:
-        return attention_row(self.layer, self.head, self.query)
+        return self.spot.row
 
     @property
     def place(self) -> str:

@@ -13,6 +13,7 @@ import lab
 from lab.analysis.sentences.attention import AVERAGE
 from lab.analysis.sentences.split import as_one, crossing, split
 from lab.course.sentences.examples import EXAMPLES
+from lab.course.words import VISIBLE
 from lab.figures.sentences import read
 from lab.lessons.inter_sentence_attention import meanings
 from lab.lessons.inter_sentence_attention.view import EXAMPLE
@@ -98,13 +99,13 @@ def test_sent_compares_a_sentence_with_itself_and_with_a_uniform_head(
     mass, even = masses(trace, left_out)
     causal = trace.model.config.causal
     rows = range(1 if causal else 0, len(mass))
-    own = [a for a in rows if all(mass[a, a] - mass[a, b] >= meanings.SEEN for b in range(len(mass)) if b != a)]
+    own = [a for a in rows if all(mass[a, a] - mass[a, b] >= VISIBLE for b in range(len(mass)) if b != a)]
     for a, b in pairs_seen(trace):
         first, second = meanings.sent(trace, a, b, left_out).split(". ")
         assert first.startswith("No ") == (not own)
         assert first.startswith("Each ") == (1 < len(own) == len(rows))
         assert shares(first) == pytest.approx([mass[c, c] for c in own], abs=0.0051)
-        same = abs(mass[a, b] - even[a, b]) < meanings.SEEN
+        same = abs(mass[a, b] - even[a, b]) < VISIBLE
         assert ("about the same" in second) == same
         assert shares(second) == pytest.approx([mass[a, b], *([] if same else [even[a, b]])], abs=0.0051)
         assert ("to itself" in second) == (a == b)
@@ -191,7 +192,7 @@ def test_taken_is_what_is_missing_among_sentences(model: str, text: str, pair: s
             np.mean([1 - sum(p <= q or not causal for p in inside) / (q + 1 if causal else n) for q in places])
         )
         said = meanings.taken(trace, a, "elsewhere")
-        same = abs(share - even) < meanings.SEEN
+        same = abs(share - even) < VISIBLE
         assert shares(said) == pytest.approx([share, *([] if same else [even])], abs=0.0051)
         assert said.startswith(f"From sentence {a + 1}, ") and ("about the same" in said) == same
         largest = max(attention[np.ix_(places, other)].sum(axis=-1).mean() for other in own)

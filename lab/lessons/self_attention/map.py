@@ -1,0 +1,289 @@
+"""Where does it look? One word’s attention as arcs, with its name, and the attention of all words as a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from lab.analysis.heads.attention import attention_map
+from lab.analysis.heads.values import places_left_out
+from lab.course.words import VISIBLE, named, told_apart
+from lab.lessons.self_attention import LESSON
+from lab.questions.asking import PLACES, asks
+from lab.questions.kinds import ranked
+from lab.questions.question import MARGIN, Option, Question, shuffled
+from lab.questions.returning import Spot
+from lab.ui.frame.script import meaning, try_this
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, TEXT, TOKEN, TOY
+from lab.ui.quiz.predictions import predict
+from lab.ui.shared import one_head
+from lab.ui.shared.one_head import OneHead
+
+# The story's sentence with another word at the end, and the place of that word, from 1.
+_SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Where one token looks in one head.
+
+    Attributes
+    ----------
+    query, first, second
+        The token, and the two tokens to which it gives most weight, in words; ``second`` is "" if it sees only one.
+    weight, next_weight
+        The weights of these two.
+    again
+        ``first`` once more, in words that tell it from equal tokens only where there are any.
+    alike, others
+        The number of other tokens that look most at ``first``, too, and the number of other tokens.
+    """
+
+    query: str
+    first: str
+    second: str
+    weight: float
+    next_weight: float
+    again: str
+    alike: int
+    others: int
+
+
+def looks(spot: Spot) -> Looks:
+    """Find the two tokens at which the query looks most, and count the tokens that look at the same one."""
+    trace, row = spot.trace, spot.row
+    order = [int(key) for key in np.argsort(-row.weights, kind="stable") if np.isfinite(row.scaled[key])]
+    first, second = order[0], order[1] if len(order) > 1 else None
+    best = attention_map(spot.traced, spot.head).argmax(axis=1)
+    return Looks(
+        told_apart(trace, spot.query),
+        named(trace, first),
+        "" if second is None else named(trace, second),
+        float(row.weights[first]),
+        0.0 if second is None else float(row.weights[second]),
+        told_apart(trace, first),
+        int((np.delete(best, spot.query) == first).sum()),
+        len(best) - 1,
+    )
+
+
+def said(found: Looks) -> str:
+    """Name the token at which the query looks most, and say whether other tokens do the same."""
+    if not found.second:
+        return f"{found.query} can look only at {found.first}, so this token gets all of its attention."
+    if found.weight - found.next_weight < VISIBLE:
+        return (
+            f"{found.query} prefers no single word: {found.first} gets {found.weight:.2f} of its attention, and "
+            f"{found.second} gets {found.next_weight:.2f}."
+        )
+    return (
+        f"{found.query} looks most at {found.first}: **{found.weight:.2f}** of its attention goes there"
+        f"{_share(found.weight)}. Next is {found.second} with {found.next_weight:.2f}{_alike(found)}."
+    )
+
+
+def _share(weight: float) -> str:
+    """Write a weight as one would say it to a friend, for example as a half."""
+    for share, word in ((0.5, "half"), (1 / 3, "a third"), (0.25, "a quarter")):
+        if abs(weight - share) < VISIBLE:
+            return f", {word} of it"
+    return ", nearly all of it" if weight > 0.9 else ""
+
+
+def _alike(found: Looks) -> str:
+    """Count the other tokens that look most at the same one; if there are many, this says little about the query."""
+    if not found.alike:
+        return ""
+    verb = "looks" if found.alike == 1 else "look"
+    return f". But {found.alike} of the {found.others} other tokens {verb} most at {found.again}, too"
+
+
+def resting(spot: Spot) -> str:
+    """Say how many tokens look most at a special or first token; "" if fewer than half of them do."""
+    trace, best = spot.trace, attention_map(spot.traced, spot.head).argmax(axis=1)
+    out, _ = places_left_out(trace)
+    place = int(np.bincount(best, minlength=len(trace)).argmax())
+    count = int((best == place).sum())
+    if not out[place] or 2 * count <= len(trace):
+        return ""
+    return (
+        f"{count} of the {len(trace)} tokens look most at {named(trace, place)}. Some authors suppose that a head "
+        "looks there when it finds nothing (Clark et al. 2019, §3.2)."
+    )
+
+
+@asks("layer", "head", "token", for_a_class=True)
+def most_attended(spot: Spot) -> Question | None:
+    """Ask to which token the query attends most."""
+    trace, query, row = spot.trace, spot.query, spot.row
+    weights = row.weights.tolist()
+
+    def why(key: int, best: int) -> str:
+        tail = "more than any other word." if key == best else f"less than {named(trace, best)} ({weights[best]:.2f})."
+        return f"It gets {weights[key]:.2f} of the attention of {told_apart(trace, query)}, {tail}"
+
+    prompt = f"At which word does the model look most from {named(trace, query)}?"
+    return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
+
+
+@asks(*PLACES, hint="Now the other token asks. Does it ask with the same query?", returns=1)
+def other_direction(spot: Spot) -> Question | None:
+    """Ask how much weight the key gives back to the query, that is, whether attention is symmetric."""
+    trace, query, key = spot.trace, spot.query, spot.key
+    weights = attention_map(spot.traced, spot.head)
+    there, back = float(weights[query, key]), float(weights[key, query])
+    values = [back, there, 1 - there]
+    if query == key or min(abs(a - b) for i, a in enumerate(values) for b in values[:i]) < MARGIN:
+        return None
+    return shuffled(
+        "other-direction",
+        f"{named(trace, query)} gives {named(trace, key)} the weight {there:.3f}. What does {named(trace, key)} "
+        f"give {named(trace, query)}?",
+        [
+            Option(
+                f"{back:.3f}",
+                f"Row {key + 1}, column {query + 1} of the map. In the other direction, the other token asks with its "
+                "own query. So the two weights are independent of each other.",
+                correct=True,
+            ),
+            Option(f"{there:.3f}", f"Attention has a direction: the other weight is {back:.3f}."),
+            Option(
+                f"{1 - there:.3f}",
+                f"The weights of a row add up to 1, not two weights of a pair. It is {back:.3f}.",
+            ),
+        ],
+    )
+
+
+@asks("layer", "head", hint="Look for the darkest column of the map, not for the darkest cell.", for_a_class=True)
+def most_attended_overall(spot: Spot) -> Question | None:
+    """Ask which column of the map has the largest sum.
+
+    A row sums to 1, but a column can have any sum; the margin is per row.
+    """
+    trace = spot.trace
+    n, received = len(trace), attention_map(spot.traced, spot.head).sum(axis=0)
+
+    def why(key: int, best: int) -> str:
+        tail = f", of {n} rows." if key == best else f"; the largest is {received[best]:.2f}."
+        return f"Its column adds up to {received[key]:.2f}{tail}"
+
+    prompt = "Every row of the map adds up to 1. Which word gets most attention from all words together?"
+    shares = (received / n).tolist()
+    return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
+
+
+@asks("layer", "head", for_a_class=True)
+def most_even(spot: Spot) -> Question | None:
+    """Ask which token spreads its attention most evenly, which is the token with the smallest largest weight."""
+    trace = spot.trace
+    largest = attention_map(spot.traced, spot.head).max(axis=1)
+
+    def why(query: int, best: int) -> str:
+        tail = ", the smallest of all rows." if query == best else f"; row {best + 1} has {largest[best]:.3f}."
+        return f"Its largest weight is {largest[query]:.3f}{tail}"
+
+    prompt = "Which token spreads its attention most widely? Look for the row whose largest weight is the smallest."
+    return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why, of=trace.labels)
+
+
+@asks("layer", for_a_class=True)
+def previous_token_head(spot: Spot) -> Question | None:
+    """Ask which head of this layer looks at the token before, by the mean of the first subdiagonal."""
+    trace, layer = spot.trace, spot.traced
+    if len(trace) < 3:
+        return None
+    heads = range(trace.model.config.heads)
+    before = [float(np.diagonal(attention_map(layer, head), offset=-1).mean()) for head in heads]
+
+    def why(head: int, best: int) -> str:
+        tail = ", more than the others." if head == best else f"; head {best + 1} spends {before[best]:.2f}."
+        return f"Over this text it spends {before[head]:.2f} of a token’s attention on the token before{tail}"
+
+    prompt = (
+        f"Which head of layer {layer.index + 1} spends most attention on the token just before? Look for a line one "
+        "step below the diagonal."
+    )
+    return ranked("previous-token-head", prompt, before, lambda head: f"Head {head + 1}", why, of=len(before))
+
+
+def show(view: OneHead) -> None:
+    """Show one word's look as arcs, name it, then show the looks of all words as a map."""
+    st.markdown(
+        f"Take the word {view.token(view.query)}. In each layer, a model looks from it at {_seen(view)}, in several "
+        f"ways at once. Here is one of these ways, in layer {view.layer.index + 1}. Where does the model look?"
+    )
+    place = st.container()
+    answered = predict(LESSON, most_attended(view.spot))
+    with place:
+        one_head.show_sentence(view, covered=not answered)
+    if not answered:
+        return
+    meaning(said(looks(view.spot)))
+    _show_names(view)
+    one_head.show_map(view)
+    if told := resting(view.spot):
+        st.markdown(told)
+    _show_another(view)
+
+
+def _seen(view: OneHead) -> str:
+    """The tokens that a query of this layer sees, in words."""
+    window = view.layer.weights.window
+    if window is not None:
+        return f"the words up to {window} places away (this layer is **local**)"
+    return "the words before it" if view.trace.model.config.causal else "the other words"
+
+
+def _show_names(view: OneHead) -> None:
+    """Introduce the words attention, weight and head, and query and key, which are the sides of the map."""
+    heads = view.trace.model.config.heads
+    several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
+    st.markdown(
+        "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
+        f"1. One such way of looking is a **head**; {several}.\n\nHere are all looks at once: each row is a word that "
+        f"looks, each column a word that is looked at.{_about_mask(view)}"
+    )
+
+
+def _about_mask(view: OneHead) -> str:
+    """Say what the mask hides in this layer from this query; "" if it hides nothing."""
+    config, window, n = view.trace.model.config, view.layer.weights.window, len(view.trace)
+    if config.causal:
+        return " A **mask** hides the words after the query: their weight is 0."
+    if window is not None:
+        hidden = n - 1 - min(n - 1, view.query + window) + max(0, view.query - window)
+        return (
+            f" A **mask** hides all tokens more than {window} tokens away: from {view.token(view.query)} it hides "
+            f"{hidden} of the {n} tokens."
+        )
+    if config.window is None:
+        return ""
+    local = [str(i + 1) for i, w in enumerate(view.trace.model.weights.layers) if w.window is not None]
+    return (
+        f" This layer is **global**. In the local layers of this model ({', '.join(local)}), a **mask** hides what is "
+        f"more than {config.window} tokens away."
+    )
+
+
+def _show_another(view: OneHead) -> None:
+    """Offer the story's sentence with *she* in place of *he*; with another sentence, a head that looks elsewhere."""
+    if TEXT.chosen() == DEFAULT_TEXT and view.page.selection[MODE] != TOY:
+        changes: dict[Parameter[Any], Any] = {TEXT: _SHE, TOKEN: _SHE_AT, KEY_TOKEN: KEY_TOKEN.default}
+        try_this("change *he* to *she*. Does the head still look at *brother*?", "… that she wanted", changes)
+        return
+    if (other := _least_alike(view)) is not None:
+        why = f"head {other + 1} looks elsewhere. Where does it look from {view.token(view.query)}?"
+        try_this(why, f"Head {other + 1}", {HEAD: other + 1})
+
+
+def _least_alike(view: OneHead) -> int | None:
+    """The head of the layer that gives least weight to the token at which this head looks most, if it differs."""
+    best, heads = int(view.row.weights.argmax()), view.trace.model.config.heads
+    given = [float(attention_map(view.layer, head)[view.query, best]) for head in range(heads)]
+    least = min(range(heads), key=given.__getitem__)
+    return None if least == view.head or given[view.head] - given[least] < MARGIN else least

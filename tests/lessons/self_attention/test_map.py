@@ -1,0 +1,66 @@
+"""Where does it look?: what is said and asked about a row and a map, computed again from the weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lab.course.sentences.examples import EXAMPLES
+from lab.course.words import VISIBLE, named
+from lab.lessons.self_attention import map as step
+from lab.models.trace import Trace
+from lab.questions.returning import Spot
+from tests.lessons.self_attention.runs import MODELS, TEXTS, answer, asked, numbers, run, spots
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_is_said_names_the_largest_weights(model: str, text: str) -> None:
+    trace = run(model, text)
+    for spot in spots(trace):
+        head = trace.layer(spot.layer).attention[spot.head].numpy()
+        weights = head[spot.query]
+        said = step.said(step.looks(spot))
+        if (weights > 0).sum() == 1:
+            assert "only" in said
+            continue
+        first, second = np.argsort(-weights, kind="stable")[:2]
+        assert numbers(said)[:2] == pytest.approx(weights[[first, second]], abs=0.0051)
+        clear = weights[first] - weights[second] >= VISIBLE
+        assert ("looks most at" in said) == clear
+        if clear:
+            assert f"looks most at {named(trace, int(first))}" in said
+            assert (", half of it" in said) == (abs(weights[first] - 0.5) < VISIBLE)
+            best = head.argmax(axis=1)
+            same = int((np.delete(best, spot.query) == first).sum())
+            assert (f"{same} of the {len(best) - 1} other tokens" in said) == (same > 0)
+
+
+def test_many_tokens_rest_on_one_in_the_story() -> None:
+    story = run("lab-minilm", EXAMPLES[0].text)
+    count = int((story.layer(4).attention[10].numpy().argmax(axis=1) == 0).sum())
+    assert step.resting(Spot(story, 4, 10, 8, 0)).startswith(f"{count} of the {len(story)} tokens look most at")
+
+
+def test_most_attended_names_the_largest_weight(traces: list[Trace]) -> None:
+    for spot, question in asked(traces, step.most_attended, heads=2):
+        weights = np.asarray(spot.traced.attention[spot.head, spot.query])
+        assert answer(question).text.endswith(f"({weights.argmax() + 1})")
+
+
+def test_the_other_direction_is_the_transposed_cell(traces: list[Trace]) -> None:
+    for spot, question in asked(traces, step.other_direction, keys=True):
+        assert answer(question).text == f"{spot.traced.attention[0, spot.key, spot.query]:.3f}"
+
+
+def test_column_head_and_row_questions_agree_with_the_maps(traces: list[Trace]) -> None:
+    for trace in traces:
+        for head in range(4):
+            spot, attention = Spot(trace, 1, head, 0, 0), trace.layer(1).attention.numpy()
+            if (question := step.most_attended_overall(spot)) is not None:
+                assert answer(question).text.endswith(f"({attention[head].sum(0).argmax() + 1})")
+            if (question := step.previous_token_head(spot)) is not None:
+                before = [np.mean([each[i, i - 1] for i in range(1, len(trace))]) for each in attention]
+                assert answer(question).text == f"Head {int(np.argmax(before)) + 1}"
+            if (question := step.most_even(spot)) is not None:
+                assert answer(question).text.endswith(f"({attention[head].max(axis=-1).argmin() + 1})")

@@ -1,11 +1,15 @@
-"""Work in the background: one job for each key, which lasts as long as somebody waits for it."""
+"""Work in the background: one job for each key, which lasts as long as somebody waits for it.
+
+Jobs that compute for long share :class:`Places`, so that a server does not begin everything at once.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 Work = Callable[["Job"], None]
@@ -52,6 +56,12 @@ class Job:
     _watchers: set[Watcher] = field(default_factory=set)
     _seen: float = field(default_factory=time.monotonic)
     _stopped: threading.Event = field(default_factory=threading.Event)
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_over(self) -> bool:
+        """True if the work has come to its end, in whatever way."""
+        return self._over.is_set()
 
     @property
     def share(self) -> float:
@@ -59,19 +69,31 @@ class Job:
         return min(1.0, self.done / self.planned) if self.planned else 0.0
 
     @property
+    def is_watched(self) -> bool:
+        """True if a watcher is there at this moment."""
+        return any(there() for there in tuple(self._watchers))
+
+    @property
     def forsaken(self) -> bool:
         """True if all watchers have been gone for :data:`GRACE` seconds. False if nobody ever watched the job."""
-        watchers, now = tuple(self._watchers), time.monotonic()
-        if not watchers or any(there() for there in watchers):
+        now = time.monotonic()
+        if not self._watchers or self.is_watched:
             self._seen = now
         return now - self._seen >= GRACE
+
+    def shares_people_with(self, other: Job) -> bool:
+        """Return whether somebody waits for this job and for the ``other``."""
+        return not self._watchers.isdisjoint(tuple(other._watchers))
 
     def watch(self, watcher: Watcher) -> None:
         """Add a watcher: the job also continues as long as ``watcher`` is there."""
         self._watchers.add(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Take a watcher away, who does not want the result; the job ends if this was the only one."""
+        """Take a watcher away, who does not want the result; the job ends if this was the only one.
+
+        For others, the job goes on.
+        """
         self._watchers.discard(watcher)
         if not self._watchers:
             self.stop()
@@ -131,6 +153,89 @@ class Job:
             if self.error is None:
                 with _LOCK:
                     _forget(self)
+            self._over.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the end of the work, at most for so many seconds."""
+        self._over.wait(seconds)
+
+
+class Places:
+    """The right of ``count`` jobs to compute at the same time; other jobs wait.
+
+    Each visitor has a share: a free place goes to the job whose watchers hold the fewest places for other jobs, and
+    among those to the job that has waited longest. A job gives its place to a waiting job whose watchers hold fewer.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._changed = threading.Condition()
+        self._held: list[Job] = []
+        self._waiting: list[Job] = []
+
+    @contextmanager
+    def place(self, job: Job) -> Iterator[None]:
+        """Wait for a place and hold it for the block; called by the work. Raises :class:`Stopped` if the job ends.
+
+        A job that nobody waits for also rests while it waits for a place.
+        """
+        self._take(job)
+        try:
+            yield
+        finally:
+            self._leave(job)
+
+    def must_pause(self, job: Job) -> bool:
+        """Return whether a job should give its place away: nobody waits for it, or another visitor has less."""
+        if job.forsaken:
+            return True
+        with self._changed:
+            first = self._first()
+            return first is not None and self._load(first) < self._load(job)
+
+    def pause(self, job: Job) -> None:
+        """Give the place of a job away, rest if nobody waits for the job, and take a place again."""
+        self._leave(job)
+        if job.forsaken:
+            job.rest()
+        self._take(job)
+
+    def _take(self, job: Job) -> None:
+        with self._changed:
+            self._waiting.append(job)
+        try:
+            while not self._begins(job):
+                job.tell(job.done, job.planned)
+                if job.forsaken:
+                    job.rest()
+        finally:
+            with self._changed:
+                self._waiting.remove(job)
+                job.waiting = False
+
+    def _begins(self, job: Job) -> bool:
+        """Return whether the job has got a place; if not, wait for a moment."""
+        with self._changed:
+            if len(self._held) < self._count and self._first() is job:
+                self._held.append(job)
+                return True
+            job.waiting = True
+            self._changed.wait(_LOOK)
+            return False
+
+    def _leave(self, job: Job) -> None:
+        with self._changed:
+            if job in self._held:
+                self._held.remove(job)
+                self._changed.notify_all()
+
+    def _first(self) -> Job | None:
+        """Return the job that gets the next place; None if no job waits for one. The caller must hold the lock."""
+        return min((each for each in self._waiting if not each.resting), key=self._load, default=None)
+
+    def _load(self, job: Job) -> int:
+        """Return the number of places that those who wait for ``job`` hold for other jobs."""
+        return sum(each is not job and each.shares_people_with(job) for each in self._held)
 
 
 _RUNNING: dict[Hashable, Job] = {}

@@ -8,7 +8,9 @@ from lab.course.words import escaped
 from lab.models import downloads
 from lab.models.catalogue import ModelUnavailable, card
 from lab.models.config import CheckpointError
+from lab.models.jobs import Job
 from lab.ui import runs
+from lab.ui.long_work import has_left, join, leave, this_visit
 
 _POLL = 1.0  # seconds
 
@@ -53,11 +55,15 @@ def offer(model_id: str, megabytes: int, instead: str) -> None:
     found = downloads.running(model_id)
     error = None if found is None else found.error
     failed = error is not None and _asked(model_id) in st.session_state
-    if found is not None and error is None:
+    left = has_left(downloads.key_of(model_id))
+    if found is not None and error is None and not left:
         _progress(model_id)
     else:
         if failed:
             st.warning(f"{escaped(str(error))} You see {instead} instead.", icon=":material/cloud_off:")
+        elif left:
+            going_on = "Others wait for this download, so it goes on."
+            st.caption("You have stopped this download." if found is None else going_on)
         with st.container(border=True):
             st.markdown(
                 f"**{escaped(model_id)}** is not on this machine yet: about {megabytes} MB from the Hugging Face Hub."
@@ -78,7 +84,14 @@ def _start(model_id: str) -> None:
     entry = card(model_id)
     if entry is not None and model_id in runs.model_ids() and runs.downloads_allowed():
         st.session_state[_asked(model_id)] = True
-        downloads.start(entry)
+        join(downloads.start(entry, this_visit()))
+
+
+def _stop(found: Job) -> None:
+    """End a download for this visit; it goes on for others who are still here."""
+    leave(found)
+    if not found.is_watched:
+        found.stop()
 
 
 def _asked(model_id: str) -> str:
@@ -95,10 +108,11 @@ def _progress(model_id: str) -> None:
     found = downloads.running(model_id)
     if found is None or found.error is not None:
         st.rerun()
+    found.watch(this_visit())
     with st.container(border=True):
         so_far = (
             f"{found.done:.0f} of {found.planned:.0f} MB" if found.planned else "asking the Hub for the download’s size"
         )
         st.progress(found.share, f"**{escaped(model_id)}**: {so_far}")
         st.markdown("You can keep working, on this page or any other: the download continues.")
-        st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=found.stop)
+        st.button("Stop", key=f"_stop.{model_id}", icon=":material/stop:", on_click=_stop, args=(found,))

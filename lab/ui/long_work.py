@@ -5,10 +5,8 @@ The button that starts the work, its progress, and the button Stop.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from types import TracebackType
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
@@ -17,12 +15,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from lab.models import jobs
 from lab.models.batches import Progress
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
-from lab.models.jobs import Job
+from lab.models.jobs import Job, Places
 
 _POLL = 1.0  # seconds
 _BEGUN, _LEFT = "_begun_unasked", "_left_runs"
-# The number of runs that compute at once: twenty runs would each take twenty times as long, and hold twenty models.
-_PLACES = threading.BoundedSemaphore(COUNT)
+# What protects the memory: twenty runs at once would each take twenty times as long, and hold twenty models.
+LONG_RUNS = Places(COUNT)
 Work = Callable[[Progress], object]
 
 
@@ -38,13 +36,15 @@ def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:
         st.error(str(found.error), icon=":material/error:")
     elif found is not None and found.resting:
         label, help = f"Go on: {found.share:.0%} is read", f"Somebody started this run and then left the lab. {help}"
-    elif found is not None and hash(key) not in _left():
+    elif found is not None and not has_left(key):
         _progress(key)
         return
     elif found is not None:
         label, help = f"Follow the run: {found.share:.0%} is read", f"Others wait for this run, so it goes on. {help}"
     icon, args = ":material/play_arrow:", (key, work)
     st.button(label, key=f"_run.{hash(key)}", icon=icon, help=help or None, on_click=begin, args=args)
+    if found is None and has_left(key):
+        st.caption("You have stopped this run.")
 
 
 def unasked(key: Hashable, label: str, work: Work) -> None:
@@ -70,31 +70,39 @@ def begin(key: Hashable, work: Work) -> None:
     def run(job: Job) -> None:
         def tell(done: float) -> None:
             job.tell(done, 1.0)
-            if job.forsaken:
+            if LONG_RUNS.must_pause(job):
                 with no_core():
-                    place.leave()
-                    job.rest()
-                    place.take()
+                    LONG_RUNS.pause(job)
             give_way()
 
         step_back()
-        with _Place(job) as place, one_core():
+        with LONG_RUNS.place(job), one_core():
             work(tell)
 
-    _left().discard(hash(key))
-    jobs.start(key, run, watcher=this_visit())
+    join(jobs.start(key, run, watcher=this_visit()))
 
 
 def _left() -> set[int]:
-    """The runs that this visit has stopped to wait for, although others wait for them."""
+    """The jobs that this visit has stopped and not begun again."""
     left: set[int] = st.session_state.setdefault(_LEFT, set())
     return left
 
 
-def _leave(found: Job) -> None:
-    """End a run for this visit: if others wait for it, too, it goes on for them."""
+def join(found: Job) -> None:
+    """Let this visit wait for a job."""
+    _left().discard(hash(found.key))
+    found.watch(this_visit())
+
+
+def leave(found: Job) -> None:
+    """End a job for this visit: if others wait for it, too, it goes on for them."""
     _left().add(hash(found.key))
     found.unwatch(this_visit())
+
+
+def has_left(key: Hashable) -> bool:
+    """Return whether this visit has stopped a job, for itself at least: it may go on for others."""
+    return hash(key) in _left()
 
 
 @dataclass(frozen=True)
@@ -116,38 +124,6 @@ def this_visit() -> Visit:
     return Visit("" if context is None else context.session_id)
 
 
-class _Place:
-    """Hold one of the :data:`_PLACES` for a run.
-
-    A run that nobody waits for also rests while it waits for a place.
-    """
-
-    def __init__(self, job: Job) -> None:
-        self._job, self._taken = job, False
-
-    def __enter__(self) -> _Place:
-        self.take()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.leave()
-
-    def take(self) -> None:
-        """Wait for a place. Raises Stopped if the run ends while it waits."""
-        while not _PLACES.acquire(timeout=_POLL):
-            self._job.waiting = True
-            self._job.tell(self._job.done, 1.0)
-            if self._job.forsaken:
-                self._job.rest()
-        self._job.waiting, self._taken = False, True
-
-    def leave(self) -> None:
-        """Let another run begin."""
-        if self._taken:
-            self._taken = False
-            _PLACES.release()
-
-
 @st.fragment(run_every=_POLL)
 def _progress(key: Hashable) -> None:
     found = jobs.running(key)
@@ -161,4 +137,4 @@ def _progress(key: Hashable) -> None:
             "You can keep working, on this page or any other: the run continues. When you leave the lab, the run "
             "stops, and whoever comes next can continue it."
         )
-        st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=_leave, args=(found,))
+        st.button("Stop", key=f"_stop.{hash(key)}", icon=":material/stop:", on_click=leave, args=(found,))

@@ -28,7 +28,7 @@ def test_charts_and_components_are_drawn(lab: Lab, page: Page) -> None:
         wait_idle(page)
         assert 10 < len(asked) < REQUESTS_OF_A_PAGE
         expect(page.locator(".space canvas")).to_be_visible()
-        page.goto(door.url + "/Embeddings?step=Sum")
+        page.goto(door.url + "/Embeddings?step=Word+%2B+segment+%2B+place")
         wait_idle(page)
         page.get_by_role("button", name="Skip", exact=True).click()  # the chart is the answer to the step's question
         wait_idle(page)

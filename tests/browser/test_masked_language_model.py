@@ -123,7 +123,7 @@ def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) ->
 def test_on_a_telephone_the_lens_shows_the_blank_without_scrolling_and_a_click_opens_a_cell(
     lab: Lab, page: Page
 ) -> None:
-    open_page(lab, page, f"text={TEXT}&step=Logit+lens")
+    open_page(lab, page, f"text={TEXT}&step=Layer+by+layer")
     page.get_by_text("At several tokens").click()
     wait_idle(page)
     cells = page.locator(".st-key-lens-grid svg path[aria-label*='MASK']")

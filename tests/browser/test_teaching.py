@@ -77,7 +77,7 @@ def test_a_new_sentence_is_typed_and_page_down_goes_on(lab: Lab, page: Page) -> 
 def test_words_of_a_chart_grow_with_the_text(lab: Lab, page: Page) -> None:
     sizes = []
     for teach in ("0", "1"):
-        page.goto(f"{lab.url}/Self-attention?step=Scale&teach={teach}")
+        page.goto(f"{lab.url}/Self-attention?step=Why+divide&teach={teach}")
         wait_idle(page)
         page.get_by_role("button", name=re.compile("^(Skip|Reveal)$")).click()  # the figure is what is asked about
         wait_idle(page)

@@ -22,7 +22,7 @@ _CHART_HOLDS = "word => [...document.querySelectorAll('.stVegaLiteChart')].some(
 def first_analysis(page: Page, url: str) -> dict[str, float]:
     """Open the self-attention lesson on a server nobody has visited yet."""
     start = time.perf_counter()
-    page.goto(url + "/Self-attention?step=Scale")
+    page.goto(url + "/Self-attention?step=Why+divide")
     page.locator(".stVegaLiteChart svg").first.wait_for(timeout=120_000)
     shown = time.perf_counter() - start
     page.get_by_role("button", name="Compare with Hugging Face").click()

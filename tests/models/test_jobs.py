@@ -127,3 +127,82 @@ def test_one_that_has_done_nothing_ends_at_once() -> None:
     start("key", work, watcher=person)
     assert ended.wait(10)
     until(lambda: running("key") is None)
+
+
+def holding(places: jobs.Places, have: list[object], name: object) -> Callable[[Job], None]:
+    """Work that holds a place until it is stopped, and pauses when it must; ``have`` lists who holds a place."""
+
+    def work(job: Job) -> None:
+        with places.place(job):
+            have.append(name)
+            try:
+                while True:
+                    job.tell(1, 1_000_000)
+                    if places.must_pause(job):
+                        have.remove(name)
+                        places.pause(job)
+                        have.append(name)
+                    time.sleep(0.001)
+            finally:
+                if name in have:
+                    have.remove(name)
+
+    return work
+
+
+def test_a_visitor_who_begins_everything_leaves_a_place_to_the_next() -> None:
+    places, have, (greedy, modest) = jobs.Places(2), list[object](), (Person(), Person())
+    for number in range(4):
+        start(number, holding(places, have, number), watcher=greedy)
+    until(lambda: len(have) == 2)
+    job = start("modest", holding(places, have, "modest"), watcher=modest)
+    until(lambda: "modest" in have and len(have) == 2)
+    assert not job.waiting and not stands_changed(have, "modest")
+    job.stop()
+    until(lambda: "modest" not in have and len(have) == 2)
+
+
+def stands_changed(have: list[object], name: object) -> bool:
+    """Whether ``name`` loses its place, or more than two hold one, within a moment."""
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end:
+        if len(have) > 2 or name not in have:
+            return True
+        time.sleep(0.002)
+    return False
+
+
+def test_one_that_ends_while_it_waits_takes_no_place() -> None:
+    places, have, people = jobs.Places(1), list[object](), [Person() for _ in range(3)]
+    first, second, third = (
+        start(number, holding(places, have, number), watcher=person) for number, person in enumerate(people)
+    )
+    until(lambda: have == [0] and second.waiting and third.waiting)
+    second.unwatch(people[1])
+    until(lambda: second.is_over)
+    first.unwatch(people[0])
+    until(lambda: have == [2] and not third.waiting)
+
+
+def test_one_that_rests_while_it_waits_holds_nobody_up() -> None:
+    places, have, people = jobs.Places(1), list[object](), [Person() for _ in range(3)]
+    first = start(0, holding(places, have, 0), watcher=people[0])
+    until(lambda: have == [0])
+    left = start(1, holding(places, have, 1), watcher=people[1])
+    until(lambda: left.waiting)
+    left.tell(1, 2)
+    people[1].here = False
+    until(lambda: left.resting)
+    start(2, holding(places, have, 2), watcher=people[2])
+    first.stop()
+    until(lambda: have == [2])
+
+
+def test_who_stops_a_job_that_others_wait_for_stops_it_for_themselves() -> None:
+    done, (one, other) = list[int](), (Person(), Person())
+    job = start("key", counted(done), watcher=one)
+    start("key", counted([]), watcher=other)
+    job.unwatch(one)
+    assert not stands_still(done) and running("key") is job
+    job.unwatch(other)
+    until(lambda: job.is_over and running("key") is None)

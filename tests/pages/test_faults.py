@@ -17,12 +17,14 @@ from streamlit.testing.v1 import AppTest
 
 from lab.classroom import third
 from lab.models import catalogue, downloads, hub, loading
-from lab.models.catalogue import DEFAULT_MODEL, ModelCard
+from lab.models.catalogue import DEFAULT_MODEL, ModelCard, ModelUnavailable
 from lab.questions.question import Option, Question
 from lab.questions.returning import Spot
 from lab.text import bundled
 from lab.text.sentences import punkt
 from lab.text.tags import pipeline
+from lab.ui import downloads as ui_downloads
+from lab.ui import long_work
 from tests.checkpoints import write_checkpoint
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, turn_to, visit, walk, words
@@ -203,8 +205,33 @@ def test_a_stopped_download_is_offered_again(monkeypatch: pytest.MonkeyPatch) ->
     next(button for button in at.button if button.label == "Download 599 MB").click().run()
     next(button for button in at.button if button.label == "Stop").click().run()
     go_on.set()
-    assert not at.exception and not at.warning
+    assert not at.exception and not at.warning and "You have stopped this download." in words(at)
     assert any(button.label == "Download 599 MB" for button in at.button)
+
+
+def test_who_stops_a_download_stops_it_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    name, go_on, people = "modernbert-base", threading.Event(), ["one"]
+
+    def download(entry: ModelCard, seen: hub.Seen) -> Path:
+        assert go_on.wait(20)
+        seen(1.0, 601)
+        raise ModelUnavailable("It is over.")
+
+    monkeypatch.setenv("LAB_ALLOW_DOWNLOADS", "1")
+    monkeypatch.setattr(hub, "download", download)
+    for module in (long_work, ui_downloads):
+        monkeypatch.setattr(module, "this_visit", lambda: long_work.Visit(people[0]))
+    one = visit(PAGE, model=name)
+    next(button for button in one.button if button.label == "Download 599 MB").click().run()
+    people[0] = "another"
+    other = visit(PAGE, model=name)
+    next(button for button in other.button if button.label == "Stop").click().run()
+    found = downloads.running(name)
+    assert found is not None and found.is_watched and "Others wait for this download" in words(other)
+    people[0] = "one"
+    next(button for button in one.run().button if button.label == "Stop").click().run()
+    assert downloads.running(name) is None and "You have stopped this download." in words(one)
+    go_on.set()
 
 
 def test_the_hub_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:

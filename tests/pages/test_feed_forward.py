@@ -86,14 +86,6 @@ def test_layer_norm_is_written_where_the_layer_has_it(offer: Offer) -> None:
     assert any(r"x + \text{Attention}(\text{LayerNorm}(x))" in formula.value for formula in second)
 
 
-@pytest.mark.parametrize(
-    ("old", "now"),
-    [("Writes", "excited-by"), ("Activation", "neurons"), ("Residual", "residual"), ("LayerNorm", "residual")],
-)
-def test_an_old_link_leads_to_the_step_where_its_content_is_now(old: str, now: str) -> None:
-    assert step_of(visit(PAGE, step=old)) == now
-
-
 def test_a_long_text_is_drawn_in_part(offer: Offer) -> None:
     at = go(visit(PAGE, model=offer("bert"), text="word " * 600, token="5"), "residual")
     assert "tokens 1 to 64 of 512" in words(at)
@@ -248,18 +240,6 @@ def test_checks_are_asked_and_counted() -> None:
     assert len(asked) >= 3
     asked[0].set_value(0).run()
     assert len(at.session_state["progress"].first_tries) == 1
-
-
-def test_old_links_of_two_pages_that_shared_a_parameter_still_work() -> None:
-    """``change`` was once the measure of the step Residual, too."""
-    at = visit(PAGE, step="residual", change="cosine")
-    assert "must be one of" not in words(at)
-    assert reveal(at).segmented_control(key="residual").value == "cosine"
-    assert "change" not in at.query_params and at.query_params["residual"] == "cosine"
-    at = visit("15_Compare.py", compare="An intervention", change="No positions")
-    assert "must be one of" not in words(at)
-    assert at.selectbox(key="change").value == "No positions"
-    assert "change must be one of" in words(visit(PAGE, step="residual", change="nonsense"))
 
 
 def test_gelu_of_x_is_written_out_as_x_times_phi_of_x() -> None:

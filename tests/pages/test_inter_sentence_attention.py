@@ -108,10 +108,6 @@ def test_the_way_back_is_told_beside_the_way_there() -> None:
     )
 
 
-def test_an_old_link_to_the_step_direction_leads_to_the_matrix() -> None:
-    assert step_of(visit(PAGE, text=TEXT, step="Direction")) == "matrix"
-
-
 def test_a_pair_is_compared_with_one_segment() -> None:
     at = visit(PAGE, text="The children went to the park.", pair="They played until it was dark.")
     go(at, "pair-or-not")

@@ -22,7 +22,6 @@ from tests.pages.apptest import (
     go,
     reveal,
     sentence_of,
-    step_of,
     steps_of,
     turn_to,
     visit,
@@ -46,12 +45,6 @@ def test_the_steps_stand_in_their_order() -> None:
     at = visit(PAGE, layer="2", head="3")
     assert at.title[0].value == "Multi-head attention"
     assert steps_of(at) == STEPS
-
-
-def test_a_link_made_before_a_step_was_renamed_leads_to_it() -> None:
-    at = visit(PAGE, step="two-heads")
-    assert step_of(at) == "alike-or-different"
-    assert step_of(visit("5_Attention_metrics.py", step="two-heads")) == "two-heads"
 
 
 def test_the_random_toy_in_any_cut() -> None:

@@ -152,11 +152,6 @@ def test_deciding_begins_with_the_head_that_shows_the_pattern_of_neighbours() ->
     assert "Next token** most clearly" in plain(at)
 
 
-def test_the_steps_of_links_made_before_are_understood() -> None:
-    assert step_of(visit(PAGE, step="Which neurons decide")) == STEPS[1]
-    assert step_of(visit(PAGE, step="neurons")) == STEPS[0]
-
-
 def test_a_model_without_the_head_says_so() -> None:
     said = plain(visit(PAGE, text=TEXT, pair=PAIR, step=STEPS[2], weights="Random"))
     assert "too low for a name" in said or "no higher than a uniform head" in said

@@ -1,4 +1,4 @@
-"""Steps that have no meaning for a toy are not offered, and old links to them lead on; each lesson keeps its toys."""
+"""Steps that have no meaning for a toy are not offered, and links to them lead on; each lesson keeps its toys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_only_steps_that_exist_are_declared_and_what_takes_their_place_is_offere
 
 
 @pytest.mark.parametrize(("lesson", "step", "gone"), GONE, ids=lambda each: str(each)[:30])
-def test_an_old_link_to_such_a_step_lands_on_the_nearest_one_with_a_sentence(
+def test_a_link_to_such_a_step_lands_on_the_nearest_one_with_a_sentence(
     lesson: str, step: str, gone: NotForToys
 ) -> None:
     at = visit(PAGES[lesson], mode="Toy", step=step)

@@ -170,7 +170,7 @@ def test_a_check_about_a_map_has_it_below() -> None:
 
 
 def test_what_was_filled_in_by_hand_survives_a_visit_elsewhere() -> None:
-    at = visit(PAGE, step="By hand")
+    at = visit(PAGE, step="by-hand")
     field = at.number_input[0]
     at.number_input(key=str(field.key)).set_value(1.5).run()
     at.segmented_control(key="step").set_value(at.segmented_control(key="step").options[0]).run()

@@ -7,14 +7,16 @@ tokens) in the text as typed, and for all other added tokens in the text after n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import AddedToken, Tokenizer, normalizers, pre_tokenizers
 
-from lab.text.tokenizers.characters import is_whitespace, is_word_character
-from lab.text.tokenizers.normalization import AlignedText, Stage
+from lab.text.tokenizers.normalization import AlignedText
 from lab.text.tokenizers.pieces import Piece
+
+_BERT, _WORD = pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Whitespace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +34,19 @@ class Segment:
     aligned: AlignedText
     token_id: int | None
 
+    def normalized(self, stages: Sequence[normalizers.Normalizer]) -> Segment:
+        """Return a stretch of the typed text in its normalized form; an added token is unchanged."""
+        if self.token_id is not None:
+            return self
+        return Segment(AlignedText.of(self.aligned.text, self.aligned.spans[0][0], stages), None)
+
     def added(self) -> Piece | None:
         """Return the segment as a whole added token; None if it is a stretch of text."""
         text = self.aligned.text
         return None if self.token_id is None else Piece(text, self.token_id, self.aligned.span(0, len(text)))
 
 
-def split_added_tokens(
-    tokenizer: Tokenizer, segments: list[Segment], *, normalize: Stage | None = None
-) -> list[Segment]:
+def split_added_tokens(tokenizer: Tokenizer, segments: list[Segment], *, normalized: bool = False) -> list[Segment]:
     """Split added tokens off those segments that are stretches of text.
 
     Parameters
@@ -49,9 +55,9 @@ def split_added_tokens(
         The tokenizer. If its ``encode_special_tokens`` is set, special tokens are treated as text.
     segments
         The segments found so far.
-    normalize
-        None for the first search, for tokens marked ``normalized=False``. For the second search, the whole
-        normalization, which is also applied to the spelling of the added tokens.
+    normalized
+        False for the first search, for tokens marked ``normalized=False``. True for the second search, for which the
+        spelling of the added tokens is normalized, too.
 
     Returns
     -------
@@ -63,7 +69,7 @@ def split_added_tokens(
         If two added tokens are spelled alike after normalization, or if one is empty, because the library's own result
         is then arbitrary.
     """
-    tokens = _candidates(tokenizer, normalize)
+    tokens = _candidates(tokenizer, normalized)
     if not tokens:
         return [segment for segment in segments if segment.aligned.text]
     # Find the leftmost match, and the longest among matches with the same start.
@@ -81,15 +87,15 @@ def split_added_tokens(
 _Match = tuple[int, int, int]  # start, end, token id
 
 
-def _candidates(tokenizer: Tokenizer, normalize: Stage | None) -> dict[str, tuple[int, AddedToken]]:
+def _candidates(tokenizer: Tokenizer, normalized: bool) -> dict[str, tuple[int, AddedToken]]:
     """Return the added tokens to search for, by their spelling in the searched text."""
     found: dict[str, tuple[int, AddedToken]] = {}
     for token_id, token in tokenizer.get_added_tokens_decoder().items():
-        if token.normalized == (normalize is None):
+        if token.normalized is not normalized:
             continue
         spelled = token.content
-        if normalize is not None:
-            spelled = normalize(AlignedText.original(spelled)).text
+        if normalized and tokenizer.normalizer is not None:
+            spelled = tokenizer.normalizer.normalize_str(spelled)
         if not spelled:
             raise ValueError(
                 f"Nothing is left of the added token {token.content!r} after normalization, so the "
@@ -129,9 +135,21 @@ def _matches(
         previous_end = end
 
 
+@lru_cache(1 << 14)
+def is_whitespace(character: str) -> bool:
+    """True if the character has Unicode's White_Space property, in the library's edition of Unicode."""
+    return not _BERT.pre_tokenize_str(character)
+
+
+@lru_cache(1 << 14)
+def _is_word_character(character: str) -> bool:
+    r"""True if ``\w`` matches the character in the library: letters, marks, decimal digits, connectors."""
+    return len(_WORD.pre_tokenize_str(f"a{character}")) == 1 and not is_whitespace(character)
+
+
 def _inside_word(text: str, start: int, end: int) -> bool:
-    before = start > 0 and is_word_character(text[start - 1])
-    after = end < len(text) and is_word_character(text[end])
+    before = start > 0 and _is_word_character(text[start - 1])
+    after = end < len(text) and _is_word_character(text[end])
     return before or after
 
 

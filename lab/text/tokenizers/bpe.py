@@ -8,7 +8,6 @@ that keeps merges inside words, numbers and punctuation.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,20 +15,15 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer, models, pre_tokenizers
 
-from lab.text.tokenizers import characters
-from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
+from lab.text.tokenizers.added_tokens import Segment, is_whitespace, split_added_tokens
 from lab.text.tokenizers.bpe_rules import BpeRules, read_rules
-from lab.text.tokenizers.normalization import AlignedText, compose
+from lab.text.tokenizers.normalization import AlignedText
 from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span, require_encodable
 
-# Published as: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-# ``re`` knows no \p{L} and \p{N}: _stand_in gives each non-ASCII character one of é ² · or U+00A0.
-_PRE_TOKEN: Final = re.compile(
-    "'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-zé]+| ?[0-9²]+| ?[^\t-\r \u00a0A-Za-zé0-9²]+|[\t-\r \u00a0]+(?![^\t-\r "
-    "\u00a0])|[\t-\r \u00a0]+"
-)
+# Cuts by 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+_GPT_2: Final = pre_tokenizers.ByteLevel(add_prefix_space=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +112,11 @@ def bpe_steps(tokenizer: Tokenizer, text: str) -> BpeSteps:
     """
     require_encodable(text)
     rules = read_rules(tokenizer)
-    segments = [Segment(AlignedText.original(text), None)]
-    segments = split_added_tokens(tokenizer, segments)
-    normalize = compose if rules.composes else _as_it_is
-    segments = [each if each.token_id is not None else Segment(normalize(each.aligned), None) for each in segments]
+    segments = split_added_tokens(tokenizer, [Segment(AlignedText.of(text, 0, ()), None)])
+    if tokenizer.normalizer is not None:
+        segments = [segment.normalized([tokenizer.normalizer]) for segment in segments]
     composed = "".join(segment.aligned.text for segment in segments)
-    segments = split_added_tokens(tokenizer, segments, normalize=normalize)
+    segments = split_added_tokens(tokenizer, segments, normalized=True)
     words = tuple(word for segment in segments for word in _segment_words(rules, segment))
     for add_prefix_space in rules.trims:
         words = _trim(words, add_prefix_space)
@@ -158,9 +151,8 @@ def split_pre_tokens(text: str) -> Iterator[Span]:
     ------
     (start, end) of each pre-token in ``text``; together the pre-tokens cover the whole text.
     """
-    plain = text if text.isascii() else "".join(map(_stand_in, text))
-    for match in _PRE_TOKEN.finditer(plain):
-        yield match.span()
+    for _, span in _GPT_2.pre_tokenize_str(text):
+        yield span
 
 
 def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[MergeStep]:
@@ -199,21 +191,6 @@ def apply_merges(word: str, ranks: Mapping[tuple[str, str], int]) -> Iterator[Me
             consider(starts[start], start, end)
         if end < len(word):
             consider(start, end, ends[end])
-
-
-@lru_cache(1 << 14)
-def _stand_in(character: str) -> str:
-    if character.isascii():
-        return character
-    if characters.is_letter(character):
-        return "é"
-    if characters.is_number(character):
-        return "²"
-    return "\u00a0" if characters.is_whitespace(character) else "·"
-
-
-def _as_it_is(aligned: AlignedText) -> AlignedText:
-    return aligned
 
 
 def _segment_words(rules: BpeRules, segment: Segment) -> Iterator[BpeWord]:
@@ -290,4 +267,4 @@ def _trimmed(piece: Piece, keep_one: bool) -> Span:
 
 
 def _is_blank(symbol: str) -> bool:
-    return symbol == byte_symbols()[0x20] or characters.is_whitespace(symbol)
+    return symbol == byte_symbols()[0x20] or is_whitespace(symbol)

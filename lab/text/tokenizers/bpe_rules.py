@@ -27,8 +27,6 @@ class BpeRules:
         True if GPT-2's regular expression cuts the text first.
     ignore_merges
         True if a pre-token that is in the vocabulary is taken whole.
-    composes
-        True if letters and their marks are joined first (NFC), as in ModernBERT.
     trims
         The ``add_prefix_space`` of each post-processor that trims white space off the offsets, in order; usually there
         is none or one.
@@ -39,7 +37,6 @@ class BpeRules:
     add_prefix_space: bool
     use_regex: bool
     ignore_merges: bool
-    composes: bool
     trims: tuple[bool, ...]
 
 
@@ -82,7 +79,6 @@ def read_rules(tokenizer: Tokenizer) -> BpeRules:
         pre_tokenizer.add_prefix_space,
         pre_tokenizer.use_regex,
         model.ignore_merges,
-        composes,
         tuple(_trims(tokenizer.post_processor)),
     )
 

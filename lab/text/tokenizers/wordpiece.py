@@ -7,18 +7,17 @@ continues the word, until nothing is left. Entries that continue a word are mark
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Literal
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from lab.text.tokenizers import characters
 from lab.text.tokenizers.added_tokens import Segment, split_added_tokens
-from lab.text.tokenizers.normalization import AlignedText, Stage, StageName, bert_stages
+from lab.text.tokenizers.normalization import AlignedText, StageName, bert_stages
 from lab.text.tokenizers.pieces import Piece, PieceSteps, PreToken, Span, require_encodable
 
+_WORDS = pre_tokenizers.BertPreTokenizer()  # cuts at white space, and makes each punctuation mark a word
 WhyUnknown = Literal["no piece matches", "too many characters"]
 
 
@@ -153,36 +152,11 @@ def wordpiece_steps(tokenizer: Tokenizer, text: str) -> WordPieceSteps:
     require_encodable(text)
     model = _wordpiece_model(tokenizer)
     stages = _stages(tokenizer)
-    typed = split_added_tokens(tokenizer, [Segment(AlignedText.original(text), None)])
+    typed = split_added_tokens(tokenizer, [Segment(AlignedText.of(text, 0, ()), None)])
     segments, shown = _normalize(stages, typed)
-
-    def normalize(aligned: AlignedText) -> AlignedText:
-        return reduce(lambda so_far, stage: stage[1](so_far), stages, aligned)
-
-    segments = split_added_tokens(tokenizer, segments, normalize=normalize)
+    segments = split_added_tokens(tokenizer, segments, normalized=True)
     words = tuple(word for segment in segments for word in _segment_words(model, segment))
     return WordPieceSteps(text, words, shown)
-
-
-def split_words(text: str) -> Iterator[Span]:
-    """The pre-tokens of BERT: cut at white space, then make each punctuation mark a separate word.
-
-    Yields
-    ------
-    (start, end) of each pre-token in the normalized ``text``; white space belongs to no pre-token.
-    """
-    start = 0
-    for position, character in enumerate(text):
-        blank = characters.is_whitespace(character)
-        if not (blank or characters.is_punctuation(character)):
-            continue
-        if start < position:
-            yield start, position
-        if not blank:
-            yield position, position + 1
-        start = position + 1
-    if start < len(text):
-        yield start, len(text)
 
 
 def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
@@ -209,14 +183,12 @@ def longest_match_first(model: models.WordPiece, word: str) -> Iterator[Lookup]:
 
 
 def _normalize(
-    stages: tuple[tuple[StageName, Stage], ...], segments: list[Segment]
+    stages: Mapping[StageName, normalizers.Normalizer], typed: list[Segment]
 ) -> tuple[list[Segment], tuple[NormalizationStage, ...]]:
     shown: list[NormalizationStage] = []
-    before = _join(segments)
-    for name, stage in stages:
-        segments = [
-            segment if segment.token_id is not None else Segment(stage(segment.aligned), None) for segment in segments
-        ]
+    segments, before = typed, _join(typed)
+    for done, name in enumerate(stages, start=1):
+        segments = [each.normalized(list(stages.values())[:done]) for each in typed]
         after = _join(segments)
         shown.append(NormalizationStage(name, before.text, after.text, after.spans))
         before = after
@@ -228,7 +200,7 @@ def _segment_words(model: models.WordPiece, segment: Segment) -> Iterator[WordSt
     if whole is not None:
         yield WordSteps(whole.token, whole.span, (whole,), added=True)
         return
-    for start, end in split_words(aligned.text):
+    for _, (start, end) in _WORDS.pre_tokenize_str(aligned.text):
         yield _cut_word(model, aligned.cut(start, end))
 
 
@@ -286,10 +258,10 @@ def _wordpiece_model(tokenizer: Tokenizer) -> models.WordPiece:
     return model
 
 
-def _stages(tokenizer: Tokenizer) -> tuple[tuple[StageName, Stage], ...]:
+def _stages(tokenizer: Tokenizer) -> Mapping[StageName, normalizers.Normalizer]:
     normalizer = tokenizer.normalizer
     if normalizer is None:
-        return ()
+        return {}
     if not isinstance(normalizer, normalizers.BertNormalizer):
         raise ValueError(
             "wordpiece_steps explains BERT's normalizer (BertNormalizer), but this tokenizer has "

@@ -1,11 +1,17 @@
-"""The learner's tokens and numbers, written into sentences of the lab."""
+"""Tokens, heads and numbers, written into sentences of the lab."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lab.analysis.heads.values import places_left_out
+
 if TYPE_CHECKING:
+    from lab.models.interventions import Head
     from lab.models.trace import Trace
 
 # The smallest difference that is visible in two decimals.
@@ -101,3 +107,37 @@ def share(probability: float) -> str:
     if 0 < probability < 0.0005:
         return f"{probability:.2g}"
     return "more than 0.999" if 0.9995 < probability < 1 else f"{probability:.3f}"
+
+
+def head_name(head: Head) -> str:
+    """Name a head inside a sentence: its layer, and its number in the layer, both from 1."""
+    return f"layer {head[0] + 1}, head {head[1] + 1}"
+
+
+def aside(trace: Trace) -> str:
+    """The tokens that are not words of the text: “[CLS] and [SEP]”, “the first token”. Not yet escaped."""
+    out, special = places_left_out(trace)
+    if not special:
+        return "the first token"
+    return listed([trace.labels[place] for place in np.flatnonzero(out)])
+
+
+def resting_place(trace: Trace) -> str:
+    """The tokens that are not words of the text, escaped for Markdown."""
+    return escaped(aside(trace))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names to “a”, “a and b” or “a, b and c”; each name occurs once."""
+    *most, last = dict.fromkeys(names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def mostly(part: float) -> str:
+    """Write a large share as a percentage, which is 100% only if the share is 1."""
+    return "more than 99%" if 0.995 <= part < 1 else f"{part:.0%}"
+
+
+def heads(count: int) -> str:
+    """“1 head”, “3 heads”."""
+    return f"{count} head{'' if count == 1 else 's'}"

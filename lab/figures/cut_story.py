@@ -10,8 +10,7 @@ from __future__ import annotations
 from lab.analysis.flow.cuts import Cuts, Way, elsewhere, is_sink
 from lab.analysis.flow.ways import CutEffect, Needed, Ways, effect, ways
 from lab.charts.components.word_forms import LEADS, PLAIN, WORD, Spans
-from lab.course.heads import listed
-from lab.course.words import percent, stopped
+from lab.course.words import listed, percent, stopped
 from lab.figures.forming import Forming, bare, said
 from lab.models.encoding import word_of
 

@@ -13,9 +13,8 @@ from lab.analysis.words.words import reduce_to_words, words_of
 from lab.benches.head_view.example import tied
 from lab.benches.head_view.figures import strongest_edges
 from lab.charts.components.head_view import HeadView
-from lab.course.heads import head_name
 from lab.course.sentences.looks import look_head, look_in
-from lab.course.words import escaped, named, percent, quoted
+from lab.course.words import escaped, head_name, named, percent, quoted
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar

@@ -6,8 +6,7 @@ from math import log
 
 import numpy as np
 
-from lab.course.heads import head_name, listed
-from lab.course.words import escaped, signed
+from lab.course.words import escaped, head_name, listed, signed
 from lab.evidence.copying.induction import MEAN, ZERO, Distance
 from lab.evidence.copying.replication import AWAY, BEST, BOTH, DRAWS, CopyingTest
 from lab.evidence.intervals import mean_interval

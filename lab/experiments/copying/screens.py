@@ -7,8 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lab.course.heads import head_name
-from lab.course.words import escaped
+from lab.course.words import escaped, head_name
 from lab.evidence.copying import replication
 from lab.evidence.copying.induction import copying
 from lab.evidence.copying.replication import BOUND, DRAWS, EXPERIMENT, PERIOD, TEXTS, CopyingTest

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lab.course.heads import head_name
-from lab.course.words import escaped
+from lab.course.words import escaped, head_name
 from lab.evidence.grammar.relation_row import RelationRow
 from lab.evidence.grammar.replication import GrammarTest, drawn_gains, fixed_offsets
 from lab.evidence.grammar.word_kinds import LEFT, KindRule

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lab.course.heads import head_name
-from lab.course.words import escaped, signed
+from lab.course.words import escaped, head_name, signed
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.needed_heads.claims import (

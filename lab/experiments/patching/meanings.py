@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name
-from lab.course.words import escaped, quoted, signed
+from lab.course.words import escaped, head_name, quoted, signed
 from lab.evidence.patching.claims import NEEDED, SUFFICES, carried
 from lab.evidence.patching.patches import Maps, Patching
 from lab.evidence.patching.result import PatchingRow, PatchingTest

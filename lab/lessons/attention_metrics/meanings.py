@@ -13,9 +13,8 @@ from lab.analysis.heads.effective import RowEntropy, effective_keys
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name, listed, resting_place
-from lab.course.parking import compared
-from lab.course.words import beside, named
+from lab.course.words import beside, head_name, listed, named, resting_place
+from lab.lessons.attention_metrics.parking import compared
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN

@@ -10,7 +10,7 @@ import streamlit as st
 from lab.analysis.heads import parked
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import keep_others
-from lab.course.heads import head_name, resting_place
+from lab.course.words import head_name, resting_place
 from lab.figures.parked import parked_and_worth, parked_shares
 from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.models.trace import Trace

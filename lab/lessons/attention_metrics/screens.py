@@ -15,8 +15,8 @@ from lab.analysis.heads.effective import RowEntropy, effective_keys, entropy_of_
 from lab.analysis.heads.formulas import tex
 from lab.analysis.heads.metrics import Metric
 from lab.analysis.heads.values import Values, is_causal
-from lab.course.heads import head_name
 from lab.course.pages import bench_of
+from lab.course.words import head_name
 from lab.figures import metrics as figures
 from lab.figures.attention import BARS
 from lab.figures.metrics import unit

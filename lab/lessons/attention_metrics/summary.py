@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
-from lab.course.heads import head_name
+from lab.course.words import head_name
 from lab.figures.metrics import unit
 from lab.lessons.attention_metrics import MANY
 from lab.models.interventions import Head

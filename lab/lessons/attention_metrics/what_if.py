@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name
-from lab.course.words import quoted
+from lab.course.words import head_name, quoted
 from lab.models.interventions import Head
 from lab.questions.kinds import which_holds
 from lab.questions.question import Option, Question, shuffled

@@ -12,8 +12,7 @@ from lab.analysis.layers.excitation import Commonest
 from lab.analysis.layers.feed_forward import Array, nearly_silent
 from lab.analysis.layers.neurons_off import NeuronOff, aimed_at, best_word, neuron_off, neurons_off, words_without
 from lab.analysis.layers.sublayers import NormSteps, sublayer_changes
-from lab.course.heads import head_name
-from lab.course.words import named, quoted, share, signed, told_apart
+from lab.course.words import head_name, named, quoted, share, signed, told_apart
 from lab.models.encoding import word_of
 from lab.models.interventions import Head
 from lab.models.trace import Trace

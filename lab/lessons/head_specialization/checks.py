@@ -18,8 +18,7 @@ from lab.analysis.heads.specialization import (
     Dimension,
 )
 from lab.analysis.heads.values import Values
-from lab.course.heads import head_name
-from lab.course.words import beside
+from lab.course.words import beside, head_name
 from lab.evidence.notable import Notable
 from lab.evidence.published import CLARK
 from lab.models.interventions import Head

@@ -18,8 +18,8 @@ from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.bars import bars
 from lab.charts.marks.dots import dots
-from lab.course.heads import head_name
 from lab.course.sentences.agreement import ATTRACTIONS
+from lab.course.words import head_name
 from lab.evidence.grammar.accuracy import between_words
 from lab.evidence.notable import Notable
 from lab.figures.attention import MAP_TOKENS, place

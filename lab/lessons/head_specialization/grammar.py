@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.attention import attention_map
-from lab.course.heads import head_name, percent, resting_place
 from lab.course.pages import experiment_of
 from lab.course.sentences.looks import look_head
-from lab.course.words import escaped, quoted
+from lab.course.words import escaped, head_name, mostly, quoted, resting_place
 from lab.evidence.grammar import accuracy
 from lab.evidence.grammar.own_sentence import Case, cases
 from lab.evidence.notable import Notable
@@ -160,7 +159,7 @@ def _not_counted(view: OneHead, each: Notable, case: Case) -> str:
     found = figures.to_others(view.trace, doing.layer, doing.head)
     left = 1 - float(found.given[found.of_token[case.query]].sum())
     where = f"{resting_place(view.trace)} and to the word itself" if any(view.trace.encoding.special) else "itself"
-    return f"The blue arcs leave out the {percent(left)} that {quoted(case.asked)} gives to {where}. "
+    return f"The blue arcs leave out the {mostly(left)} that {quoted(case.asked)} gives to {where}. "
 
 
 def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:

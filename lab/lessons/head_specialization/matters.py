@@ -12,10 +12,9 @@ from lab.analysis.heads import ablation
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.values import Values
 from lab.analysis.words.preferred import Preferred
-from lab.course.heads import head_name
 from lab.course.pages import experiment_of
 from lab.course.sentences.agreement import ATTRACTIONS
-from lab.course.words import escaped, named
+from lab.course.words import escaped, head_name, named
 from lab.figures.sentence import sentence
 from lab.lessons.head_specialization import LESSON, checks, figures, meanings
 from lab.lessons.head_specialization.attraction import AskedVerb, attractions, attractions_at_mean, first_verb

@@ -23,8 +23,7 @@ from lab.analysis.heads.named import (
 from lab.analysis.heads.parked import parked_share
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
 from lab.analysis.heads.values import Values
-from lab.course.heads import aside, head_name
-from lab.course.words import beside, escaped
+from lab.course.words import aside, beside, escaped, head_name
 from lab.figures import specialization
 from lab.lessons.head_specialization import checks, meanings
 from lab.lessons.head_specialization.view import choose_part, left_out

@@ -19,8 +19,7 @@ from lab.analysis.heads.specialization import (
     trace_specialization,
 )
 from lab.analysis.heads.values import Values, is_causal
-from lab.course.heads import aside
-from lab.course.words import escaped
+from lab.course.words import aside, escaped
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import LESSON, checks, meanings
 from lab.lessons.head_specialization.view import choose_part, kept_others, kept_tokens, left_out, name_of, tags_of

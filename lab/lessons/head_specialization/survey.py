@@ -25,8 +25,7 @@ from lab.analysis.heads.survey import (
 from lab.analysis.heads.values import Values
 from lab.charts.base.axes import Scale
 from lab.charts.cells.heatmap import heatmap
-from lab.course.heads import aside
-from lab.course.words import escaped
+from lab.course.words import aside, escaped
 from lab.figures.axes import layers_and_heads
 from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import LESSON, checks

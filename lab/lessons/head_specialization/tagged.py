@@ -12,8 +12,7 @@ import streamlit as st
 from lab.analysis.heads.specialization import specialization
 from lab.charts.base.labels import visible
 from lab.charts.tokens.encoding import encoding_chips
-from lab.course.heads import aside, head_name
-from lab.course.words import escaped
+from lab.course.words import aside, escaped, head_name
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import LESSON, checks, meanings
 from lab.lessons.head_specialization.view import choose_part, kept_others, left_out, tags_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.sentences.split import split
-from lab.course.heads import aside
-from lab.course.words import escaped
+from lab.course.words import aside, escaped
 from lab.figures.sentences import apart, read
 from lab.lessons.inter_sentence_attention import checks
 from lab.questions.question import Question

@@ -11,9 +11,8 @@ import streamlit as st
 
 from lab.analysis.sentences.attention import AVERAGE, mean_cells
 from lab.charts.base.labels import visible
-from lab.course.heads import head_name
 from lab.course.sentences.looks import look_head
-from lab.course.words import quoted
+from lab.course.words import head_name, quoted
 from lab.figures import sentences
 from lab.lessons.inter_sentence_attention import LESSON, checks, meanings
 from lab.lessons.inter_sentence_attention.meanings import Link

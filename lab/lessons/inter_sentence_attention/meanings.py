@@ -12,8 +12,7 @@ import numpy as np
 from lab.analysis.heads.values import Values, is_causal
 from lab.analysis.sentences.attention import InterSentence, SentenceCells
 from lab.analysis.sentences.split import expected, split
-from lab.course.heads import head_name, percent
-from lab.course.words import VISIBLE, named, quoted
+from lab.course.words import VISIBLE, head_name, mostly, named, quoted
 from lab.figures.sentences import apart, behind, read
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -57,8 +56,8 @@ def lengths(trace: Trace, left_out: bool) -> str:
 
 
 def percents(part: float) -> str:
-    """Write a share in percent; a share that is below 1 only by rounding counts as 1."""
-    return percent(round(part, 6))
+    """Write a share in mostly; a share that is below 1 only by rounding counts as 1."""
+    return mostly(round(part, 6))
 
 
 def _tokens(count: int) -> str:

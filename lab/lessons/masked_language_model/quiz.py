@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from lab.analysis.words.masking import mask_of, maskable, spread, whole_words
-from lab.course.telling import telling
 from lab.lessons.masked_language_model import LESSON, checks, what_if
+from lab.lessons.masked_language_model.telling import telling
 from lab.models.interventions import Interventions
 from lab.questions.question import Question
 from lab.ui import runs

@@ -10,8 +10,8 @@ import streamlit as st
 
 from lab.analysis.words.masking import mask_of, maskable, whole_words
 from lab.course.sentences.blanks import Blank
-from lab.course.telling import telling
 from lab.course.words import quoted
+from lab.lessons.masked_language_model.telling import telling
 from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, candidate, prediction_at, word_of
 from lab.course.sentences.blanks import BLANK, Blank
-from lab.course.telling import Run, blank_of
 from lab.course.words import quoted, share
+from lab.lessons.masked_language_model.telling import Run, blank_of
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.questions.kinds import ranked, rises_or_falls, which_holds

@@ -7,8 +7,7 @@ from tokenizers import Tokenizer
 from lab.analysis.heads.comparing import attention_parameters, favourite
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, word_of
-from lab.course.heads import head_name
-from lab.course.words import quoted, share, told_apart
+from lab.course.words import head_name, quoted, share, told_apart
 from lab.lessons.multi_head_attention.meanings import pale_heads
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head

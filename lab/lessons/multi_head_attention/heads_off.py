@@ -14,9 +14,8 @@ from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Values
 from lab.analysis.words import predictions
 from lab.analysis.words.predictions import Candidate, Prediction
-from lab.course.heads import head_name
 from lab.course.pages import experiment_of, step_name
-from lab.course.words import quoted, share
+from lab.course.words import head_name, quoted, share
 from lab.figures.mistakes import moved_by_layer
 from lab.figures.multi_head import COLUMNS
 from lab.lessons.multi_head_attention import LESSON, checks, figures, meanings

@@ -15,8 +15,7 @@ from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import head_sum, layer_divergence
 from lab.analysis.heads.values import Values
 from lab.analysis.words.predictions import Prediction, word_of
-from lab.course.heads import head_name, heads, listed
-from lab.course.words import named, percent, quoted, share
+from lab.course.words import head_name, heads, listed, named, percent, quoted, share
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.questions.question import MARGIN

@@ -11,8 +11,7 @@ import streamlit as st
 from lab.analysis.heads import comparing
 from lab.analysis.heads.ablation import head_off
 from lab.analysis.heads.comparing import HeadSum
-from lab.course.heads import head_name
-from lab.course.words import named
+from lab.course.words import head_name, named
 from lab.figures import multi_head
 from lab.figures.multi_head import head_labels
 from lab.lessons.multi_head_attention import LESSON, checks, meanings, what_if

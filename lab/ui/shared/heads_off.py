@@ -11,8 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.analysis.heads import ablation
 from lab.analysis.words.predictions import Candidate
 from lab.charts.base.labels import visible
-from lab.course.heads import listed
-from lab.course.words import named
+from lab.course.words import listed, named
 from lab.models.trace import Trace
 from lab.ui.parameters import MEAN, MODE, OFF, TOY
 from lab.ui.shared.one_head import OneHead, show_sentence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.course.heads import head_name
 from lab.course.pages import lesson_of, number
+from lab.course.words import head_name
 from lab.evidence.notable import shipped
 from lab.models.interventions import Head
 from lab.models.loading import LoadedModel

@@ -13,9 +13,9 @@ import lab
 from lab.analysis.heads.effective import entropy_of_row
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.analysis.heads.parked import effect_sizes, parked_share
-from lab.course.parking import compared
 from lab.course.words import plain
 from lab.lessons.attention_metrics import checks, meanings
+from lab.lessons.attention_metrics.parking import compared
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint

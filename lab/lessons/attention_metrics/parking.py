@@ -1,4 +1,4 @@
-"""Sentences that say how much a model needs the heads that park; the numbers choose the sentences.
+"""Sentences that compare the heads that park with the others; the numbers choose the sentences.
 
 Layers and heads count from 0 here and from 1 in the sentences.
 """
@@ -9,29 +9,15 @@ import numpy as np
 
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values, keep_others
-from lab.course.heads import head_name, heads, resting_place
-from lab.course.words import signed
+from lab.course.words import head_name, heads, resting_place, signed
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
 _SMALL = 0.005  # a number below this limit rounds to less than 0.01
 
 
-def worth(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Say whether less changes without the heads that park than without others, by the effect in the figure."""
-    shares, effects = parked_share(trace), effect_sizes(trace, place, word, to_mean)
-    parked = shares > PARKED
-    said = compared(trace, place, word, to_mean)
-    if keep_others(trace) is None or not parked.any() or parked.all():
-        return said
-    told = verdict(float(effects[parked].mean()), float(effects[~parked].mean()))
-    apart = any(row.all() or not row.any() for row in parked)
-    layer = " Not every layer has heads of both kinds, so the layer may be a reason, too." if apart else ""
-    return f"{said} {told}{layer}"
-
-
 def compared(trace: Trace, place: int | None, word: int | None, to_mean: bool = False) -> str:
-    """Compare heads that park with the others, without a conclusion."""
+    """Compare heads that park with the others by the effect in the figure, without a conclusion."""
     unit = " of their length" if place is None or word is None else " in ln P"
     return parked_against_busy(parked_share(trace), effect_sizes(trace, place, word, to_mean), trace, unit)
 
@@ -56,18 +42,6 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
         f"{_capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
         f"{_typical(inside, unit)}. Without one of the other heads, it is {_typical(outside)}."
     )
-
-
-def verdict(parked: float, others: float) -> str:
-    """Say whether the mean effects of the two groups differ; a difference needs a factor of two."""
-    if parked < others / 2:
-        return "So here, on average, the result changes less without a head that parks."
-    if others < parked / 2:
-        return (
-            "So here, on average, the result changes more without a head that parks: parking does not prove that a "
-            "head is idle."
-        )
-    return "So here, parking says little about the change that a missing head makes."
 
 
 def _typical(effects: Values, unit: str = "") -> str:

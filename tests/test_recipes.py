@@ -54,7 +54,7 @@ def run(folder: Path, code: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_a_metric_is_an_entry_and_its_card(copy: Path) -> None:
+def test_a_metric_is_an_entry(copy: Path) -> None:
     metrics = copy / "lab/analysis/heads/metrics.py"
     edit(
         metrics,
@@ -62,23 +62,20 @@ def test_a_metric_is_an_entry_and_its_card(copy: Path) -> None:
         (
             "\ndef _smallest(cells: Cells) -> Measured:\n"
             "    return cells.weights.min(-1), cells.scaled.min(-1)\n\n\n"
+            "def _fill_smallest(cells: Cells, corrected: bool) -> str:\n"
+            '    return rf"m = {tex(float(_smallest(cells)[corrected][0]))}"\n\n\n'
             "METRICS = (\n"
-            '    Metric("smallest", "Smallest weight", _smallest, "m", "m", "", 1, 1, "High: all.", "Note.", "Use."),\n'
+            '    Metric("smallest", "Smallest weight", _smallest, _fill_smallest, "m", "m", "", 1, 1, "r", "n", "u"),\n'
         ),
-    )
-    edit(
-        copy / "lab/course/metric_cards.py",
-        '    "confidence_max": _largest,\n',
-        ('    "confidence_max": _largest,\n    "smallest": lambda parts, corrected: "m = 0",\n'),
     )
     run(
         copy,
         _APP
         + """
-at = visit("5_Attention_metrics.py", step="Six numbers", metric="Smallest weight", version="Raw")
+at = visit("5_Attention_metrics.py", step="Seven numbers", metric="Smallest weight", version="Raw")
 at.session_state["_formula"] = True
 at.run()
-assert any("m = 0" in formula.value for formula in at.latex)
+assert any("m = 0.0" in formula.value or "10^{" in formula.value for formula in at.latex)
 [skip.click().run() for skip in at.button if skip.label == "Skip"]
 assert at.selectbox(key="metric").value == "Smallest weight"
 assert any("Smallest weight, raw" in chart.proto.spec for chart in at.get("vega_lite_chart"))
@@ -90,31 +87,78 @@ assert all_heads(lab.trace(lab.load_model("lab-bert"), "A cat sat."), "smallest"
     )
 
 
+def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
+    """A step of lesson 3, with a finding, a sentence, a question that may return, and what shows it."""
+    folder = copy / "lab/lessons/self_attention"
+    (folder / "longest_key.py").write_text(
+        '"""The longest key: the token whose key is longest."""\n\n'
+        "from __future__ import annotations\n\nfrom dataclasses import dataclass\n\n"
+        "from lab.course.words import named\nfrom lab.lessons.self_attention import LESSON\n"
+        "from lab.questions.asking import asks\nfrom lab.questions.kinds import ranked\n"
+        "from lab.ui.frame.script import meaning\nfrom lab.ui.quiz.predictions import predict\n\n\n"
+        "@dataclass(frozen=True)\nclass Longest:\n    key: str\n    length: float\n\n\n"
+        "def longest(spot):\n    lengths = spot.traced.key[spot.head].norm(dim=-1)\n"
+        "    return Longest(named(spot.trace, int(lengths.argmax())), float(lengths.max()))\n\n\n"
+        "def said(found):\n    return f'The longest key is {found.key}: {found.length:.2f}.'\n\n\n"
+        "@asks('layer', 'head', hint='Compare the rows.', returns=1)\n"
+        "def longest_key(spot):\n    lengths = (spot.traced.key[spot.head].norm(dim=-1) * 10).tolist()\n"
+        "    name = lambda key: named(spot.trace, key)\n"
+        "    return ranked('longest-key', 'Which key is longest?', lengths, name, lambda key, best: 'Measured.')\n\n\n"
+        "def show(view):\n    if predict(LESSON, longest_key(view.spot)):\n"
+        "        meaning(said(longest(view.spot)))\n",
+        "utf-8",
+    )
+    edit(
+        folder / "lesson.toml",
+        '\n[[steps]]\nid = "check"',
+        '\n[[steps]]\nid = "longest-key"\nname = "Longest key"\nminutes = 2\n\n[[steps]]\nid = "check"',
+    )
+    run(
+        copy,
+        _APP
+        + """
+at = visit("3_Self-attention.py", step="Longest key")
+assert "Which key is longest?" in words(at)
+[skip.click().run() for skip in at.button if skip.label == "Skip"]
+assert "The longest key is" in words(at)
+from lab.lessons.play import returning
+from lab.questions.returning import Spot
+import lab
+spot = Spot.of(lab.trace(lab.load_model("lab-bert"), "She gave her brother the book."))
+asked = {each.id: each for each in returning("self-attention")(spot) if each}
+assert asked["longest-key"].hint == "Compare the rows."
+""",
+    )
+
+
 def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
     folder = copy / "lab/lessons/counting"
     folder.mkdir()
-    (folder / "__init__.py").write_text('LESSON = "counting"\n', "utf-8")
+    (folder / "__init__.py").write_text(
+        'from lab.ui.play import Parts, at_one_head\n\nLESSON = "counting"\nPARTS = Parts(look=at_one_head())\n',
+        "utf-8",
+    )
     (folder / "lesson.toml").write_text(
         'title = "Counting"\nicon = ":material/tag:"\nquestion = "How many tokens?"\nstop = "Word"\n'
         'objectives = ["count"]\nreading = ["A paper"]\n\n'
         '[story]\nlast = "Last."\nnow = "Now?"\nrecap = ["One.", "Two.", "Three."]\nremember = "Remember."\n\n'
-        '[[steps]]\nid = "count"\nname = "Count"\nminutes = 2\nidea = "Count\n  them."\n\n'
-        '[[steps]]\nid = "check"\nname = "Check"\nminutes = 3\n\n'
-        '[hints]\nhow-many = "Count again."\n'.replace('"Count\n  them."', '"""Count\n  them."""'),
+        '[[steps]]\nid = "count"\nname = "Count"\nminutes = 2\n\n'
+        '[[steps]]\nid = "check"\nname = "Check"\nminutes = 3\n',
         "utf-8",
     )
-    (folder / "again.py").write_text(
-        "from lab.questions.question import Option, Question\n\n"
-        "def questions(spot):\n    n = len(spot.trace)\n"
+    (folder / "count.py").write_text(
+        "import streamlit as st\n\nfrom lab.questions.asking import asks\n"
+        "from lab.questions.question import Option, Question\nfrom lab.ui.frame.header import idea\n\n"
+        "@asks(hint='Count again.', returns=1)\ndef how_many(spot):\n    n = len(spot.trace)\n"
         "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
-        "    yield Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n",
+        "    return Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n\n"
+        "def show(view):\n    idea('Count them.')\n    st.markdown(f'**{len(view.trace)}** tokens')\n",
         "utf-8",
     )
-    (folder / "page.py").write_text(
-        "import streamlit as st\n\nfrom lab.lessons.counting.again import questions\n"
-        "from lab.ui.play import Screens, at_one_head\n\n"
-        "def show(view):\n    st.markdown(f'**{len(view.trace)}** tokens')\n\n"
-        "SCREENS = Screens(steps={'count': show, 'check': show}, look=at_one_head(), again=questions)\n",
+    (folder / "check.py").write_text(
+        "from lab.lessons.counting import LESSON\nfrom lab.lessons.counting.count import how_many\n"
+        "from lab.ui.quiz.asking import draw_checks\n\n"
+        "def show(view):\n    draw_checks(LESSON, [how_many(view.spot)])\n",
         "utf-8",
     )
     (copy / "pages/10_Counting.py").write_text("from lab.lessons.play import play\n\nplay('counting')\n", "utf-8")
@@ -138,8 +182,7 @@ links = [link.proto.label for link in visit("9_Masked_language_model.py").get("p
 assert "Counting" in links, links
 assert any("10 · Counting" in link.proto.label for link in visit("0_Course.py").get("page_link"))
 assert any("lesson 10" in link.proto.label for link in visit("21_Glossary.py").get("page_link"))
-from lab.questions.hints import HINTS
-assert HINTS["how-many"] == "Count again."
+assert any("How many tokens has" in radio.label for radio in visit("10_Counting.py", step="Check").radio)
 from lab.lessons.play import for_a_class
 assert list(for_a_class())[-1] == "counting"
 from lab.ui.frame import strip

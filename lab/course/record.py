@@ -10,8 +10,21 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, StrictStr, TypeAdapter, ValidationError
 
-# Texts may be broken into lines anywhere: white space of any length is one space.
-Text = Annotated[StrictStr, AfterValidator(lambda text: " ".join(text.split()))]
+from lab.analysis.heads.metrics import METRICS
+from lab.course.words import in_words
+
+# The numbers of things that a record may name: {metrics} becomes "six", {Metrics} "Six".
+_COUNTED = {"metrics": len(METRICS)}
+
+
+def _text(text: str) -> str:
+    """Texts may be broken into lines anywhere: white space of any length is one space."""
+    for name, count in _COUNTED.items():
+        text = text.replace(f"{{{name}}}", in_words(count)).replace(f"{{{name.title()}}}", in_words(count).title())
+    return " ".join(text.split())
+
+
+Text = Annotated[StrictStr, AfterValidator(_text)]
 # A dataclass with this configuration refuses the keys that it has no field for: a misspelt key is not overlooked.
 KNOWN_KEYS = ConfigDict(extra="forbid")
 _KINDS = {

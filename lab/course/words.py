@@ -16,6 +16,14 @@ _ENDS = tuple(f"{sign}{end}" for sign in (".", "!", "?", "…") for end in ("”
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
+_NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+
+
+def in_words(count: int) -> str:
+    """Write a small number as a word: 6 as "six"; a number above twelve in digits."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
 def escaped(text: str) -> str:
     """``text`` escaped for Markdown, so that no HTML, LaTeX or directives of Streamlit take effect."""
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.effective import effective_keys
-from lab.analysis.heads.metric_parts import LENGTHS, uniform_by_length
-from lab.analysis.heads.metrics import METRICS, Metric, trace_metrics
+from lab.analysis.heads.metrics import LENGTHS, METRICS, Metric, trace_metrics, uniform_by_length
 from lab.analysis.heads.values import is_causal
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure

@@ -11,7 +11,7 @@ from tests.pages.apptest import check_answers, go, reveal, visit, walk, words
 
 PAGE = "5_Attention_metrics.py"
 TEXT = "The cat sat on the mat because it was tired."
-STEPS = ("effective", "two-heads", "six-numbers", "parked-heads", "by-hand", "limits", "check")
+STEPS = ("effective", "two-heads", "numbers", "parked-heads", "by-hand", "limits", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
@@ -21,7 +21,7 @@ def open_step(step: str, **params: str) -> AppTest:
 def test_every_step_draws_corrected_values() -> None:
     at = visit(PAGE, text=TEXT, layer="2", head="3", version="Corrected")
     assert tuple(walk(at)) == STEPS
-    go(at, "six-numbers")
+    go(at, "numbers")
     assert at.segmented_control(key="version").value == "Corrected"
 
 
@@ -30,7 +30,7 @@ def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
     for corrected in (False, True):
         for metric in METRICS:
             version = "Corrected" if corrected else "Raw"
-            at = open_step("six-numbers", layer="2", head="3", version=version, metric=metric.name)
+            at = open_step("numbers", layer="2", head="3", version=version, metric=metric.name)
             at.session_state["_formula"] = True
             at.run()
             value = found.values(metric.id, corrected)[1, 2]
@@ -41,13 +41,13 @@ def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
 def test_tau_counts_the_cells_below_it() -> None:
     trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
     attention = trace.layer(1).attention[2].numpy()
-    at = open_step("six-numbers", metric="Sparsity", version="Raw", tau="0.1")
+    at = open_step("numbers", metric="Sparsity", version="Raw", tau="0.1")
     assert f"({trace_metrics(trace, threshold=0.1).raw['sparsity'].max():.3g})" in words(at)
     at.segmented_control(key="tau").set_value("0.03").run()
     assert f"({trace_metrics(trace, threshold=0.03).raw['sparsity'].max():.3g})" in words(at)
     at.selectbox(key="metric").set_value("Confidence (average)").run()
     assert "tau" not in {each.key for each in at.get("button_group")}
-    at = open_step("six-numbers", layer="2", head="3", tau="0.03", version="Raw", metric="Sparsity")
+    at = open_step("numbers", layer="2", head="3", tau="0.03", version="Raw", metric="Sparsity")
     at.session_state["_formula"] = True
     at.run()
     assert f"**{(attention < 0.03).mean():.3f}**" in words(at)
@@ -56,7 +56,7 @@ def test_tau_counts_the_cells_below_it() -> None:
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
     found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), threshold=0.3)
     assert f"({found.raw['sparsity'].max():.3g})" in words(
-        open_step("six-numbers", metric="Sparsity", version="Raw", tau="0.3")
+        open_step("numbers", metric="Sparsity", version="Raw", tau="0.3")
     )
 
 
@@ -72,7 +72,7 @@ def test_by_hand_accepts_the_share_of_the_maximum() -> None:
 
 
 def test_a_click_on_the_map_chooses_a_head() -> None:
-    at = open_step("six-numbers")
+    at = open_step("numbers")
     at.session_state["all-heads"] = {"selection": {"cell": [{"q": 2, "k": 4}]}}
     at.run()
     assert (at.selectbox(key="layer").value, at.selectbox(key="head").value) == (3, 5)

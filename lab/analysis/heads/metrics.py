@@ -1,4 +1,4 @@
-"""Six numbers for every head: how sure, how spread out, how sparse and how uneven the head's attention is.
+"""Numbers for every head: how sure, how spread out, how sparse and how uneven the head's attention is.
 
 The formulas come from Golshanrad & Faghih 2024, "From Attention to Assurance". Most metrics change
 with the length of the text even for a head without preference, so each metric is given twice: raw, as
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.analysis.heads.formulas import mean_of, sum_of, tex
 from lab.analysis.heads.median import median
 from lab.analysis.heads.values import (
     Mask,
@@ -83,6 +84,19 @@ class Cells:
         """A mask of the rows with more than one key, (n,)."""
         return self.lengths > 1
 
+    @property
+    def below(self) -> NDArray[np.int64]:
+        """The number of each head's cells below τ, (h,)."""
+        return _below(self.weights, self.threshold)
+
+    @property
+    def below_even(self) -> NDArray[np.int64]:
+        """The number of each head's cells below 1/(row length), (h,)."""
+        even = 1 - ROUNDING
+        if self.causal:
+            return _below(self.scaled, even)
+        return _below(self.weights, even / float(self.lengths[0]))
+
     def of_scaled(self, statistic: Callable[[Weights], Values], found: Values) -> Values:
         """Return a statistic, proportional to the cells, of the scaled cells.
 
@@ -98,23 +112,33 @@ def _triangle(n: int) -> tuple[NDArray[np.intp], Weights]:
     return np.flatnonzero(np.tri(n)), np.repeat(np.arange(1, n + 1), np.arange(1, n + 1)).astype(np.float32)
 
 
+def one_head(weights: Weights, *, causal: bool, threshold: float = 0.01) -> Cells:
+    """Return the cells of one map (n, n), with which a metric fills in its formula."""
+    return Cells(weights[None], row_lengths(len(weights), causal), causal, threshold)
+
+
 # One value for each head, raw and corrected: two arrays (h,).
 Measured = tuple[Values, Values]
+# Writes a formula with the numbers of one head, as LaTeX: raw, or corrected if the second argument is true. Raises
+# ValueError if the corrected formula has no rows to compute with.
+Fill = Callable[[Cells, bool], str]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: the function that measures it, and the texts that explain it.
+    """A metric: the function that measures it for all heads, its formula, and the texts that explain it.
 
-    ``formula`` is LaTeX, and ``corrected`` is the formula after correction. ``note`` gives the reason for the
-    correction, ``reading`` the meaning of a high value, ``use`` a way to use the metric. ``name`` names a high value;
-    ``also`` is another name. ``high`` is the largest possible value; None if there is no limit.
-    :mod:`lab.course.metric_cards` has cards with the numbers of a head filled in.
+    ``fill`` writes the formula with the numbers of one head (:func:`one_head`); ``symbols`` explains the symbols that
+    mean something else there than in the formula above it. ``formula`` is LaTeX, and ``corrected`` is the formula after
+    correction. ``note`` gives the reason for the correction, ``reading`` the meaning of a high value, ``use`` a way to
+    use the metric. ``name`` names a high value; ``also`` is another name. ``high`` is the largest possible value; None
+    if there is no limit.
     """
 
     id: str
     name: str
     measure: Callable[[Cells], Measured]
+    fill: Fill
     formula: str
     corrected: str
     unit: str
@@ -126,6 +150,7 @@ class Metric:
     also: str = ""
     corrected_unit: str = ""  # as before the correction
     uses_threshold: bool = False  # the raw value depends on τ
+    symbols: str = ""
 
 
 def _confidence_max(cells: Cells) -> Measured:
@@ -133,20 +158,46 @@ def _confidence_max(cells: Cells) -> Measured:
     return cells.largest.max(-1), free.max(-1) if free.size else _nothing(cells)
 
 
+def _fill_largest(cells: Cells, corrected: bool) -> str:
+    rows = np.flatnonzero(cells.free) if corrected else np.arange(len(cells.lengths))
+    if not len(rows):
+        raise ValueError("no row has more than one key, so there is nothing to choose between.")
+    query = int(rows[cells.largest[0, rows].argmax()])
+    key = int(cells.attention[0, query].argmax())
+    return rf"A_{{{query + 1},{key + 1}}} = {tex(float(cells.largest[0, query]))}"
+
+
 def _confidence_avg(cells: Cells) -> Measured:
     free = cells.largest[:, cells.free]
     return cells.largest.mean(-1, dtype=np.float64), free.mean(-1, dtype=np.float64) if free.size else _nothing(cells)
+
+
+def _fill_mean_largest(cells: Cells, corrected: bool) -> str:
+    largest = cells.largest[0, cells.free] if corrected else cells.largest[0]
+    return mean_of([tex(float(value)) for value in largest], float(largest.sum()))
 
 
 def _spread(cells: Cells) -> Measured:
     return cells.entropy.sum(-1, dtype=np.float64), even_spread(cells.entropy, cells.lengths)
 
 
+def _fill_entropy(cells: Cells, corrected: bool) -> str:
+    entropy, lengths = cells.entropy[0], cells.lengths
+    if not corrected:
+        return rf"{sum_of([tex(float(value)) for value in entropy])} = {tex(float(entropy.sum()))}"
+    entropy, lengths = entropy[cells.free], lengths[cells.free]
+    terms = [rf"\tfrac{{{tex(value)}}}{{\ln {n}}}" for value, n in zip(entropy.tolist(), lengths.tolist(), strict=True)]
+    return mean_of(terms, float((entropy / np.log(lengths)).sum()))
+
+
 def _sparsity(cells: Cells) -> Measured:
-    raw, even = _share_below(cells.weights, cells.threshold), 1 - ROUNDING
-    if cells.causal:
-        return raw, _share_below(cells.scaled, even)
-    return raw, _share_below(cells.weights, even / float(cells.lengths[0]))
+    count = cells.weights.shape[1]
+    return cells.below / count, cells.below_even / count
+
+
+def _fill_count(cells: Cells, corrected: bool) -> str:
+    below, count = int((cells.below_even if corrected else cells.below)[0]), cells.weights.shape[1]
+    return rf"\frac{{{below}}}{{{count}}} = {tex(below / count)}"
 
 
 def _distribution(cells: Cells) -> Measured:
@@ -154,18 +205,37 @@ def _distribution(cells: Cells) -> Measured:
     return middle, cells.of_scaled(_medians, middle)
 
 
+def _fill_median(cells: Cells, corrected: bool) -> str:
+    value = float(_distribution(cells)[corrected][0])
+    symbol, count = r"(\ell A)" if corrected else "A", cells.weights.shape[1]
+    low, high = (count + 1) // 2, count // 2 + 1
+    if low == high:
+        return rf"{symbol}_{{({low})}} = {tex(value)}"
+    return rf"\frac{{{symbol}_{{({low})}} + {symbol}_{{({high})}}}}{{2}} = {tex(value)}"
+
+
 def _unevenness(cells: Cells) -> Measured:
     deviation = _deviations(cells.weights)
     return deviation, cells.of_scaled(_deviations, deviation)
+
+
+def _fill_deviation(cells: Cells, corrected: bool) -> str:
+    values = (cells.scaled if corrected else cells.weights)[0].astype(np.float64)
+    squares, count = float(((values - values.mean()) ** 2).sum()), len(values)
+    weight, centre = (r"\ell_i A_{ij}", "1") if corrected else ("A_{ij}", tex(float(values.mean())))
+    return (
+        rf"\begin{{aligned}} &\sqrt{{\tfrac{{1}}{{{count}}} \textstyle\sum ({weight} - {centre})^2}} \\"
+        rf"&= \sqrt{{\tfrac{{{tex(squares)}}}{{{count}}}}} = {tex((squares / count) ** 0.5)} \end{{aligned}}"
+    )
 
 
 def _nothing(cells: Cells) -> Values:
     return np.full(len(cells.attention), np.nan)
 
 
-def _share_below(cells: Weights, threshold: float) -> Values:
-    """Return the share of each head's cells below the threshold, (h, c) -> (h,)."""
-    return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells]) / cells.shape[1]
+def _below(cells: Weights, threshold: float) -> NDArray[np.int64]:
+    """Count each head's cells below the threshold, (h, c) -> (h,)."""
+    return np.array([np.count_nonzero(head < np.float32(threshold)) for head in cells])
 
 
 def _medians(cells: Weights) -> Values:
@@ -181,30 +251,31 @@ def _deviations(cells: Weights) -> Values:
 
 METRICS = (
     Metric(
-        "confidence_max", "Confidence (max)", _confidence_max,
+        "confidence_max", "Confidence (max)", _confidence_max, _fill_largest,
         r"\max_{i,j} A_{ij}", r"\max_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: at least one token looks almost entirely at one token.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
         "Open a high one to look for one very strong link. In a low one, no link is that strong.",
     ),
     Metric(
-        "confidence_avg", "Confidence (average)", _confidence_avg,
+        "confidence_avg", "Confidence (average)", _confidence_avg, _fill_mean_largest,
         r"\frac1n \sum_i \max_j A_{ij}", r"\operatorname{mean}_{i:\,\ell_i>1}\ \max_j A_{ij}", "weight", 1, 1,
         "High: most tokens have one clear favourite.",
         "Corrected leaves out rows with a single key: a causal model's first token can only score 1.",
         "Open a high one to read the map token by token: who looks at whom.",
     ),
     Metric(
-        "spread", "Spread (entropy)", _spread,
+        "spread", "Spread (entropy)", _spread, _fill_entropy,
         r"-\sum_{i,j} A_{ij} \ln A_{ij}",
         r"\operatorname{mean}_i\ \frac{-\sum_j A_{ij} \ln A_{ij}}{\ln \ell_i}", "nats", None, 1,
         "High: attention is spread over many tokens. Low: it is on a few.",
         "Raw adds up all rows, so it grows with the text. Corrected divides the entropy of each row by the largest "
         "that row could have, and takes the mean: 0 for all weight on one key, 1 for the same weight on all.",
         "Open a low one: it often looks at [CLS] or [SEP]. A high one mixes many.", "focus", "share of the maximum",
+        symbols="Each term is the entropy of one row.",
     ),
     Metric(
-        "sparsity", "Sparsity", _sparsity,
+        "sparsity", "Sparsity", _sparsity, _fill_count,
         r"\frac{\#\{A_{ij} < \tau\}}{\#\{A_{ij}\}}", r"\frac{\#\{A_{ij} < 1/\ell_i\}}{\#\{A_{ij}\}}",
         "share of cells", 1, 1,
         "High: most pairs of tokens get next to nothing.",
@@ -213,15 +284,16 @@ METRICS = (
         "Open a high one to draw it as a few lines: the rest is next to nothing.", uses_threshold=True,
     ),
     Metric(
-        "distribution", "Typical weight (median)", _distribution,
+        "distribution", "Typical weight (median)", _distribution, _fill_median,
         r"\operatorname{median}_{i,j} A_{ij}", r"\operatorname{median}_{i,j} (\ell_i A_{ij})", "weight", 1, None,
         "High: the typical pair of tokens gets something. Low: a few pairs get nearly all.",
         "A uniform head scores 1/n raw and 1 corrected.",
         "Open a high one to find a head that takes a little from everywhere.", "distribution",
         corrected_unit="× uniform weight",
+        symbols="The number in brackets is the value’s place in the order of size.",
     ),
     Metric(
-        "unevenness", "Unevenness (standard deviation)", _unevenness,
+        "unevenness", "Unevenness (standard deviation)", _unevenness, _fill_deviation,
         r"\operatorname{std}_{i,j} A_{ij}", r"\operatorname{std}_{i,j} (\ell_i A_{ij})", "weight", None, None,
         "High: a few weights are much larger than the others. 0: all are the same.",
         "Weights shrink as the text grows, and their differences too. Corrected counts in uniform weights.",
@@ -254,7 +326,7 @@ def attention_metrics(
     threshold: float = 0.01,
     keep: Sequence[bool] | Mask | None = None,
 ) -> Metrics:
-    """Return the six metrics of every head of a layer, raw and corrected, each (H,).
+    """Return the metrics of every head of a layer, raw and corrected, each (H,).
 
     Raises ValueError for attention of another shape, or if ``keep`` does not keep any token.
 
@@ -283,7 +355,7 @@ def attention_metrics(
 
 @once
 def trace_metrics(trace: Trace, threshold: float = 0.01, *, only_words: bool = False) -> Metrics:
-    """Six metrics of every head of a trace: arrays (L, H).
+    """The metrics of every head of a trace: arrays (L, H).
 
     ``only_words`` leaves out special tokens, or the first token in a model without special tokens.
     """
@@ -302,3 +374,13 @@ def uniform_metrics(
 def metrics_by_chance(trace: Trace, threshold: float = 0.01) -> Metrics:
     """Return the metrics of a head without any preference on the tokens of a trace. Arrays (1,)."""
     return uniform_metrics(len(trace), is_causal(trace), threshold=threshold)
+
+
+# Text lengths at which a head without preference is measured, each about 15 % longer than the one before.
+LENGTHS = tuple(sorted({round(4 * 2 ** (step / 5)) for step in range(36)}))
+
+
+@lru_cache(maxsize=16)
+def uniform_by_length(causal: bool, threshold: float) -> Metrics:
+    """Return the metrics of a head without preference at each of :data:`LENGTHS`, arrays (len(LENGTHS), 1)."""
+    return stack([uniform_metrics(n, causal, threshold=threshold) for n in LENGTHS])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.analysis.heads.formulas import tex
 from lab.analysis.heads.values import (
     Mask,
     Values,
@@ -101,6 +102,9 @@ SPECIALIZATIONS = (
 )
 
 
+_LONG_RANGE = [each.id for each in SPECIALIZATIONS].index("long_range")
+
+
 @dataclass(frozen=True, eq=False)
 class Specialization:
     """Seven values for each head in the order of :data:`SPECIALIZATIONS`: (H, 7) for a layer, (L, H, 7) for a trace.
@@ -168,17 +172,15 @@ def specialization_of(
 ) -> Specialization:
     """Return the seven metrics from the attention of each layer in turn: arrays (L, H, 7) and (L, H)."""
     kept = kept_mask(keep, len(upos))
-    places = np.flatnonzero(kept)
-    sets = _Sets.of(upos, entities, places, causal)
-    even, uniform = sets.measure(uniform_attention(len(places), causal))
+    sets = _Sets.of(upos, entities, np.flatnonzero(kept), causal)
     found = []
     for whole in attention:
         if not whole.shape[1] == len(upos) == len(entities):
             counts = f"{len(upos)} parts of speech and {len(entities)} entity labels"
             raise ValueError(f"the attention is between {whole.shape[1]} tokens; there are {counts}.")
         inside, removed = without(whole, kept)
-        mean, mass = sets.measure(inside)
-        found.append(Specialization(mean, mass / uniform, removed, even.reshape(-1)))
+        parts = sets.parts(inside)
+        found.append(Specialization(parts.raw, parts.corrected, removed, parts.even))
     return stack(found)
 
 
@@ -217,12 +219,84 @@ def relative_to_layer(values: Values) -> Values:
 
 
 @dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of the formulas, by the place of a dimension in :data:`SPECIALIZATIONS`.
+
+    Attributes
+    ----------
+    members
+        (7,) the number of tokens of the dimension's kind; for long range and self, the number of cells.
+    total
+        (H, 7) the attention of each head, added up over these tokens or cells.
+    divisor
+        (7,) the number that ``total`` is divided by for the raw value: m queries, or for long range the cells.
+    uniform
+        (7,) the ``total`` of a head without preference; 0 if the text has no token of the kind.
+    """
+
+    members: NDArray[np.int64]
+    total: Values
+    divisor: NDArray[np.int64]
+    uniform: Values
+
+    @property
+    def raw(self) -> Values:
+        """The raw values, (H, 7); nan if the text has no token of the kind."""
+        return np.where(self.members, self.total / self.divisor, np.nan)
+
+    @property
+    def even(self) -> Values:
+        """The raw values of a head without preference, (7,)."""
+        return np.where(self.members, self.uniform / self.divisor, np.nan)
+
+    @property
+    def corrected(self) -> Values:
+        """``total`` divided by the ``total`` of a head without preference, (H, 7)."""
+        return np.where(self.members, self.total / np.where(self.members, self.uniform, 1), np.nan)
+
+    def of(self, head: int) -> tuple[Part, ...]:
+        """The parts of one head, in the order of :data:`SPECIALIZATIONS`."""
+        numbers = zip(SPECIALIZATIONS, self.members, self.total[head], self.divisor, self.uniform, strict=True)
+        return tuple(Part(each.id, int(m), float(t), int(d), float(u)) for each, m, t, d, u in numbers)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The parts of one dimension's formula for one head: see :class:`Parts`."""
+
+    id: str
+    members: int
+    total: float
+    divisor: int
+    uniform: float
+
+    def fill(self, corrected: bool) -> str:
+        """Write the formula with these numbers, as LaTeX."""
+        below, value = (tex(self.uniform), self.uniform) if corrected else (str(self.divisor), self.divisor)
+        return rf"\frac{{{tex(self.total)}}}{{{below}}} = {tex(self.total / value)}"
+
+
+def parts_of(
+    attention: NDArray[Any] | Tensor,
+    upos: Sequence[str | None],
+    entities: Sequence[str | None],
+    *,
+    causal: bool,
+    keep: Sequence[bool] | Mask | None = None,
+) -> Parts:
+    """Return the parts of the formulas for a layer's heads; the parameters are those of :func:`head_specialization`."""
+    kept = kept_mask(keep, len(upos))
+    return _Sets.of(upos, entities, np.flatnonzero(kept), causal).parts(without(as_heads(attention), kept)[0])
+
+
+@dataclass(frozen=True, eq=False)
 class _Sets:
     """The keys and the pairs of places that each dimension is about, among the m kept tokens."""
 
     keys: NDArray[np.float32]  # (m, 4), 1 for a token of the kind: function_words, content_words, punctuation, entities
     first: bool  # whether place 0 is the text's first token
     places: NDArray[np.intp]  # (m,) places in the whole text: leaving tokens out does not bring other tokens closer
+    causal: bool
     far_cells: int
 
     @classmethod
@@ -234,21 +308,26 @@ class _Sets:
         keys = np.array([*kinds, [bool(entities[i]) for i in places]], dtype=np.float32).T
         # Count the kept places at least FAR before each place; the places after it mirror this count.
         before = np.searchsorted(places, places - FAR, side="right")
-        return cls(keys, bool(places[0] == 0), places, int(before.sum()) * (1 if causal else 2))
+        return cls(keys, bool(places[0] == 0), places, causal, int(before.sum()) * (1 if causal else 2))
 
-    def measure(self, attention: Weights) -> tuple[Values, Values]:
-        """Return the raw values (H, 7), and the same values with long range as the mean weight per query."""
-        heads, m, _ = attention.shape
-        received = (np.ones(m, dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
-        total = received.sum(axis=-1, keepdims=True)
-        shares = np.where(self.keys.any(axis=0), received @ self.keys / total, np.nan)
-        function_words, content_words, punctuation, entities = shares.T
-        cls = received[:, 0] / m if self.first else np.full(heads, np.nan)
-        own = attention.diagonal(0, 1, 2).mean(axis=-1, dtype=np.float64)
-        far = self._far(attention, total[:, 0]) if self.far_cells else np.full(heads, np.nan)
-        rest = [function_words, content_words, cls, punctuation, entities]
-        cells = max(self.far_cells, 1)
-        return np.stack([*rest, far / cells, own], axis=-1), np.stack([*rest, far / m, own], axis=-1)
+    def parts(self, attention: Weights) -> Parts:
+        """Return the parts of the formulas for heads (H, m, m)."""
+        m = len(self.places)
+        function_words, content_words, punctuation, entities = self.keys.sum(axis=0).astype(int).tolist()
+        members = [function_words, content_words, int(self.first), punctuation, entities, self.far_cells, m]
+        divisor = np.full(len(members), m)
+        divisor[_LONG_RANGE] = max(self.far_cells, 1)
+        uniform = self._totals(uniform_attention(m, self.causal))[0]
+        return Parts(np.array(members), self._totals(attention), divisor, uniform)
+
+    def _totals(self, attention: Weights) -> Values:
+        """The attention added up over each dimension's tokens or cells, (H, 7)."""
+        received = (np.ones(len(self.places), dtype=np.float32) @ attention).astype(np.float64)  # (H, m), by key
+        function_words, content_words, punctuation, entities = (received @ self.keys).T
+        cls = received[:, 0] * self.first
+        own = attention.diagonal(0, 1, 2).sum(axis=-1, dtype=np.float64)
+        far = self._far(attention, received.sum(axis=-1)) if self.far_cells else np.zeros(len(attention))
+        return np.stack([function_words, content_words, cls, punctuation, entities, far, own], axis=-1)
 
     def _far(self, attention: Weights, total: Values) -> Values:
         """Sum the cells of tokens at least FAR places apart: all cells except those on a few diagonals."""

@@ -29,7 +29,7 @@ def pattern_frames(traced: Trace, name: str) -> Frames:
 
 
 def head_numbers(traced: Trace, corrected: bool = False, threshold: float = 0.01) -> pd.DataFrame:
-    """One row for each head: the six metrics, the scores of the six patterns, and the pattern that names the head.
+    """One row for each head: the metrics, the scores of the patterns, and the pattern that names the head.
 
     Layers and heads count from 1. If the text has no case for a value, the value is nan.
     """

@@ -8,20 +8,17 @@ import numpy as np
 
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.effective import effective_keys
-from lab.analysis.heads.metric_parts import metric_parts
+from lab.analysis.heads.metrics import one_head
 from lab.analysis.heads.values import is_causal
 from lab.lessons.attention_metrics import checks, what_if
 from lab.questions.question import Question
 from lab.questions.returning import Spot
 
-_THRESHOLD = 0.01  # no question here depends on this number
-
 
 def questions(spot: Spot) -> Iterator[Question | None]:
     """Ask what a maximum leaves open, and over how many tokens a row is spread."""
     weights, causal = attention_map(spot.traced, spot.head), is_causal(spot.trace)
-    parts = metric_parts(weights, causal=causal, threshold=_THRESHOLD)
-    yield checks.maximum_is_one_row((spot.layer, spot.head), parts)
+    yield checks.maximum_is_one_row((spot.layer, spot.head), one_head(weights, causal=causal))
     keys = float(effective_keys(weights[None])[0, spot.query])
     yield checks.one_word_more(keys, float(weights[spot.query].max()))
     yield what_if.why_divided(len(spot.trace))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lab.analysis.heads.metric_parts import MetricParts
+from lab.analysis.heads.metrics import Cells
 from lab.analysis.heads.values import Values
 from lab.course.words import signed
 from lab.models.interventions import Head
@@ -122,11 +122,11 @@ def most_confident(layer: int, averages: Values) -> Question | None:
     return ranked("most-confident", prompt, averages.tolist(), lambda head: f"Head {head + 1}", why, of=len(averages))
 
 
-def maximum_is_one_row(head: Head, parts: MetricParts) -> Question | None:
-    """Ask how many rows have a weight near the maximum, which says something about one row only."""
-    largest, n = float(parts.largest.max()), len(parts.largest)
-    mean = float(parts.largest.mean())
-    near = int(np.count_nonzero(parts.largest > largest / 2))
+def maximum_is_one_row(head: Head, cells: Cells) -> Question | None:
+    """Ask how many rows of one head have a weight near its maximum, which says something about one row only."""
+    rows = cells.largest[0]
+    largest, mean, n = float(rows.max()), float(rows.mean()), len(rows)
+    near = int(np.count_nonzero(rows > largest / 2))
     if largest - mean < 0.2 or near > n / 3:
         return None
     name = head_name(head)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import metric_parts
+from lab.analysis.heads.metrics import LENGTHS, uniform_by_length
 from lab.analysis.heads.values import is_causal
 from lab.figures import metrics
 from lab.lessons.attention_metrics import LESSON, checks
@@ -25,7 +25,7 @@ def show_limits(view: OneHead) -> None:
     if not predict(LESSON, question):
         return
     metric = choose_metric()
-    by_length = metric_parts.uniform_by_length(causal, threshold())
+    by_length = uniform_by_length(causal, threshold())
     at = (view.layer.index, view.head)
     if no_choice(found(view.trace).values(metric.id, True)):
         return
@@ -35,7 +35,7 @@ def show_limits(view: OneHead) -> None:
     raw, mended = (by_length.values(metric.id, each)[:, 0] for each in (False, True))
     even, own = uniform(view.trace), float(found(view.trace).values(metric.id, False)[at])
     same = np.allclose(mended, mended[0])
-    lengths = metric_parts.LENGTHS
+    lengths = LENGTHS
     meaning(
         f"For a head without a preference, the raw value goes from {raw[0]:.4g} on {lengths[0]} tokens to "
         f"{raw[-1]:.4g} on {lengths[-1]}, although the head does not change. "

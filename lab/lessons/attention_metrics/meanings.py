@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from lab.analysis.heads.effective import effective_keys
-from lab.analysis.heads.metric_parts import RowEntropy
+from lab.analysis.heads.effective import RowEntropy, effective_keys
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
 from lab.analysis.heads.values import Values
@@ -112,7 +111,7 @@ def _points_at_words(trace: Trace, layer: int, heads: tuple[int, int], narrow: i
 
 
 def stands_out(every: Metrics, head: Head) -> str:
-    """Say in which of the six metrics a head is nearest to an end of all heads.
+    """Say in which of the metrics a head is nearest to an end of all heads.
 
     Heads are ranked, as the units differ.
     """

@@ -1,4 +1,4 @@
-"""Lesson 5: the steps, from a head's map to six numbers that can be compared."""
+"""Lesson 5: the steps, from a head's map to numbers that can be compared."""
 
 from lab.lessons.attention_metrics import limits, parked, screens
 from lab.lessons.attention_metrics.quiz import show_checks
@@ -10,7 +10,7 @@ SCREENS: Screens[OneHead] = Screens(
     steps={
         "effective": screens.show_effective,
         "two-heads": screens.show_two,
-        "six-numbers": screens.show_six,
+        "numbers": screens.show_numbers,
         "by-hand": screens.show_by_hand,
         "parked-heads": parked.show_parked,
         "check": show_checks,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from lab.analysis.heads import metric_parts
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.effective import effective_keys
+from lab.analysis.heads.metrics import one_head
 from lab.analysis.heads.values import is_causal
 from lab.course.sentences.examples import EXAMPLES
 from lab.lessons.attention_metrics import LESSON, checks, what_if
@@ -16,7 +16,7 @@ from lab.questions.question import Question
 from lab.ui import runs
 from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.asking import draw_checks
-from lab.ui.shared.metric_choice import found, threshold, uniform
+from lab.ui.shared.metric_choice import found, uniform
 from lab.ui.shared.one_head import OneHead
 
 
@@ -28,9 +28,7 @@ def show_checks(view: OneHead) -> None:
     keys = float(effective_keys(weights[None])[0, view.query])
     candidates = (
         *_really_run(view),
-        checks.maximum_is_one_row(
-            (layer, view.head), metric_parts.metric_parts(weights, causal=causal, threshold=threshold())
-        ),
+        checks.maximum_is_one_row((layer, view.head), one_head(weights, causal=causal)),
         checks.one_word_more(keys, float(row.max())),
         what_if.why_divided(len(trace)),
     )

@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads import metric_parts, metrics
+from lab.analysis.heads import metrics
 from lab.analysis.heads.attention import attention_map, heaviest
 from lab.analysis.heads.comparing import block_size
-from lab.analysis.heads.effective import effective_keys
+from lab.analysis.heads.effective import RowEntropy, effective_keys, entropy_of_row
+from lab.analysis.heads.formulas import tex
 from lab.analysis.heads.metrics import Metric
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.heads import head_name
-from lab.course.metric_cards import SYMBOLS, filled, tex
 from lab.course.pages import bench_of
 from lab.figures import metrics as figures
 from lab.figures.attention import BARS
 from lab.figures.metrics import unit
 from lab.figures.multi_head import CELLS
-from lab.lessons.attention_metrics import LESSON, checks, meanings
+from lab.lessons.attention_metrics import LESSON, MANY, checks, meanings
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning, try_this, way_to
@@ -95,7 +95,8 @@ def show_two(view: OneHead) -> None:
         return
     meaning(meanings.two(trace, layer, view.head, other))
     _try_a_layer(view)
-    with st.expander("Six numbers of both heads", icon=":material/table:", on_change="rerun", key="_both") as both:
+    label = f"{MANY.title()} numbers of both heads"
+    with st.expander(label, icon=":material/table:", on_change="rerun", key="_both") as both:
         if both.open:
             _table_of_two(view, [(layer, view.head), (layer, other)], choose_version())
 
@@ -129,8 +130,8 @@ def _table_of_two(view: OneHead, heads: list[tuple[int, int]], corrected: bool) 
     show_table(table, formats=numbers)
 
 
-def show_six(view: OneHead) -> None:
-    """Show one of six metrics for every head; behind clicks, its formula for this head, and all six metrics."""
+def show_numbers(view: OneHead) -> None:
+    """Show one metric for every head; behind clicks, its formula for this head, and all metrics."""
     config = view.trace.model.config
     metric, corrected = choose_metric(), choose_version()
     values = found(view.trace).values(metric.id, corrected)
@@ -148,7 +149,7 @@ def show_six(view: OneHead) -> None:
         if formula.open:
             _show_card(view, metric, corrected)
     with st.expander(
-        "All six numbers of this head", icon=":material/table:", on_change="rerun", key="over_all_heads"
+        f"All {MANY} numbers of this head", icon=":material/table:", on_change="rerun", key="over_all_heads"
     ) as folded:
         if folded.open:
             show_summary(view.trace, (view.layer.index, view.head), corrected)
@@ -164,8 +165,8 @@ def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key"
         + (_keys_seen(n, causal) if corrected else ".")
     )
-    parts = metric_parts.metric_parts(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
-    _card(view, metric, corrected, parts)
+    cells = metrics.one_head(attention_map(view.layer, view.head), causal=causal, threshold=threshold())
+    _card(view, metric, corrected, cells)
 
 
 def _keys_seen(n: int, causal: bool) -> str:
@@ -174,12 +175,12 @@ def _keys_seen(n: int, causal: bool) -> str:
     return rf", $\ell_i$ how many keys query i may see ({seen})."
 
 
-def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.MetricParts) -> None:
+def _card(view: OneHead, metric: Metric, corrected: bool, cells: metrics.Cells) -> None:
     every, even = found(view.trace), uniform(view.trace)
     values = every.values(metric.id, corrected)
     own = float(values[view.layer.index, view.head])
     st.latex(metric.corrected if corrected else metric.formula)
-    st.latex(rf"\small {filled(metric.id, parts, corrected)}")
+    st.latex(rf"\small {metric.fill(cells, corrected)}")
     above = int(np.count_nonzero(values > own))
     most = metric.corrected_high if corrected else metric.high
     limit = "" if most is None else f" No head can have more than {most:g}."
@@ -187,7 +188,7 @@ def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.Me
     st.markdown(
         f"**{own:.3f}** {unit(metric, corrected)}. A uniform head has "
         f"{float(even.values(metric.id, corrected)[0]):.3f}; {above} of the {values.size - 1} other heads have a "
-        f"higher value.{limit} {SYMBOLS.get(metric.id, '')}{tau}"
+        f"higher value.{limit} {metric.symbols}{tau}"
     )
     if metric.also:
         st.caption(f"Some call it “{metric.also}”. In this lab, the name of a metric says what a high value means.")
@@ -196,7 +197,7 @@ def _card(view: OneHead, metric: Metric, corrected: bool, parts: metric_parts.Me
 def show_by_hand(view: OneHead) -> None:
     """Write out the entropy of one row, term by term."""
     weights = attention_map(view.layer, view.head)
-    row = metric_parts.entropy_of_row(weights, view.query, causal=is_causal(view.trace))
+    row = entropy_of_row(weights, view.query, causal=is_causal(view.trace))
     count = len(row.weights)
     if count < 2:
         st.info(
@@ -211,10 +212,10 @@ def show_by_hand(view: OneHead) -> None:
     _show_terms(view, row)
     if _own_share(view, row):
         meaning(meanings.row(view.trace, view.query, row))
-    code(metric_parts.entropy_of_row)
+    code(entropy_of_row)
 
 
-def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
+def _show_terms(view: OneHead, row: RowEntropy) -> None:
     """List the terms of the sum, and the sum."""
     count = len(row.weights)
     shown = heaviest(row.weights.astype(np.float32), int(row.weights.argmax()), _ROWS)
@@ -247,7 +248,7 @@ def _show_terms(view: OneHead, row: metric_parts.RowEntropy) -> None:
     )
 
 
-def _own_share(view: OneHead, row: metric_parts.RowEntropy) -> bool:
+def _own_share(view: OneHead, row: RowEntropy) -> bool:
     """Ask for the row's share of its largest possible entropy; return whether the answer is right."""
     count = len(row.weights)
     st.markdown(f"Your turn: what share of the largest possible entropy, ln {count}, does this row have?")

@@ -9,6 +9,7 @@ import streamlit as st
 from lab.analysis.heads.metrics import METRICS
 from lab.course.heads import head_name
 from lab.figures.metrics import unit
+from lab.lessons.attention_metrics import MANY
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.shared.metric_choice import found, uniform
@@ -34,7 +35,7 @@ def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:
 def show_summary(trace: Trace, head: Head, corrected: bool) -> None:
     """The table of :func:`over_all_heads`."""
     table = over_all_heads(trace, head, corrected)
-    st.markdown(f"**All six metrics over the {found(trace).raw['spread'].size} heads**")
+    st.markdown(f"**All {MANY} metrics over the {found(trace).raw['spread'].size} heads**")
     numbers = dict.fromkeys(table.columns[1:-1], "%.3g")
     show_table(table, formats=numbers)
     st.caption("The standard deviation says how far the heads are from their mean: 0 if all heads have the same value.")

@@ -7,20 +7,19 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from lab.analysis.heads import specialization_parts
 from lab.analysis.heads.attention import attention_map
 from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
     UNTAGGED,
     Dimension,
+    Part,
+    parts_of,
     relative_to_layer,
     specialization,
     trace_specialization,
 )
-from lab.analysis.heads.specialization_parts import MetricPart
 from lab.analysis.heads.values import Values, is_causal
 from lab.course.heads import aside
-from lab.course.metric_cards import tex
 from lab.course.words import escaped
 from lab.figures import specialization as figures
 from lab.lessons.head_specialization import LESSON, checks, meanings
@@ -65,7 +64,7 @@ def show_profile(view: OneHead) -> None:
     with st.expander("The seven formulas, with this head’s numbers", on_change="rerun", key="_formulas") as formulas:
         if formulas.open:
             _show_cards(view, tags)
-    code(relative_to_layer, trace_specialization, specialization_parts.specialization_parts)
+    code(relative_to_layer, trace_specialization, parts_of)
 
 
 def _about_the_rim(view: OneHead) -> Question | None:
@@ -119,9 +118,7 @@ def _show_cards(view: OneHead, tags: Tags) -> None:
         f"{view.place[0].upper()}{view.place[1:]}, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the tokens "
         f"of a kind. {_which(view, corrected)}"
     )
-    parts = specialization_parts.specialization_parts(
-        attention_map(view.layer, view.head), *tags, causal=causal, keep=keep
-    )
+    parts = parts_of(attention_map(view.layer, view.head)[None], *tags, causal=causal, keep=keep).of(0)
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
     missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
     if is_toy(view.trace.model):
@@ -146,19 +143,17 @@ def _which(view: OneHead, corrected: bool) -> str:
     return f"{told} among all tokens, {escaped(aside(view.trace))} included."
 
 
-def _card(view: OneHead, shown: Dimension, part: MetricPart, values: Values, corrected: bool) -> None:
+def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected: bool) -> None:
     """Write the formula with this head's numbers, and the head's rank among all heads. ``values`` (L, H)."""
     st.markdown(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
     if not part.members:
         st.markdown("This text has no such tokens, so there is no value.")
         return
-    raw = rf"\frac{{{tex(part.total)}}}{{{part.divisor}}} = {tex(part.raw)}"
-    even = rf"\frac{{{tex(part.total)}}}{{{tex(part.uniform)}}} = {tex(part.corrected)}"
-    st.latex(rf"\small {even if corrected else raw}")
+    st.latex(rf"\small {part.fill(corrected)}")
     own = float(values[view.layer.index, view.head])
-    above = int(np.count_nonzero(values > own))
-    told = f"**{own:.3f}** × a uniform head" if corrected else f"**{own:.3f}** · uniform head {part.uniform_raw:.3f}"
+    above, even = int(np.count_nonzero(values > own)), part.uniform / part.divisor
+    told = f"**{own:.3f}** × a uniform head" if corrected else f"**{own:.3f}** · uniform head {even:.3f}"
     st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
     reading = f" {shown.reading}" * (shown.id != "cls")
     st.caption(f"{_what(part)}{reading} Also called “{shown.also}”.")
@@ -182,7 +177,7 @@ def _corrected_formula(id: str) -> str:
     return rf"\frac{{{total} A_{{{index}}}}}{{{total} U_{{{index}}}}}"
 
 
-def _what(part: MetricPart) -> str:
+def _what(part: Part) -> str:
     """Name the cells of the map that are added up."""
     if part.id == "long_range":
         return f"{part.members:,} cells are that far apart."

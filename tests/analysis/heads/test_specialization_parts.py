@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lab.analysis.heads.specialization import SPECIALIZATIONS, head_specialization
-from lab.analysis.heads.specialization_parts import specialization_parts
+from lab.analysis.heads.specialization import SPECIALIZATIONS, head_specialization, parts_of
 from tests.analysis.matrices import random_attention
 
 UPOS = [None, "DET", "NOUN", "VERB", "ADP", "PROPN", "PUNCT", "SPACE", None]
@@ -22,18 +21,19 @@ def test_parts_are_the_metrics(upos: list[str | None], entities: list[str | None
     attention = random_attention(1, 3, len(upos), causal)
     found = head_specialization(attention, upos, entities, causal=causal)
     for head in range(3):
-        parts = specialization_parts(attention[head], upos, entities, causal=causal)
-        assert [part.id for part in parts] == [dimension.id for dimension in SPECIALIZATIONS]
-        assert [part.raw for part in parts] == pytest.approx(found.raw[head].tolist(), abs=1e-6, nan_ok=True)
-        assert [part.corrected for part in parts] == pytest.approx(
-            found.corrected[head].tolist(), rel=1e-5, nan_ok=True
-        )
+        parts = parts_of(attention[head : head + 1], upos, entities, causal=causal)
+        assert [part.id for part in parts.of(0)] == [dimension.id for dimension in SPECIALIZATIONS]
+        assert parts.raw[0].tolist() == pytest.approx(found.raw[head].tolist(), abs=1e-6, nan_ok=True)
+        assert parts.corrected[0].tolist() == pytest.approx(found.corrected[head].tolist(), rel=1e-5, nan_ok=True)
+        for part in (part for part in parts.of(0) if part.members):
+            shown = part.fill(corrected=True).rpartition(" = ")[2]
+            assert float(shown) == pytest.approx(part.total / part.uniform, abs=6e-4)
 
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_parts_by_loops(causal: bool) -> None:
     attention, n = random_attention(2, 1, len(UPOS), causal)[0], len(UPOS)
-    parts = {part.id: part for part in specialization_parts(attention, UPOS, ENTITIES, causal=causal)}
+    parts = {part.id: part for part in parts_of(attention[None], UPOS, ENTITIES, causal=causal).of(0)}
     function = far = uniform = 0.0
     cells = 0
     for i in range(n):
@@ -50,13 +50,16 @@ def test_parts_by_loops(causal: bool) -> None:
         (function, uniform), abs=1e-5
     )
     assert parts["long_range"].members == cells
-    assert parts["long_range"].raw == pytest.approx(far / cells, abs=1e-6)
+    assert parts["long_range"].total / parts["long_range"].divisor == pytest.approx(far / cells, abs=1e-6)
 
 
 def test_uniform_corrected_is_one_and_nothing_of_a_kind_is_nan() -> None:
     even = np.full((6, 6), 1 / 6, dtype=np.float32)
     tags: list[str | None] = ["DET", "NOUN", "DET", "VERB", "DET", "NOUN"]
-    parts = {part.id: part for part in specialization_parts(even, tags, [None] * 6, causal=False)}
-    assert parts["function_words"].raw == pytest.approx(0.5)
-    assert parts["function_words"].corrected == pytest.approx(1)
-    assert math.isnan(parts["entities"].raw) and math.isnan(parts["punctuation"].corrected)
+    parts = parts_of(even[None], tags, [None] * 6, causal=False)
+    raw, corrected = (
+        dict(zip([each.id for each in SPECIALIZATIONS], values[0], strict=True))
+        for values in (parts.raw, parts.corrected)
+    )
+    assert (raw["function_words"], corrected["function_words"]) == pytest.approx((0.5, 1))
+    assert math.isnan(raw["entities"]) and math.isnan(corrected["punctuation"])

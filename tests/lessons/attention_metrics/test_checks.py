@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 
 from lab.analysis.heads.effective import effective_keys
-from lab.analysis.heads.metric_parts import metric_parts
-from lab.analysis.heads.metrics import METRICS, attention_metrics, uniform_metrics
+from lab.analysis.heads.formulas import tex
+from lab.analysis.heads.metrics import METRICS, attention_metrics, one_head, uniform_metrics
 from lab.analysis.heads.values import uniform_attention
-from lab.course.metric_cards import filled, tex
 from lab.lessons.attention_metrics import checks
 from lab.questions.question import Question
 from tests.analysis.matrices import Case, cases, random_attention
@@ -28,15 +27,15 @@ def right(question: Question | None) -> str:
 def test_cards_end_in_the_value(case: Case) -> None:
     attention, causal = case
     found = attention_metrics(attention[:1], causal=causal, threshold=0.05)
-    parts = metric_parts(attention[0], causal=causal, threshold=0.05)
+    cells = one_head(attention[0], causal=causal, threshold=0.05)
     for metric in METRICS:
         for corrected in (False, True):
             value = float(found.values(metric.id, corrected)[0])
             if math.isnan(value):
                 with pytest.raises(ValueError, match="no row has more than one key"):
-                    filled(metric.id, parts, corrected)
+                    metric.fill(cells, corrected)
                 continue
-            shown = filled(metric.id, parts, corrected).removesuffix(r" \end{aligned}").split("= ")[-1]
+            shown = metric.fill(cells, corrected).removesuffix(r" \end{aligned}").split("= ")[-1]
             number = float(re.sub(r" \\cdot 10\^\{(-\d+)\}", r"e\1", shown))
             assert number == pytest.approx(value, abs=6e-4), (metric.id, corrected)
 
@@ -79,9 +78,9 @@ def test_a_head_without_preference_has_more_entropy_on_a_longer_text(n: int, cau
 def test_most_confident_and_the_maximum() -> None:
     assert right(checks.most_confident(2, np.array([0.2, 0.6, 0.3]))) == "Head 2"
     sharp = uniform_attention(9, False)[0].copy()
-    even = metric_parts(sharp, causal=False, threshold=0.01)
+    even = one_head(sharp, causal=False)
     assert checks.maximum_is_one_row((0, 0), even) is None
     sharp[3] = np.eye(9)[5]
-    question = checks.maximum_is_one_row((0, 0), metric_parts(sharp, causal=False, threshold=0.01))
+    question = checks.maximum_is_one_row((0, 0), one_head(sharp, causal=False))
     assert right(question) == "Only few rows have such a large weight"
     assert question is not None and "1 of 9 rows" in question.options[question.answer].why

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 import lab
-from lab.analysis.heads.metric_parts import entropy_of_row
+from lab.analysis.heads.effective import entropy_of_row
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.analysis.heads.parked import effect_sizes, parked_share
 from lab.course.parking import compared

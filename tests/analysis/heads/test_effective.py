@@ -1,4 +1,4 @@
-"""The parts of the six metrics: they add up to the metrics, and rows and curves are what loops give."""
+"""The entropy of a row term by term, a head without preference on longer texts, and what a measurement leaves out."""
 
 from __future__ import annotations
 
@@ -6,48 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lab
-from lab.analysis.heads.metric_parts import (
-    LENGTHS,
-    contrast,
-    entropy_of_row,
-    metric_parts,
-    uniform_by_length,
-)
-from lab.analysis.heads.metrics import attention_metrics
+from lab.analysis.heads.effective import entropy_of_row
+from lab.analysis.heads.metrics import LENGTHS, uniform_by_length
 from lab.analysis.heads.values import keep_others, places_left_out
-from tests.analysis.matrices import Case, cases
 from tests.conftest import TinyCheckpoint
-
-
-@given(cases(), st.sampled_from([0.01, 0.1, 0.4]))
-def test_parts_make_the_metrics(case: Case, threshold: float) -> None:
-    attention, causal = case
-    found = attention_metrics(attention, causal=causal, threshold=threshold)
-    for head, weights in enumerate(attention):
-        parts = metric_parts(weights, causal=causal, threshold=threshold)
-        raw = [
-            weights[parts.top],
-            parts.largest.mean(),
-            parts.entropy.sum(),
-            parts.below / parts.count,
-            parts.middle,
-            math.sqrt(parts.squares / parts.count),
-        ]
-        np.testing.assert_allclose([v[head] for v in found.raw.values()], raw, rtol=1e-4, atol=2e-6)
-        corrected = [parts.below_even / parts.count, parts.middle_scaled, math.sqrt(parts.squares_scaled / parts.count)]
-        six = [v[head] for v in found.corrected.values()]
-        np.testing.assert_allclose(six[3:], corrected, rtol=1e-4, atol=2e-6)
-        if parts.free_top is None:
-            assert np.isnan(six[:3]).all()
-            continue
-        free = parts.lengths > 1
-        mended = [weights[parts.free_top], parts.largest[free].mean(), parts.even_spread().mean()]
-        np.testing.assert_allclose(six[:3], mended, rtol=1e-4, atol=2e-6)
-        assert free[parts.free_top[0]]
 
 
 def test_the_entropy_of_a_row_by_hand() -> None:
@@ -74,13 +38,6 @@ def test_a_uniform_head_drifts_raw_and_stays_corrected(causal: bool) -> None:
     np.testing.assert_allclose(found.corrected["sparsity"][:, 0], 0)
     if not causal:
         assert found.raw["sparsity"][:, 0].tolist() == [float(k > 100) for k in LENGTHS]
-
-
-def test_contrast_is_the_farthest_other_head() -> None:
-    assert contrast(np.array([0.5, 0.9, 0.2]), 0) == 1
-    assert contrast(np.array([0.5, 0.9, 0.2]), 1) == 2
-    assert contrast(np.array([0.5]), 0) is None
-    assert contrast(np.array([0.5, math.nan]), 0) is None
 
 
 def test_what_is_left_out(tiny_checkpoint: TinyCheckpoint) -> None:

@@ -75,7 +75,7 @@ class Watched(threading.BoundedSemaphore):
 @contextmanager
 def watched() -> Iterator[Longest]:
     """Watch the cores, and the interpreter's lock, for the block."""
-    longest, over, before = Longest(), threading.Event(), (cores._CORES, cores._BEHIND)
+    longest, over, before = Longest(), threading.Event(), (cores._FOR_PAGES, cores._FOR_LONG_WORK)
 
     def beat() -> None:
         begun = time.perf_counter()
@@ -84,14 +84,14 @@ def watched() -> Iterator[Longest]:
             longest.still, begun = max(longest.still, now - begun - _BEAT), now
 
     watcher = threading.Thread(target=beat, daemon=True)
-    cores._CORES, cores._BEHIND = Watched(cores.COUNT, longest), Watched(cores.COUNT, longest)
+    cores._FOR_PAGES, cores._FOR_LONG_WORK = Watched(cores.COUNT, longest), Watched(cores.COUNT, longest)
     watcher.start()
     try:
         yield longest
     finally:
         over.set()
         watcher.join()
-        cores._CORES, cores._BEHIND = before
+        cores._FOR_PAGES, cores._FOR_LONG_WORK = before
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 COUNT = os.cpu_count() or 1
-_CORES = threading.BoundedSemaphore(COUNT)
+_FOR_PAGES = threading.BoundedSemaphore(COUNT)
 # A separate semaphore for long work, so that a page never waits for long work; the machine also lets the page go first.
-_BEHIND = threading.BoundedSemaphore(COUNT)
+_FOR_LONG_WORK = threading.BoundedSemaphore(COUNT)
 # Seconds of pause in which a waiting thread wakes up; without a pause, the thread that frees a core takes it again.
 _MOMENT = 0.001
 # Seconds of computing after which a page goes on in the second queue, and after which :func:`breathe` lets others in.
@@ -85,7 +85,7 @@ def alone(lock: AbstractContextManager[object]) -> Iterator[None]:
 
 
 def _take() -> None:
-    queue = _BEHIND if _here.behind or _here.spent > LONG else _CORES
+    queue = _FOR_LONG_WORK if _here.behind or _here.spent > LONG else _FOR_PAGES
     _here.core = queue if queue.acquire(timeout=_PATIENCE) else None
     _here.holds, _here.since = True, time.perf_counter()
 

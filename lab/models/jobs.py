@@ -48,6 +48,7 @@ class Job:
     """
 
     key: Hashable
+    work: Work
     done: float = 0.0
     planned: float = 0.0
     error: Exception | None = None
@@ -134,13 +135,13 @@ class Job:
             raise Stopped
         self.done, self.planned = done, planned
 
-    def run(self, work: Work, expected: type[Exception]) -> None:
+    def run(self, expected: type[Exception]) -> None:
         """Do the work in this thread. An exception of the type ``expected`` is kept in ``error``.
 
         For any other exception, ``error`` is :class:`Failed`, and the log has the exception with the name of the job.
         """
         try:
-            work(self)
+            self.work(self)
         except Stopped:
             pass
         except expected as error:
@@ -252,11 +253,11 @@ def start(key: Hashable, work: Work, expected: type[Exception] = Stopped, watche
         found = _RUNNING.get(key)
         begins = found is None or found.error is not None
         if found is None or begins:
-            found = _RUNNING[key] = Job(key)
+            found = _RUNNING[key] = Job(key, work)
         if watcher is not None:
             found.watch(watcher)
         if begins:
-            threading.Thread(target=found.run, args=(work, expected), name=f"job {key}", daemon=True).start()
+            threading.Thread(target=found.run, args=(expected,), name=f"job {key}", daemon=True).start()
         return found
 
 

@@ -15,8 +15,8 @@ from lab.ui.long_work import begin
 
 @pytest.fixture(autouse=True)
 def single(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cores, "_CORES", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(cores, "_BEHIND", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(cores, "_FOR_PAGES", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(cores, "_FOR_LONG_WORK", threading.BoundedSemaphore(1))
     cores.begin_in_front()
 
 
@@ -42,13 +42,13 @@ def test_who_waits_goes_first() -> None:
         assert served.is_set()
     thread.join(1)
     with one_core():  # it is free again, once
-        assert not cores._CORES.acquire(blocking=False)
+        assert not cores._FOR_PAGES.acquire(blocking=False)
 
 
 def test_who_holds_no_core_gives_none_away() -> None:
     give_way()
-    assert cores._CORES.acquire(blocking=False)
-    assert not cores._CORES.acquire(blocking=False)
+    assert cores._FOR_PAGES.acquire(blocking=False)
+    assert not cores._FOR_PAGES.acquire(blocking=False)
 
 
 def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
@@ -70,7 +70,7 @@ def test_an_experiment_lets_a_page_in_before_it_ends() -> None:
 
 
 def test_work_on_every_core_keeps_its_order_and_gives_the_core_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    for queue in ("_CORES", "_BEHIND"):
+    for queue in ("_FOR_PAGES", "_FOR_LONG_WORK"):
         monkeypatch.setattr(cores, queue, threading.BoundedSemaphore(2))
     monkeypatch.setattr(cores, "COUNT", 2)
     both, told = threading.Barrier(2, timeout=5), list[int]()
@@ -83,7 +83,7 @@ def test_work_on_every_core_keeps_its_order_and_gives_the_core_back(monkeypatch:
     with one_core():
         assert on_every_core(work, range(9), told.append) == [item * item for item in range(9)]
     assert told == list(range(1, 10))
-    assert all(cores._CORES.acquire(blocking=False) for _ in range(2))
+    assert all(cores._FOR_PAGES.acquire(blocking=False) for _ in range(2))
 
 
 @pytest.mark.parametrize("in_part", [True, False], ids=["a part", "who is told"])
@@ -103,20 +103,20 @@ def test_what_goes_wrong_ends_the_work_on_every_core(in_part: bool) -> None:
     with pytest.raises(KeyError), one_core():
         on_every_core(work, range(1000), tell)
     assert len(begun) < 50
-    assert cores._CORES.acquire(blocking=False) and not cores._CORES.acquire(blocking=False)
+    assert cores._FOR_PAGES.acquire(blocking=False) and not cores._FOR_PAGES.acquire(blocking=False)
 
 
 def test_who_has_computed_for_long_goes_on_in_the_second_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "LONG", 0.02)
     with one_core():
         time.sleep(0.03)
-        assert not cores._CORES.acquire(blocking=False)
+        assert not cores._FOR_PAGES.acquire(blocking=False)
         give_way()
-        assert cores._CORES.acquire(blocking=False) and not cores._BEHIND.acquire(blocking=False)
-        cores._CORES.release()
+        assert cores._FOR_PAGES.acquire(blocking=False) and not cores._FOR_LONG_WORK.acquire(blocking=False)
+        cores._FOR_PAGES.release()
     cores.begin_in_front()
     with one_core():
-        assert not cores._CORES.acquire(blocking=False) and cores._BEHIND.acquire(blocking=False)
+        assert not cores._FOR_PAGES.acquire(blocking=False) and cores._FOR_LONG_WORK.acquire(blocking=False)
 
 
 def test_a_breath_is_taken_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,9 +159,9 @@ def test_who_waits_for_a_lock_holds_no_core_meanwhile() -> None:
 
 def test_nobody_waits_for_a_core_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "_PATIENCE", 0.05)
-    assert cores._CORES.acquire(blocking=False)
+    assert cores._FOR_PAGES.acquire(blocking=False)
     with one_core(), one_core():
         pass
-    cores._CORES.release()
+    cores._FOR_PAGES.release()
     with one_core():
-        assert not cores._CORES.acquire(blocking=False)
+        assert not cores._FOR_PAGES.acquire(blocking=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -10,9 +10,11 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.heads.of_toys import toy_scores
+from lab.models.jobs import Failed, Places
+from lab.toy import training
 from lab.toy.tasks import TASKS
 from lab.toy.tasks import task as task_of
-from lab.toy.training import Plan, TrainingRun, untrained
+from lab.toy.training import Plan, Snapshot, TrainingRun, untrained
 from lab.ui.toys import live
 
 PLAN = Plan("previous", 1, 4, 4, 0)
@@ -22,7 +24,7 @@ PLAN = Plan("previous", 1, 4, 4, 0)
 def short_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainings of twenty steps, one place, nothing remembered."""
     monkeypatch.setattr(Plan, "steps", property(lambda self: 20))
-    monkeypatch.setattr(live, "_LESSONS", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(live, "TOYS", Places(1))
     monkeypatch.setattr(live, "_POLL", 0.01)
     live._finished.clear()
     live._begun.clear()
@@ -50,8 +52,7 @@ def left_at(step: int, plan: Plan = PLAN) -> None:
 def test_a_stopped_training_gives_its_place_back_and_is_not_finished() -> None:
     left_at(5)
     assert live.finished_run(PLAN) is None
-    assert live._LESSONS.acquire(blocking=False)
-    live._LESSONS.release()
+    assert not live.TOYS._held
 
 
 def test_whoever_comes_next_goes_on_where_a_training_was_left() -> None:
@@ -88,13 +89,40 @@ def test_who_comes_later_waits_and_may_leave() -> None:
     assert len(all_of(replace(PLAN, seed=1))) == 21
 
 
-def test_who_waited_for_the_same_toy_gets_it_without_training() -> None:
-    first = live.train_toy(PLAN)
-    next(first)
-    second = live.train_toy(PLAN)
-    assert next(second) is None
+def test_two_who_train_the_same_toy_watch_one_training() -> None:
+    first, second = live.train_toy(PLAN), live.train_toy(PLAN)
+    assert next(first) is next(second)
+    second.close()
     done = list(first)[-1]
-    assert [run for run in second if run is not None] == [done]
+    assert done is not None and [step for step, _, _ in done.curve] == list(range(21)), "it goes on for the first"
+    assert list(live.train_toy(PLAN)) == [done]
+
+
+def test_one_of_two_leaves_and_the_other_keeps_the_training() -> None:
+    first, second = live.train_toy(PLAN), live.train_toy(PLAN)
+    next(first), next(second), next(first)
+    first.close()
+    assert PLAN not in live._begun
+    next(second)
+    second.close()
+    assert PLAN in live._begun and not live.TOYS._held
+
+
+def test_a_training_that_fails_says_so_and_gives_its_place_back(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def train(plan: Plan) -> Iterator[Snapshot]:
+        yield Snapshot(plan, 0, 1.0, 0.0, untrained(plan))
+        raise ValueError("broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "train", train)
+        stages = live.train_toy(PLAN)
+        next(stages)
+        with pytest.raises(Failed):
+            list(stages)
+    assert "broken" in caplog.text and not live.TOYS._held
+    assert all_of(PLAN)[-1].latest.finished, "the next one begins again"
 
 
 def test_what_the_server_keeps_is_bounded() -> None:

@@ -1,27 +1,102 @@
-"""Toys that learn while somebody watches: one toy per core at a time, and each is trained only once for all
-sessions."""
+"""Toys that learn while somebody watches: each is trained only once for all sessions, in the background."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
+
+from lab.models import jobs
+from lab.models.cores import COUNT, one_core
+from lab.models.jobs import Job, Places, Stopped
 
 if TYPE_CHECKING:
     from lab.toy.training import Plan, Snapshot, TrainingRun
 
 Kept = TypeVar("Kept")
-# One place per core: further toys wait, and between two stages a toy gives its turn to a waiting toy.
-_LESSONS = threading.BoundedSemaphore(os.cpu_count() or 1)
+# What protects the cores from a class that trains: one toy per core. Long runs have places of their own
+# (lab/ui/long_work.py), because they take minutes, and a toy takes seconds.
+TOYS = Places(COUNT)
 _POLL = 0.2  # seconds
+_LAST_STAGE = 10.0  # seconds in which a training that nobody watches any more ends its stage
 _FINISHED_KEPT = 24
 _finished: OrderedDict[Plan, TrainingRun] = OrderedDict()
 # Trainings that somebody left before their end, each with the iterator that makes its next snapshot.
 _BEGUN_KEPT = 8
 _begun: OrderedDict[Plan, tuple[TrainingRun, Iterator[Snapshot]]] = OrderedDict()
 _lock = threading.Lock()
+
+
+@dataclass(eq=False)
+class _Watching:
+    """A page that watches a training."""
+
+    here: bool = True
+
+    def __call__(self) -> bool:
+        return self.here
+
+
+@dataclass(eq=False)
+class _Training:
+    """A training under way, which makes its next stage when a page asks for it: so each stage is drawn."""
+
+    plan: Plan
+    run: TrainingRun | None = None
+    _asked: bool = False
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def after(self, seen: TrainingRun | None) -> TrainingRun | None:
+        """Return the run with more stages than those ``seen``; None if there is none within a moment."""
+        with self._changed:
+            if self.run is seen:
+                self._asked = True
+                self._changed.notify_all()
+                self._changed.wait(_POLL)
+            return None if self.run is seen else self.run
+
+    def __call__(self, job: Job) -> None:
+        """Train to the end, or until nobody watches; then the training is kept where it is."""
+        import torch
+
+        from lab.toy.training import begin, train
+
+        torch.set_num_threads(1)
+        with TOYS.place(job):
+            if (done := finished_run(self.plan)) is not None:
+                self._show(done)
+                return
+            with _lock:
+                run, snapshots = _begun.pop(self.plan, None) or (None, train(self.plan))
+            try:
+                while run is None or not run.latest.finished:
+                    self._wait_for_a_page(job)
+                    with one_core():
+                        snapshot = next(snapshots)
+                    run = begin(snapshot) if run is None else run.then(snapshot)
+                    if snapshot.finished:
+                        _keep(_finished, self.plan, run, _FINISHED_KEPT)
+                    self._show(run)
+            except Stopped:
+                if run is not None:
+                    _keep(_begun, self.plan, (run, snapshots), _BEGUN_KEPT)
+                raise
+
+    def _wait_for_a_page(self, job: Job) -> None:
+        """Wait until a page asks for the next stage. Raises Stopped if the job ends."""
+        while True:
+            job.tell(job.done, self.plan.steps)
+            with self._changed:
+                if self._asked:
+                    return
+                self._changed.wait(_POLL)
+
+    def _show(self, run: TrainingRun) -> None:
+        with self._changed:
+            self.run, self._asked = run, False
+            self._changed.notify_all()
 
 
 def finished_run(plan: Plan) -> TrainingRun | None:
@@ -36,44 +111,45 @@ def finished_run(plan: Plan) -> TrainingRun | None:
 def train_toy(plan: Plan) -> Generator[TrainingRun | None]:
     """Train a toy: yields the run after every stage, and None while it waits for other trainings to finish.
 
-    A plan that was trained to its end is not trained again: only that run is yielded. A training that was left before
-    its end continues where it stopped. A caller that stops early must close the iterator (``contextlib.closing``), or
-    the place stays taken.
+    A plan that was trained to its end is not trained again: only that run is yielded. Pages that train by the same plan
+    at the same time watch one training. A training that all have left before its end continues where it stopped. A
+    caller that stops early must close the iterator (``contextlib.closing``), or the training waits for it.
+
+    Raises
+    ------
+    lab.models.jobs.Failed
+        If the training ends in an error.
     """
-    import torch
-
-    torch.set_num_threads(1)
-    while not _LESSONS.acquire(timeout=_POLL):
-        yield None
+    done = finished_run(plan)
+    if done is not None:
+        yield done
+        return
+    watching = _Watching()
+    job = jobs.start(("toy", plan), _Training(plan), watcher=watching)
     try:
-        done = finished_run(plan)
-        if done is not None:
-            yield done
-            return
-        yield from _stages(plan)
+        yield from _stages(job)
     finally:
-        _LESSONS.release()
+        watching.here = False
+        job.unwatch(watching)
+        if not (job.is_watched or job.waiting):
+            job.join(_LAST_STAGE)
 
 
-def _stages(plan: Plan) -> Generator[TrainingRun]:
-    """Yield the run after every stage, from the stage where somebody left it, or from the beginning."""
-    from lab.models.cores import one_core
-    from lab.toy.training import begin, train
-
-    with _lock:
-        run, snapshots = _begun.pop(plan, None) or (None, train(plan))
-    try:
-        while run is None or not run.latest.finished:
-            with one_core():
-                snapshot = next(snapshots)
-            run = begin(snapshot) if run is None else run.then(snapshot)
-            if snapshot.finished:
-                _keep(_finished, plan, run, _FINISHED_KEPT)
+def _stages(job: Job) -> Generator[TrainingRun | None]:
+    """Yield the run of a training under way after every stage."""
+    training, run = job.work, None
+    assert isinstance(training, _Training)
+    while run is None or not run.latest.finished:
+        ended, found = job.is_over, training.after(run)
+        if found is not None:
+            run = found
             yield run
-    except GeneratorExit:
-        if run is not None and not run.latest.finished:
-            _keep(_begun, plan, (run, snapshots), _BEGUN_KEPT)
-        raise
+        elif job.error is not None:
+            raise job.error
+        elif ended:
+            return
+        elif job.waiting:
+            yield None
 
 
 def _keep(where: OrderedDict[Plan, Kept], plan: Plan, what: Kept, most: int) -> None:

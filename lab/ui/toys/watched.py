@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
+from lab.models.jobs import Failed
 from lab.toy.training import chance
 from lab.ui.drawing import draw
 from lab.ui.teaching import larger_chart
@@ -44,7 +45,11 @@ class LiveTraining:
         run = toy_runs.run_of(self.plan)
         if self.asked and (run is None or not run.latest.finished):
             with self.place:
-                self._train()
+                try:
+                    self._train()
+                except Failed as error:
+                    st.error(str(error), icon=":material/error:")
+                    return run
             st.rerun()  # the header, the badge and the other steps now show the trained toy
         return run
 

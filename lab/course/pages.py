@@ -228,7 +228,10 @@ def read_page(kind: type[P], id: str, file: str, path: Path) -> P:
 
     Raises ValueError, which names the file and the key, for a missing or unknown key, and for a value of a wrong kind.
     """
-    return as_record(kind, {**read_toml(path), "id": id, "page": f"pages/{file}"}, path)
+    told = read_toml(path)
+    if ids := {"id", "page"} & told.keys():
+        raise ValueError(f"{path.parent.name}/{path.name} has {', '.join(ids)}, which order.toml says already.")
+    return as_record(kind, {**told, "id": id, "page": f"pages/{file}"}, path)
 
 
 def _entry(id: str, menu: str, about: Any) -> Page:

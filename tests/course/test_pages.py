@@ -51,6 +51,7 @@ def test_a_record_is_read_and_lines_are_only_for_the_eye(tmp_path: Path) -> None
     [
         ('title = "Counting"\n', "", "lesson.toml has no title"),
         ('title = "Counting"', "title = 3", "title is 3, not a text"),
+        ('title = "Counting"', 'title = "Counting"\nid = "c"', r"lesson\.toml has id, which order\.toml says already"),
         ('stop = "Word"', 'stop = "Word"\ntilte = "Counting"', r"lesson\.toml has tilte, which no code reads"),
         ("minutes = 3", 'minutes = "3"', r"lesson\.toml, \[steps\] 1: minutes is '3', not a whole number"),
         ("minutes = 3\n", "", r"lesson\.toml: steps: check has no minutes"),

@@ -9,6 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import LESSONS, Toy
+from lab.models.jobs import Failed
+from lab.toy import training
 from lab.toy.tasks import TASKS
 from lab.toy.training import Plan, chance
 from lab.ui.toys import live
@@ -36,6 +38,18 @@ def trained(page: str = PAGE, **params: str) -> AppTest:
     at.button(key="_train.start").click().run()
     assert not at.exception, at.exception[0].stack_trace
     return at
+
+
+def test_a_training_that_fails_is_said_and_can_be_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(plan: Plan) -> Iterator[training.Snapshot]:
+        raise ValueError("broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "train", broken)
+        at = trained()
+    assert [said.value for said in at.error] == [str(Failed())]
+    at.button(key="_train.start").click().run()
+    assert not at.exception and not at.error and "right after 8 steps" in words(at)
 
 
 def test_before_training_the_toy_is_called_untrained() -> None:

@@ -61,7 +61,7 @@ def offer(model_id: str, megabytes: int, instead: str) -> None:
     else:
         if failed:
             st.warning(f"{escaped(str(error))} You see {instead} instead.", icon=":material/cloud_off:")
-        elif left:
+        elif left and error is None:
             going_on = "Others wait for this download, so it goes on."
             st.caption("You have stopped this download." if found is None else going_on)
         with st.container(border=True):

@@ -219,7 +219,7 @@ def relative_to_layer(values: Values) -> Values:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Totals:
     """The parts of the formulas, by the place of a dimension in :data:`SPECIALIZATIONS`.
 
     Attributes
@@ -254,15 +254,15 @@ class Parts:
         """``total`` divided by the ``total`` of a head without preference, (H, 7)."""
         return np.where(self.members, self.total / np.where(self.members, self.uniform, 1), np.nan)
 
-    def of(self, head: int) -> tuple[Part, ...]:
+    def of(self, head: int) -> tuple[Total, ...]:
         """The parts of one head, in the order of :data:`SPECIALIZATIONS`."""
         numbers = zip(SPECIALIZATIONS, self.members, self.total[head], self.divisor, self.uniform, strict=True)
-        return tuple(Part(each.id, int(m), float(t), int(d), float(u)) for each, m, t, d, u in numbers)
+        return tuple(Total(each.id, int(m), float(t), int(d), float(u)) for each, m, t, d, u in numbers)
 
 
 @dataclass(frozen=True)
-class Part:
-    """The parts of one dimension's formula for one head: see :class:`Parts`."""
+class Total:
+    """The parts of one dimension's formula for one head: see :class:`Totals`."""
 
     id: str
     members: int
@@ -276,14 +276,14 @@ class Part:
         return rf"\frac{{{tex(self.total)}}}{{{below}}} = {tex(self.total / value)}"
 
 
-def parts_of(
+def totals_of(
     attention: NDArray[Any] | Tensor,
     upos: Sequence[str | None],
     entities: Sequence[str | None],
     *,
     causal: bool,
     keep: Sequence[bool] | Mask | None = None,
-) -> Parts:
+) -> Totals:
     """Return the parts of the formulas for a layer's heads; the parameters are those of :func:`head_specialization`."""
     kept = kept_mask(keep, len(upos))
     return _Sets.of(upos, entities, np.flatnonzero(kept), causal).parts(without(as_heads(attention), kept)[0])
@@ -310,7 +310,7 @@ class _Sets:
         before = np.searchsorted(places, places - FAR, side="right")
         return cls(keys, bool(places[0] == 0), places, causal, int(before.sum()) * (1 if causal else 2))
 
-    def parts(self, attention: Weights) -> Parts:
+    def parts(self, attention: Weights) -> Totals:
         """Return the parts of the formulas for heads (H, m, m)."""
         m = len(self.places)
         function_words, content_words, punctuation, entities = self.keys.sum(axis=0).astype(int).tolist()
@@ -318,7 +318,7 @@ class _Sets:
         divisor = np.full(len(members), m)
         divisor[_LONG_RANGE] = max(self.far_cells, 1)
         uniform = self._totals(uniform_attention(m, self.causal))[0]
-        return Parts(np.array(members), self._totals(attention), divisor, uniform)
+        return Totals(np.array(members), self._totals(attention), divisor, uniform)
 
     def _totals(self, attention: Weights) -> Values:
         """The attention added up over each dimension's tokens or cells, (H, 7)."""

@@ -12,10 +12,10 @@ from lab.analysis.heads.specialization import (
     SPECIALIZATIONS,
     UNTAGGED,
     Dimension,
-    Part,
-    parts_of,
+    Total,
     relative_to_layer,
     specialization,
+    totals_of,
     trace_specialization,
 )
 from lab.analysis.heads.values import Values, is_causal
@@ -63,7 +63,7 @@ def show_profile(view: OneHead) -> None:
     with st.expander("The seven formulas, with this head’s numbers", on_change="rerun", key="_formulas") as formulas:
         if formulas.open:
             _show_cards(view, tags)
-    code(relative_to_layer, trace_specialization, parts_of)
+    code(relative_to_layer, trace_specialization, totals_of)
 
 
 def _about_the_rim(view: OneHead) -> Question | None:
@@ -117,7 +117,7 @@ def _show_cards(view: OneHead, tags: Tags) -> None:
         f"{view.place[0].upper()}{view.place[1:]}, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the tokens "
         f"of a kind. {_which(view, corrected)}"
     )
-    parts = parts_of(attention_map(view.layer, view.head)[None], *tags, causal=causal, keep=keep).of(0)
+    parts = totals_of(attention_map(view.layer, view.head)[None], *tags, causal=causal, keep=keep).of(0)
     shown = [place for place, part in enumerate(parts) if part.id != "cls" or keep is None or keep[0]]
     missing = [SPECIALIZATIONS[place] for place in range(len(parts)) if place not in shown]
     if is_toy(view.trace.model):
@@ -142,7 +142,7 @@ def _which(view: OneHead, corrected: bool) -> str:
     return f"{told} among all tokens, {escaped(aside(view.trace))} included."
 
 
-def _card(view: OneHead, shown: Dimension, part: Part, values: Values, corrected: bool) -> None:
+def _card(view: OneHead, shown: Dimension, part: Total, values: Values, corrected: bool) -> None:
     """Write the formula with this head's numbers, and the head's rank among all heads. ``values`` (L, H)."""
     st.markdown(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
@@ -176,7 +176,7 @@ def _corrected_formula(id: str) -> str:
     return rf"\frac{{{total} A_{{{index}}}}}{{{total} U_{{{index}}}}}"
 
 
-def _what(part: Part) -> str:
+def _what(part: Total) -> str:
     """Name the cells of the map that are added up."""
     if part.id == "long_range":
         return f"{part.members:,} cells are that far apart."

@@ -1,4 +1,4 @@
-"""One head taken apart gives the numbers of all heads at once, and both those of naive loops."""
+"""The sums in the formulas of one head give the numbers of all heads at once, and both those of naive loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lab.analysis.heads.specialization import SPECIALIZATIONS, head_specialization, parts_of
+from lab.analysis.heads.specialization import SPECIALIZATIONS, head_specialization, totals_of
 from tests.analysis.matrices import random_attention
 
 UPOS = [None, "DET", "NOUN", "VERB", "ADP", "PROPN", "PUNCT", "SPACE", None]
@@ -21,7 +21,7 @@ def test_parts_are_the_metrics(upos: list[str | None], entities: list[str | None
     attention = random_attention(1, 3, len(upos), causal)
     found = head_specialization(attention, upos, entities, causal=causal)
     for head in range(3):
-        parts = parts_of(attention[head : head + 1], upos, entities, causal=causal)
+        parts = totals_of(attention[head : head + 1], upos, entities, causal=causal)
         assert [part.id for part in parts.of(0)] == [dimension.id for dimension in SPECIALIZATIONS]
         assert parts.raw[0].tolist() == pytest.approx(found.raw[head].tolist(), abs=1e-6, nan_ok=True)
         assert parts.corrected[0].tolist() == pytest.approx(found.corrected[head].tolist(), rel=1e-5, nan_ok=True)
@@ -33,7 +33,7 @@ def test_parts_are_the_metrics(upos: list[str | None], entities: list[str | None
 @pytest.mark.parametrize("causal", [False, True])
 def test_parts_by_loops(causal: bool) -> None:
     attention, n = random_attention(2, 1, len(UPOS), causal)[0], len(UPOS)
-    parts = {part.id: part for part in parts_of(attention[None], UPOS, ENTITIES, causal=causal).of(0)}
+    parts = {part.id: part for part in totals_of(attention[None], UPOS, ENTITIES, causal=causal).of(0)}
     function = far = uniform = 0.0
     cells = 0
     for i in range(n):
@@ -56,7 +56,7 @@ def test_parts_by_loops(causal: bool) -> None:
 def test_uniform_corrected_is_one_and_nothing_of_a_kind_is_nan() -> None:
     even = np.full((6, 6), 1 / 6, dtype=np.float32)
     tags: list[str | None] = ["DET", "NOUN", "DET", "VERB", "DET", "NOUN"]
-    parts = parts_of(even[None], tags, [None] * 6, causal=False)
+    parts = totals_of(even[None], tags, [None] * 6, causal=False)
     raw, corrected = (
         dict(zip([each.id for each in SPECIALIZATIONS], values[0], strict=True))
         for values in (parts.raw, parts.corrected)

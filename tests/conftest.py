@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests.checkpoints import Family, write_checkpoint
+from tests.thorough import THOROUGH
 
 # Before torch or a tokenizer is imported by a test; the lab servers of tests/browser inherit it.
 os.environ.update(
@@ -99,6 +100,10 @@ def resident() -> int:
     return int(told.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if told.exists() else 0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the browser for last: what a unit test can tell, it tells first."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the browser for last: what a unit test can tell, it tells first. By day, leave out what runs at night."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    if not THOROUGH:
+        left_out = [item for item in items if item.get_closest_marker("thorough") is not None]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("thorough") is None]

@@ -1,7 +1,8 @@
 """Anything in the text boxes, in an uploaded file, or in the link (test_fuzz_links.py): a page, never an exception.
 
 The examples are the same at every run, so they find what a change breaks; what nobody has thought of is looked for by
-``FUZZ=10 make check``, which tries ten times as many. A failure prints what was sent.
+``make test-all`` with four times as many, and by ``FUZZ=10 make check`` with ten times as many. A failure prints
+what was sent.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from lab.course.pages import EXPERIMENTS
 from tests.pages.apptest import ROOT, Offer, choosing, on_screen, steps_of, visit
 from tests.pages.hostile import STRANGE, files, texts
+from tests.thorough import THOROUGH
 
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 # Experiments and the first page have sentences of their own, a room has none.
@@ -29,7 +31,7 @@ _NO_TEXT = {
 }
 WITH_TEXT = [page for page in PAGES if page not in _NO_TEXT]
 # For each page.
-LINKS, TEXTS, FILES = (int(os.environ.get("FUZZ", "1")) * number for number in (8, 8, 80))
+LINKS, TEXTS, FILES = (int(os.environ.get("FUZZ", "4" if THOROUGH else "1")) * number for number in (2, 2, 20))
 MEGABYTE = "".join(STRANGE) * (1_000_000 // sum(map(len, STRANGE)) + 1)
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)

@@ -18,8 +18,10 @@ from lab.ui.parameters import CONSTRUCTED, RANDOM, TOY, TOY_NUMBERS, TRAINED
 from tests.checkpoints import Family
 from tests.pages.apptest import ROOT, Offer, visit, walk, words
 from tests.pages.texts import EMPTY, LONG, ONE, PAIR, TEXTS
+from tests.thorough import THOROUGH
 
 FAMILIES: tuple[Family, ...] = ("bert", "gpt2")
+CASES = [(kind, family) for kind in TEXTS if kind != PAIR for family in FAMILIES]
 # The sidebar's own settings, the smallest sentences that can be made, and the largest.
 SIZES: Mapping[str, dict[str, str]] = {
     "default": {},
@@ -30,9 +32,13 @@ SIZES: Mapping[str, dict[str, str]] = {
 SHOWN = ("radio", "vega_lite_chart", "plotly_chart", "arrow_data_frame", "dataframe", "latex", "metric")
 FRAME = ("After lesson", "Hugging Face", ":gray-badge", "This shows that the lab")
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-every_toy = pytest.mark.parametrize(
-    "lesson", [lesson for lesson in LESSONS if lesson.toy is Toy.HEADS], ids=lambda lesson: lesson.id
-)
+TOYS = [
+    (lesson, weights, size)
+    for lesson in LESSONS
+    if lesson.toy is Toy.HEADS
+    for weights in (RANDOM, CONSTRUCTED)
+    for size in SIZES
+]
 # The settings of the toys that one lesson has, at their ends.
 OWN_TOYS: Mapping[Toy, list[dict[str, str]]] = {
     Toy.VOCABULARY: [
@@ -86,8 +92,9 @@ def test_a_registered_lesson_has_a_page(lesson: Lesson) -> None:
     assert (ROOT / lesson.page).is_file()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("kind", [kind for kind in TEXTS if kind != PAIR])
+@pytest.mark.parametrize(
+    ("kind", "family"), CASES if THOROUGH else [(ONE, "bert"), ("harm", "gpt2"), ("emoji and arabic", "bert")]
+)
 def test_every_step_bears_every_text(kind: str, family: Family, offer: Offer) -> None:
     """Text by text: what is computed of one serves all lessons. A pair walks over them in test_notebooks.py.
 
@@ -119,9 +126,12 @@ def test_without_a_text_there_is_a_sentence_and_a_way_back(lesson: Lesson) -> No
     assert chosen == {box.key: box.value for box in at.selectbox if box.key in ("layer", "head")}
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("weights", [RANDOM, CONSTRUCTED])
-@every_toy
+@pytest.mark.parametrize(
+    ("lesson", "weights", "size"),
+    # By day each lesson, with two of the sizes, among them each size and each kind of weights several times.
+    [case for place, case in enumerate(TOYS) if THOROUGH or place % 7 < 2],
+    ids=lambda value: getattr(value, "id", value),
+)
 def test_every_step_bears_every_toy(lesson: Lesson, weights: str, size: str) -> None:
     at = visit(file(lesson), mode=TOY, toy_weights=weights, **SIZES[size])
     assert look(at, size) >= 5

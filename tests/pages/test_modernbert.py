@@ -9,6 +9,7 @@ import pytest
 from lab.course.pages import BENCHES, LESSONS
 from tests.checkpoints import WINDOW
 from tests.pages.apptest import Offer, reveal, unfold, visit, walk, words
+from tests.thorough import some
 
 TEXT = "The cat sat on the mat."
 # What no page may say of it: it has no such parts.
@@ -18,7 +19,7 @@ PAGES += [lesson.page.removeprefix("pages/") for lesson in LESSONS]
 PAGES += [bench.page.removeprefix("pages/") for bench in BENCHES]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", some(PAGES, 6))
 def test_every_step_of_every_page_bears_it(page: str, offer: Offer) -> None:
     at = visit(page, model=offer("modernbert"), text=TEXT, layer="2", head="3", token="3", key="5")
     stepped = any(each.key == "step" for each in at.get("button_group"))

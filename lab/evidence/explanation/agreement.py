@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lab.analysis.heads.values import Values
+from lab.analysis.ranks import kendall, partial_rank_correlation, rank_correlations
 from lab.evidence.explanation.methods import ATTENTION, GRADIENT, METHODS, NEAR, RARE, ROLLOUT, Importance
-from lab.evidence.explanation.ranks import agreement, kendall, partial_rank_correlation
 from lab.evidence.published import ABNAR
 
 WEAK, TELLS, ROLLED = "weak", "tells", "rolled"
@@ -68,7 +68,7 @@ def reading(each: Sequence[Importance]) -> OrderAgreement:
 
 def _rho(one: Importance, name: str) -> Values:
     """Spearman's ρ of a method with leave-one-out, (layers,), or (1,) if the method has no layers."""
-    return agreement([*one.sizes(name), np.abs(one.left_out)])[-1, :-1]
+    return rank_correlations([*one.sizes(name), np.abs(one.left_out)])[-1, :-1]
 
 
 def beyond(one: Importance, name: str) -> float:
@@ -79,7 +79,7 @@ def beyond(one: Importance, name: str) -> float:
 
 def between(one: Importance) -> Values:
     """Spearman's ρ between any two of :data:`METHODS` (in the last layer) and leave-one-out, which comes last."""
-    return agreement([*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)])
+    return rank_correlations([*(one.sizes(name)[-1] for name in METHODS), np.abs(one.left_out)])
 
 
 def _known(correlation: float) -> float:

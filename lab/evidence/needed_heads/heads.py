@@ -14,7 +14,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor
 
@@ -237,12 +236,6 @@ def partners(pairs: Sequence[AskedPair], seed: int = 0) -> list[int]:
         for here, after in zip(ring, np.roll(ring, -1), strict=True):
             found[here] = int(after)
     return found
-
-
-def rank_correlations(means: Sequence[Values]) -> Values:
-    """Spearman's ρ between the mean effects (layers, heads) of all heads under each of k ablations, (k, k)."""
-    columns = {number: each.ravel() for number, each in enumerate(means)}
-    return pd.DataFrame(columns).rank().corr().to_numpy(dtype=np.float64)
 
 
 def compete(model: LoadedModel, there: Tensor, pairs: Sequence[AskedPair]) -> Values:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.analysis.heads.parked import rank_correlation
 from lab.analysis.heads.values import Values
+from lab.analysis.ranks import rank_correlation
 from lab.evidence.patching.patches import Maps, Patching
 from lab.evidence.patching.templates import stacked
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lab.analysis.heads.parked import rank_correlation
 from lab.analysis.heads.values import Values
+from lab.analysis.ranks import rank_correlation
 from lab.course.words import escaped, quoted, signed
 from lab.evidence.explanation.methods import METHODS, NEAR, AskedWord, Importance
 from lab.evidence.explanation.replication import ExplanationTest, asked_texts

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from lab.analysis.ranks import rank_correlations
 from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -18,7 +19,7 @@ from lab.charts.marks.lines import lines
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.needed_heads.claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, TestedClaim, name_of
-from lab.evidence.needed_heads.heads import ABLATIONS, rank_correlations
+from lab.evidence.needed_heads.heads import ABLATIONS
 from lab.evidence.needed_heads.replication import result
 from lab.evidence.needed_heads.result import NeededTest
 from lab.evidence.needed_heads.sample import gains
@@ -84,7 +85,7 @@ def ablation_map(model: LoadedModel) -> Heatmap:
 def agreement(found: NeededTest) -> np.ndarray:
     """Spearman's ρ between the mean effects of all heads under each ablation, in the order of :data:`ABLATIONS`."""
     means = {each.name: each.mean for each in found.effects}
-    return rank_correlations([means[name] for name in ABLATIONS])
+    return rank_correlations([means[name].ravel() for name in ABLATIONS])
 
 
 def claim_table(model: LoadedModel) -> pd.DataFrame:

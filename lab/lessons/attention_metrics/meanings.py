@@ -12,8 +12,9 @@ import numpy as np
 from lab.analysis.heads.effective import effective_keys
 from lab.analysis.heads.metric_parts import RowEntropy
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
-from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
+from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values
+from lab.analysis.ranks import rank_correlation
 from lab.course.heads import head_name, listed, resting_place
 from lab.course.parking import compared
 from lab.course.words import beside, named

@@ -16,7 +16,6 @@ from lab.evidence.needed_heads.heads import (
     differences,
     only_one_head,
     partners,
-    rank_correlations,
     without_each_head,
 )
 from lab.evidence.pairs import AskedPair
@@ -155,13 +154,6 @@ def test_progress_is_told_and_may_end_the_run(bert: LoadedModel, monkeypatch: py
 
     with pytest.raises(Stopped):
         without_each_head(bert, pairs, progress=stop)
-
-
-def test_ranks_are_correlated_not_values() -> None:
-    """Spearman's ρ by hand: ranks 1 2 3 4 against 2 1 4 3 have Σd² = 4, so ρ = 1 − 6·4 / (4·15) = 0.6."""
-    means = [np.array(each, float).reshape(2, 2) for each in ((1, 2, 3, 400), (2, 1, 9, 8), (-1, -2, -3, -4))]
-    found = rank_correlations(means)
-    near(found, [[1, 0.6, -1], [0.6, 1, -0.6], [-1, -0.6, 1]], 1e-12)
 
 
 def test_delta_and_accuracy_by_hand() -> None:

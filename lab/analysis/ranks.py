@@ -1,23 +1,40 @@
-"""Correlations between two orders of the same things, with or without the influence of other orders."""
+"""Rank correlations: how alike two orders of the same things are, with or without the influence of other orders."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from lab.analysis.heads.parked import ranks
-from lab.analysis.heads.values import Values
+Values = NDArray[np.float64]
 
 
-def agreement(orders: ArrayLike) -> Values:
-    """Spearman's ρ of any two rows, (k, m) -> (k, k); 0 if all values of a row are equal, which gives no order."""
+def ranks(values: Values) -> Values:
+    """Return the rank of each number, from 1; equal numbers get the mean of their ranks."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[which]
+
+
+def rank_correlations(orders: ArrayLike) -> Values:
+    """Spearman's ρ of any two rows, (k, m) -> (k, k); 0 if all values of a row are equal, which gives no order.
+
+    ρ is the correlation of the ranks.
+    """
     ranked = np.stack([ranks(each) for each in np.asarray(orders, dtype=np.float64)])
     centred = ranked - ranked.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     unit = centred / np.where(lengths > 0, lengths, 1)
     return np.asarray(unit @ unit.T)
+
+
+def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
+    """Spearman's ρ, from −1 to 1, which is 1 if two lists of numbers put the same things into the same order.
+
+    nan if all numbers of a list are equal.
+    """
+    both = np.stack([np.asarray(values, dtype=np.float64).ravel() for values in (first, second)])
+    return float("nan") if (np.ptp(both, axis=1) == 0).any() else float(rank_correlations(both)[0, 1])
 
 
 def partial_rank_correlation(first: ArrayLike, second: ArrayLike, known: Sequence[ArrayLike]) -> float:

@@ -8,8 +8,7 @@ from math import isnan, sqrt
 import numpy as np
 import pytest
 
-from lab.analysis.heads.parked import rank_correlation
-from lab.evidence.explanation.ranks import agreement, kendall, partial_rank_correlation
+from lab.analysis.ranks import kendall, partial_rank_correlation, rank_correlation, rank_correlations
 
 
 def partial_by_recursion(first: int, second: int, known: tuple[int, ...], rho: dict[tuple[int, int], float]) -> float:
@@ -35,9 +34,9 @@ def test_partial_correlation_is_yule_s(seed: int) -> None:
 
 def test_any_two_orders_agree_by_spearman() -> None:
     orders = np.random.default_rng(0).integers(0, 6, (4, 12))
-    found = agreement(orders)
+    found = rank_correlations(orders)
     assert np.allclose(found, [[rank_correlation(one, two) for two in orders] for one in orders])
-    assert (agreement([*orders, np.ones(12)])[-1] == 0).all()
+    assert (rank_correlations([*orders, np.ones(12)])[-1] == 0).all()
 
 
 def test_nothing_is_left_of_what_is_known() -> None:
@@ -51,3 +50,22 @@ def test_kendall_counts_pairs() -> None:
     # With a tie τ-b divides by √(pairs untied here · pairs untied there): 2 of them agree, of √(2 · 3).
     assert kendall([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / sqrt(6))
     assert isnan(kendall([1, 1, 1], [1, 2, 3]))
+
+
+def test_ranks_are_correlated_not_values() -> None:
+    """Spearman's ρ by hand: ranks 1 2 3 4 against 2 1 4 3 have Σd² = 4, so ρ = 1 − 6·4 / (4·15) = 0.6."""
+    found = rank_correlations([(1, 2, 3, 400), (2, 1, 9, 8), (-1, -2, -3, -4)])
+    assert found == pytest.approx(np.array([[1, 0.6, -1], [0.6, 1, -0.6], [-1, -0.6, 1]]), abs=1e-12)
+
+
+def test_rank_correlation_is_spearman_s() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.random(40), rng.random(40)
+    places = [np.argsort(np.argsort(each)) for each in (first, second)]
+    n = len(first)
+    assert rank_correlation(first, second) == pytest.approx(
+        1 - 6 * ((places[0] - places[1]) ** 2).sum() / (n * (n**2 - 1))
+    )
+    assert rank_correlation(first, np.exp(first)) == pytest.approx(1)
+    assert rank_correlation([1, 1, 2], [3, 3, 1]) == pytest.approx(-1)
+    assert np.isnan(rank_correlation([1, 1, 1], [1, 2, 3]))

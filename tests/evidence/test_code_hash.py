@@ -28,7 +28,11 @@ def top() -> int:
 
     return one() + inside.two  # added up
 '''
-BELOW = "def one() -> int:\n    return 1\n"
+BELOW = """def one() -> int:
+    if two() < 0:
+        raise ValueError(f"{two()} is no number.")
+    return 1
+"""
 
 
 @pytest.fixture
@@ -65,6 +69,10 @@ def hashed() -> str:
         ("top", "  # added up", "", False),
         ("top", "\n\n\ndef", "\n\n\n# The top.\ndef", False),
         ("below", "return 1\n", "return 1  \n\n\n", False),
+        ("below", "is no number.", "says nothing.", False),
+        ("below", 'f"{two()} is no number."', '\n            "Nothing, and at length."  # a reason\n        ', False),
+        ("below", "ValueError", "KeyError", True),
+        ("below", "two() < 0", "two() < 1", True),
         ("other", "x = 1", "x = 2", False),
         ("types_alone", "...", "x: int", False),
     ],

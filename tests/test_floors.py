@@ -11,9 +11,11 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
+
+from lab.evidence.code_hash import modules
+from training.evaluation.experiments import MEASURED
 
 ROOT = Path(__file__).parents[1]
 LAB = sorted((ROOT / "lab").rglob("*.py"))
@@ -28,7 +30,6 @@ SCREEN = {
 }
 # Inside a lesson, a bench or an experiment, what a notebook calls and what is asked knows no screen either.
 BLIND = re.compile(r"(.*_)?(figures|checks)\.py|(reading|meanings|claims)\.py")
-MOST_FILES, MOST_LINES = 25, 400
 # A page has words, controls and calls; arithmetic and drawing have rooms of their own in lab/.
 PAGES_MAY_IMPORT = {"lab", "streamlit", *sys.stdlib_module_names}
 
@@ -48,6 +49,10 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
 def test_only_the_upper_rooms_know_a_screen() -> None:
     """The others return data, and it is drawn upstairs."""
     wrong = {
@@ -65,11 +70,14 @@ def test_figures_and_checks_know_no_screen() -> None:
     assert blind and [name(path) for path in blind if screen.search(path.read_text("utf-8"))] == []
 
 
-def test_no_folder_and_no_file_is_too_large_to_see() -> None:
-    folders = Counter(path.parent for path in LAB if path.name != "__init__.py")
-    assert {name(folder): files for folder, files in folders.items() if files > MOST_FILES} == {}
-    lines = {name(path): len(path.read_text("utf-8").splitlines()) for path in LAB}
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+def test_what_an_experiment_measures_knows_no_screen() -> None:
+    """Its page may; the contract "measure" in pyproject.toml keeps it from lab.ui and all that draws or asks."""
+    found = {module for measured in MEASURED.values() for module in modules(measured.module)}
+    sources = {path: path.read_text("utf-8") for path in LAB if _module(path) in found}
+    assert (
+        len(sources) == len(found)
+        and [name(path) for path, text in sources.items() if imported(text) & {*SCREEN}] == []
+    )
 
 
 def test_a_cluster_is_known_to_the_command_alone() -> None:
@@ -78,7 +86,7 @@ def test_a_cluster_is_known_to_the_command_alone() -> None:
     knows = {path for path in LAB if imported(path.read_text("utf-8")) & {"dask", "distributed"}}
     assert knows == {within / "cluster.py"}
     asks = {path for path in [*LAB, *SCRIPTS] if "lab.evidence.scale" in _imports_anywhere(path.read_text("utf-8"))}
-    assert asks - set(within.iterdir()) == {ROOT / "lab" / "evidence" / "__main__.py"}
+    assert asks - set(within.iterdir()) == {ROOT / "lab" / "experiments" / "grammar" / "any_treebank.py"}
     command = {path for path in [*LAB, *SCRIPTS] if "evidence.__main__" in path.read_text("utf-8")}
     assert command == {ROOT / "lab" / "experiments" / "__main__.py"}  # the command's old name
 
@@ -143,8 +151,7 @@ def test_two_visitors_may_import_the_lab_at_once() -> None:
 
     A package that imports what is inside it is such a circle: whoever comes by the inner module needs the package.
     """
-    sources = {".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8") for path in LAB}
-    sources = {module.removesuffix(".__init__"): source for module, source in sources.items()}
+    sources = {_module(path): path.read_text("utf-8") for path in LAB}
     inner = {module: set(_at_import(source)) & sources.keys() for module, source in sources.items()}
     outer = {module: {module.rpartition(".")[0]} & sources.keys() for module in sources}
     assert not _waits_for_itself({module: inner[module] | outer[module] for module in sources})

@@ -16,23 +16,31 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
-# Modules left out of the hash. They find, download and load models, cache results and share out the work, and change no
+# Modules left out of the hash. They find, download and load models, keep results and share out the work, and change no
 # number. A result names its weights by a separate hash.
-_BRING = frozenset(f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo"))
+_BRING = frozenset(
+    {f"lab.models.{name}" for name in ("catalogue", "cores", "hub", "jobs", "loading", "memo")}
+    | {f"lab.evidence.{name}" for name in ("code_hash", "measurement", "shipped")}
+)
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @cache
 def code_hash(module: str) -> str:
     """SHA-256 of the code of ``module`` (a dotted name) and of every lab module that it imports, at any depth."""
+    texts = "".join(f"{name}\n{_bare(_text(name))}\n" for name in modules(module))
+    return hashlib.sha256(texts.encode()).hexdigest()
+
+
+def modules(module: str) -> list[str]:
+    """Return the names of the modules whose code is in the hash of ``module``."""
     found, waiting = set[str](), [module]
     while waiting:
         name = waiting.pop()
         if name not in found | _BRING and _file(name) is not None:
             found.add(name)
             waiting += _imports(name)
-    texts = "".join(f"{name}\n{_bare(_text(name))}\n" for name in sorted(found))
-    return hashlib.sha256(texts.encode()).hexdigest()
+    return sorted(found)
 
 
 def _file(name: str) -> Path | None:

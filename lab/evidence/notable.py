@@ -20,7 +20,7 @@ from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, unif
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
 from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
-from lab.evidence.grammar.accuracy import best_offset, find_cases
+from lab.evidence.relation_cases import best_offset, find_cases
 from lab.evidence.treebank import Sentence, ewt
 from lab.evidence.verdicts import FEW
 from lab.models.batches import Progress, unwatched

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lab.evidence import code_hash as module
+from lab.evidence.measurement import Measurement
+from training.evaluation.experiments import MEASURED
 
 TOP = '''"""Top."""
 
@@ -93,17 +96,15 @@ def test_a_hash_sign_in_a_text_is_no_comment(root: Path) -> None:
     assert hashed() != before
 
 
-def test_an_experiment_s_code_goes_down_to_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    module.code_hash.cache_clear()
-    read: list[str] = []
-    whole = module._text
+@pytest.mark.parametrize("measured", MEASURED.values(), ids=list(MEASURED))
+def test_an_experiment_s_code_goes_down_to_the_forward_pass(measured: Measurement[Any]) -> None:
+    hashed = set(module.modules(measured.module))
+    assert {measured.module, "lab.models.forward", "lab.evidence.verdicts", "lab.evidence.intervals"} <= hashed
+    said = ("lab.ui", "lab.course", "lab.questions", "lab.figures", "lab.charts", measured.module[:-7] + "page")
+    assert not [name for name in hashed if name.startswith(said)]
+    assert "lab.models.catalogue" not in hashed
 
-    def text(name: str) -> str:
-        read.append(name)
-        return whole(name)
 
-    monkeypatch.setattr(module, "_text", text)
-    module.code_hash("lab.evidence.patching.replication")
-    assert {"lab.models.forward", "lab.evidence.patching.patches", "lab.evidence.verdicts"} <= set(read)
-    assert not [name for name in read if name.startswith(("lab.ui", "lab.experiments", "lab.charts"))]
-    assert "lab.models.catalogue" not in read
+@pytest.mark.parametrize("measured", MEASURED.values(), ids=list(MEASURED))
+def test_a_new_metric_of_heads_makes_no_result_stale(measured: Measurement[Any]) -> None:
+    assert "lab.analysis.heads.metrics" not in module.modules(measured.module)

@@ -51,11 +51,11 @@ def test_no_result_that_ships_is_stale(experiment: str, model_id: str) -> None:
     if measured.untestable(model):
         assert not where.exists()
         return
-    tables = shipped.read(where, shipped.model_hash(model), measured.data_hash())
-    assert tables, f"stale: run python -m training.evaluation.experiments {experiment} {model_id}"
-    for name, table in tables.items():
-        made = shipped.provenance(table)
-        assert made is not None and made.code == measured.code_hash, f"{name} was measured by other code"
+    made = shipped.signed(where)
+    assert made is not None and (made.model, made.data) == (shipped.model_hash(model), measured.data_hash()), (
+        f"stale: run python -m training.evaluation.experiments {experiment} {model_id}"
+    )
+    assert made.code == measured.code_hash, "measured by other code"
 
 
 def test_two_results_differ_by_their_numbers_or_in_more() -> None:

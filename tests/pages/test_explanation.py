@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lab.evidence.explanation import replication
-from lab.evidence.explanation.replication import ExplanationTest, asked_texts, known
 from lab.evidence.verdicts import Verdict
-from lab.experiments.explanation import order
+from lab.experiments.explanation import measure, order
+from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
 from lab.models.loading import load_model
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, step_of, visit, words, worked
@@ -105,8 +104,8 @@ def test_a_class_sees_the_question_and_a_button() -> None:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replication.RESULTS, "found", {})
-    monkeypatch.setattr(replication, "TEXTS", 3)
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
+    monkeypatch.setattr(measure, "TEXTS", 3)
     at = reveal(visit(PAGE, model=offer(family)))
     assert "not been measured yet" in words(at)
     press(at, "Run the experiment")

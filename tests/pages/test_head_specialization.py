@@ -17,8 +17,8 @@ from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specializat
 from lab.analysis.heads.survey import head_survey
 from lab.analysis.heads.values import Values, layer_groups
 from lab.course.sentences.agreement import ATTRACTIONS, FORMS
-from lab.evidence.grammar.own_sentence import cases
 from lab.evidence.notable import in_folder
+from lab.evidence.own_sentence import cases
 from lab.figures.specialization import names_of
 from lab.lessons.head_specialization import matters
 from lab.lessons.head_specialization.attraction import attractions

@@ -28,7 +28,7 @@ from lab.analysis.heads.named import (
 )
 from lab.analysis.heads.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
 from lab.analysis.heads.values import Values
-from lab.evidence.copying.induction import copying
+from lab.experiments.copying.induction import copying
 from lab.models.loading import load_model
 from lab.models.trace import trace
 from training.command_line import models_asked
@@ -113,7 +113,7 @@ def induction(model_id: str, period: int = 50, sequences: int = 8) -> dict[str, 
 def feeds_induction(model_id: str) -> dict[str, Any]:
     """The earlier head that the best induction head depends on: its weight on the token before, and what it is worth.
 
-    See :mod:`lab.evidence.copying.induction`.
+    See :mod:`lab.experiments.copying.induction`.
     """
     found = copying(load_model(model_id), texts=8, draws=1)
     if found.source is None:

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from lab.course.pages import disclosed
-from lab.evidence.copying import replication
-from lab.evidence.explanation import agreement
-from lab.evidence.explanation import replication as explanation_replication
-from lab.evidence.grammar import replication as grammar_replication
-from lab.evidence.grammar.relation_row import RelationRow
-from lab.evidence.needed_heads import replication as needed_heads_replication
-from lab.evidence.needed_heads.claims import CLAIMS, PUBLISHED, name_of
-from lab.evidence.needed_heads.claims import TestedClaim as NeededRow
-from lab.evidence.patching import replication as patching_replication
 from lab.evidence.verdicts import RULE
+from lab.experiments.copying import measure
+from lab.experiments.explanation import agreement
+from lab.experiments.explanation import measure as explanation_replication
+from lab.experiments.grammar import measure as grammar_replication
+from lab.experiments.grammar.measure import RelationRow
+from lab.experiments.needed_heads import measure as needed_heads_replication
+from lab.experiments.needed_heads.claims import CLAIMS, PUBLISHED, name_of
+from lab.experiments.needed_heads.claims import TestedClaim as NeededRow
+from lab.experiments.patching import measure as patching_replication
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
 from training.command_line import documented
@@ -145,14 +145,14 @@ def copying_table(model: LoadedModel) -> Lines:
     """Olsson et al. 2022: a line an absence."""
     lines = [
         (
-            f"{replication.AWAY[row.kind]}, {row.name}",
+            f"{measure.AWAY[row.kind]}, {row.name}",
             *(_with_ends(each.rise, each.low, each.high) for each in (row.zero, row.mean)),
             _with_ends(row.effect, row.low, row.high),
             NOTHING if row.twin is None else _two(row.twin),
             f"{len(row.zero.run.second)}",
             row.judged.verdict.value,
         )
-        for row in _known(replication.known(model), model).rows
+        for row in _known(measure.known(model), model).rows
     ]
     return _table(
         ("away", "loss rises by, at 0", "at their mean", "beyond random heads", "twin", "n", "verdict"), lines
@@ -205,7 +205,7 @@ def page() -> str:
     for title, table in TABLES:
         parts.append(f"## {title}")
         for model in models:
-            if table is copying_table and replication.untestable(model):
+            if table is copying_table and measure.untestable(model):
                 continue
             parts += [f"### {model.id}", *_told(table, model), "\n".join(table(model))]
     return "\n\n".join(parts) + "\n"
@@ -214,8 +214,8 @@ def page() -> str:
 def _told(table: Callable[[LoadedModel], Lines], model: LoadedModel) -> Lines:
     """What a reader must know of the model before this table."""
     of: dict[Callable[[LoadedModel], Lines], str] = {
-        grammar_table: grammar_replication.EXPERIMENT,
-        copying_table: replication.EXPERIMENT,
+        grammar_table: grammar_replication.MEASUREMENT.id,
+        copying_table: measure.MEASUREMENT.id,
     }
     return [told] if table in of and (told := disclosed(of[table], model.id)) else []
 

@@ -11,8 +11,8 @@ import pandas as pd
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
-from lab.evidence.copying.induction import ABLATIONS, MEAN, ZERO
-from lab.evidence.copying.replication import AWAY, BEST, BOTH, SOURCE, CopyingRow, CopyingTest, Rise, result
+from lab.experiments.copying.induction import ABLATIONS, MEAN, ZERO
+from lab.experiments.copying.measure import AWAY, BEST, BOTH, SOURCE, CopyingRow, CopyingTest, Rise, result
 from lab.models.loading import LoadedModel
 
 

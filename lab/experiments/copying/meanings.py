@@ -8,10 +8,10 @@ import numpy as np
 
 from lab.course.heads import head_name, listed
 from lab.course.words import escaped, signed
-from lab.evidence.copying.induction import MEAN, ZERO, Distance
-from lab.evidence.copying.replication import AWAY, BEST, BOTH, DRAWS, CopyingTest
 from lab.evidence.intervals import mean_interval
 from lab.evidence.verdicts import HOLDS
+from lab.experiments.copying.induction import MEAN, ZERO, Distance
+from lab.experiments.copying.measure import AWAY, BEST, BOTH, DRAWS, CopyingTest
 from lab.models.interventions import Head
 from lab.questions.guesses import between
 from lab.questions.question import Right, open_question

@@ -9,12 +9,11 @@ import streamlit as st
 
 from lab.course.heads import head_name
 from lab.course.words import escaped
-from lab.evidence.copying import replication
-from lab.evidence.copying.induction import copying
-from lab.evidence.copying.replication import BOUND, DRAWS, EXPERIMENT, PERIOD, TEXTS, CopyingTest
 from lab.evidence.shipped import model_hash
-from lab.experiments.copying import meanings, sequence
+from lab.experiments.copying import meanings, measure, sequence
 from lab.experiments.copying.figures import as_frame, distance_frame, head_table, loss_chart, score_frame
+from lab.experiments.copying.induction import copying
+from lab.experiments.copying.measure import BOUND, DRAWS, MEASUREMENT, PERIOD, TEXTS, CopyingTest
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui import parameters
@@ -58,7 +57,7 @@ _DISTANCES = (
 def show(page: ExperimentPage) -> Trace | None:
     """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
-    if reason := replication.untestable(model):
+    if reason := measure.untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         st.button(
             f"Choose {TESTED}",
@@ -68,7 +67,7 @@ def show(page: ExperimentPage) -> Trace | None:
             args=(TESTED,),
         )
         return None
-    name, found = f"{EXPERIMENT}.{model.id}", replication.known(model)
+    name, found = f"{MEASUREMENT.id}.{model.id}", measure.known(model)
     if not page.predicted(name, meanings.ASKS):
         return None
     if found is None:
@@ -102,7 +101,7 @@ def method(model: LoadedModel) -> str:
 
 def _run(model: LoadedModel, label: str) -> None:
     help = "The model reads the texts again without each earlier head, then without the chosen heads and random heads."
-    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+    offer((MEASUREMENT.id, model_hash(model)), label, partial(measure.again, model), help)
 
 
 def _result(model: LoadedModel, found: CopyingTest) -> None:

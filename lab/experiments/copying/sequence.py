@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from lab.course.words import escaped
-from lab.evidence.copying.induction import losses
-from lab.evidence.copying.replication import CopyingTest
+from lab.experiments.copying.induction import losses
+from lab.experiments.copying.measure import CopyingTest
 from lab.models.encoding import encode
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel

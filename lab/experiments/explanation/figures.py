@@ -12,8 +12,11 @@ from lab.charts.base.axes import Axis, AxisPlaces, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines
-from lab.evidence.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK
-from lab.evidence.explanation.methods import (
+from lab.evidence.intervals import mean_interval
+from lab.evidence.published import ABNAR
+from lab.experiments.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK
+from lab.experiments.explanation.measure import ExplanationTest, result
+from lab.experiments.explanation.methods import (
     ATTENTION,
     AVERAGE,
     GRADIENT,
@@ -24,9 +27,6 @@ from lab.evidence.explanation.methods import (
     RARE,
     ROLLOUT,
 )
-from lab.evidence.explanation.replication import ExplanationTest, result
-from lab.evidence.intervals import mean_interval
-from lab.evidence.published import ABNAR
 from lab.models.loading import LoadedModel
 
 LEFT_OUT = "leave-one-out"

@@ -8,12 +8,12 @@ import numpy as np
 
 from lab.analysis.heads.values import Values
 from lab.course.words import escaped, signed
-from lab.evidence.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK
-from lab.evidence.explanation.methods import ATTENTION, AVERAGE, GRADIENT, METHODS, NEAR
-from lab.evidence.explanation.replication import ExplanationTest, TestedOrderClaim
 from lab.evidence.intervals import mean_interval
 from lab.evidence.verdicts import Verdict
+from lab.experiments.explanation.agreement import CLAIMS, ROLLED, TELLS, WEAK
 from lab.experiments.explanation.figures import LEFT_OUT, NAMES, WHOSE
+from lab.experiments.explanation.measure import ExplanationTest, TestedOrderClaim
+from lab.experiments.explanation.methods import ATTENTION, AVERAGE, GRADIENT, METHODS, NEAR
 from lab.questions.guesses import between
 from lab.questions.question import Right, open_question
 

@@ -12,9 +12,9 @@ import streamlit as st
 from lab.analysis.heads.values import Values
 from lab.analysis.ranks import rank_correlation
 from lab.course.words import escaped, quoted, signed
-from lab.evidence.explanation.methods import METHODS, NEAR, AskedWord, Importance
-from lab.evidence.explanation.replication import ExplanationTest, asked_texts
 from lab.experiments.explanation.figures import LEFT_OUT, NAMES
+from lab.experiments.explanation.measure import ExplanationTest, asked_texts
+from lab.experiments.explanation.methods import METHODS, NEAR, AskedWord, Importance
 from lab.models.encoding import word_of
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel

@@ -9,13 +9,10 @@ import streamlit as st
 
 from lab.analysis.flow.rollout import rollout
 from lab.course.words import escaped, signed
-from lab.evidence.explanation import replication
-from lab.evidence.explanation.agreement import BOUND
-from lab.evidence.explanation.methods import STEPS, integrated_gradients, without_each
-from lab.evidence.explanation.replication import EXPERIMENT, TEXTS, WORDS, ExplanationTest, asked_texts
 from lab.evidence.published import JAIN
 from lab.evidence.shipped import model_hash
-from lab.experiments.explanation import meanings, order, texts
+from lab.experiments.explanation import meanings, measure, order, texts
+from lab.experiments.explanation.agreement import BOUND
 from lab.experiments.explanation.figures import (
     agreement_chart,
     as_frame,
@@ -24,6 +21,8 @@ from lab.experiments.explanation.figures import (
     layer_frame,
     method_table,
 )
+from lab.experiments.explanation.measure import MEASUREMENT, TEXTS, WORDS, ExplanationTest, asked_texts
+from lab.experiments.explanation.methods import STEPS, integrated_gradients, without_each
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
@@ -73,12 +72,12 @@ def show(page: ExperimentPage) -> Trace | None:
     if reason := _untestable(model):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         return None
-    name, number = f"{EXPERIMENT}.{model.id}", order.example(model)
+    name, number = f"{MEASUREMENT.id}.{model.id}", order.example(model)
     if not is_predicted(name):
         order.ask_order(model, asked_texts(model)[number][2], open=True)
     if not page.predicted(name, meanings.ASKS):
         return None
-    found = replication.known(model)
+    found = measure.known(model)
     if found is None:
         st.markdown(
             f"{escaped(model.id)} has not been measured yet. The measurement takes two minutes for a small model and "
@@ -96,7 +95,7 @@ def show(page: ExperimentPage) -> Trace | None:
 
 def _untestable(model: LoadedModel) -> str:
     """The reason why a model cannot be tested, in a sentence; "" if the model can."""
-    if not (reason := replication.untestable(model)) and not asked_texts(model):
+    if not (reason := measure.untestable(model)) and not asked_texts(model):
         return f"The vocabulary of {model.id} has too few whole words for these sentences."
     return reason
 
@@ -129,7 +128,7 @@ def method(model: LoadedModel) -> str:
 
 def _run(model: LoadedModel, label: str) -> None:
     help = f"The lab explains {TEXTS} predictions with every method, and then the untrained twin’s predictions."
-    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+    offer((MEASUREMENT.id, model_hash(model)), label, partial(measure.again, model), help)
 
 
 def _result(model: LoadedModel, found: ExplanationTest) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from lab.course.words import escaped, quoted, signed
-from lab.evidence.explanation.methods import ATTENTION, AskedWord, Importance
-from lab.evidence.explanation.replication import ExplanationTest, asked_texts
+from lab.experiments.explanation.measure import ExplanationTest, asked_texts
+from lab.experiments.explanation.methods import ATTENTION, AskedWord, Importance
 from lab.experiments.explanation.order import NOT_PLAIN
 from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel

@@ -13,8 +13,8 @@ import pandas as pd
 from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.marks.ranges import ranges
-from lab.evidence.grammar.replication import GrammarTest, result
 from lab.experiments.grammar.meanings import SHORT, WORDS, told
+from lab.experiments.grammar.measure import GrammarTest, result
 from lab.models.loading import LoadedModel
 
 DIRECTIONS = ("dependent → head", "head → dependent")

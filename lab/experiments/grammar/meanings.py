@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from lab.course.heads import head_name
 from lab.course.words import escaped
-from lab.evidence.grammar.relation_row import RelationRow
-from lab.evidence.grammar.replication import GrammarTest, drawn_gains, fixed_offsets
-from lab.evidence.grammar.word_kinds import LEFT, KindRule
 from lab.evidence.intervals import spread
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
+from lab.experiments.grammar.measure import GrammarTest, RelationRow, drawn_gains, fixed_offsets
+from lab.experiments.grammar.word_kinds import LEFT, KindRule
 from lab.questions.guesses import between
 from lab.questions.question import Question, Right, open_question
 from lab.text.tags.pipeline import spelled_out

@@ -8,14 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from lab.course.words import escaped
-from lab.evidence.grammar import replication
-from lab.evidence.grammar.accuracy import between_words, find_cases
-from lab.evidence.grammar.replication import EXPERIMENT, GrammarTest
 from lab.evidence.published import CLARK, WITHOUT_TWIN
+from lab.evidence.relation_cases import between_words, find_cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import gum, halves
-from lab.experiments.grammar import meanings, sentences
+from lab.experiments.grammar import meanings, measure, sentences
 from lab.experiments.grammar.figures import as_frame, relation_chart
+from lab.experiments.grammar.measure import MEASUREMENT, GrammarTest
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
@@ -53,10 +52,10 @@ def _columns_of(other: str) -> tuple[Column, ...]:
 def show(page: ExperimentPage) -> Trace | None:
     """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
-    name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks()
+    name, asked = f"{MEASUREMENT.id}.{model.id}", meanings.asks()
     if not page.predicted(name, asked):
         return None
-    found = replication.known(model)
+    found = measure.known(model)
     if found is None:
         st.markdown(
             f"{escaped(model.id)} has not been measured yet. This takes half a minute for a small model and a few "
@@ -98,10 +97,10 @@ def method(model: LoadedModel) -> str:
 
 def _run(model: LoadedModel, label: str) -> None:
     key, help = (
-        (EXPERIMENT, model_hash(model)),
+        (MEASUREMENT.id, model_hash(model)),
         "Every sentence is read twice: by this model, and by its untrained twin.",
     )
-    offer(key, label, partial(replication.again, model), help)
+    offer(key, label, partial(measure.again, model), help)
 
 
 def _result(model: LoadedModel, found: GrammarTest) -> None:
@@ -128,7 +127,7 @@ def _result(model: LoadedModel, found: GrammarTest) -> None:
     _mapping()
     with origin(found.made, "sentences"):
         _run(model, "Measure it again here")
-    code(replication.compared, find_cases, between_words)
+    code(measure.compared, find_cases, between_words)
 
 
 def _columns() -> None:

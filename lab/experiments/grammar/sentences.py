@@ -10,13 +10,12 @@ import numpy as np
 import streamlit as st
 
 from lab.course.words import escaped
-from lab.evidence.grammar.accuracy import encode_words
-from lab.evidence.grammar.relation_row import RelationRow
-from lab.evidence.grammar.replication import GrammarTest
+from lab.evidence.relation_cases import encode_words
 from lab.evidence.treebank import Sentence, halves
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.grammar.figures import DIRECTIONS
 from lab.experiments.grammar.meanings import WORDS
+from lab.experiments.grammar.measure import GrammarTest, RelationRow
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace

@@ -18,12 +18,11 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
-from lab.evidence.needed_heads.claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, TestedClaim, name_of
-from lab.evidence.needed_heads.heads import ABLATIONS
-from lab.evidence.needed_heads.replication import result
-from lab.evidence.needed_heads.result import NeededTest
-from lab.evidence.needed_heads.sample import gains
 from lab.evidence.published import AGREEMENT
+from lab.experiments.needed_heads.ablations import ABLATIONS
+from lab.experiments.needed_heads.claims import CLAIMS, GREEDY, IMPORTANCE, PUBLISHED, TestedClaim, name_of
+from lab.experiments.needed_heads.measure import NeededTest, result
+from lab.experiments.needed_heads.sample import gains
 from lab.figures.axes import layers_and_heads
 from lab.models.loading import LoadedModel
 

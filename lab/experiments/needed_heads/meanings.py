@@ -8,7 +8,8 @@ from lab.course.heads import head_name
 from lab.course.words import escaped, signed
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
-from lab.evidence.needed_heads.claims import (
+from lab.experiments.needed_heads.ablations import ABLATIONS
+from lab.experiments.needed_heads.claims import (
     BOUNDS,
     CLAIMS,
     EACH,
@@ -20,10 +21,9 @@ from lab.evidence.needed_heads.claims import (
     TestedClaim,
     name_of,
 )
-from lab.evidence.needed_heads.heads import ABLATIONS
-from lab.evidence.needed_heads.result import TWIN, NeededTest
-from lab.evidence.needed_heads.sample import gains
 from lab.experiments.needed_heads.figures import WAYS, agreement, template_frame
+from lab.experiments.needed_heads.measure import TWIN, NeededTest
+from lab.experiments.needed_heads.sample import gains
 from lab.models.config import ModelConfig
 from lab.models.interventions import Head
 from lab.questions.question import Question, Right, open_question

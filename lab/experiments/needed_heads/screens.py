@@ -8,14 +8,12 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.evidence.lexicon import TEMPLATES
-from lab.evidence.needed_heads import replication
-from lab.evidence.needed_heads.claims import CLAIMS, NEEDED, PUBLISHED
-from lab.evidence.needed_heads.heads import without_each_head
-from lab.evidence.needed_heads.pruning import importance
-from lab.evidence.needed_heads.replication import EXPERIMENT, PAIRS, RANDOM_ORDERS, SAMPLE
-from lab.evidence.needed_heads.result import NeededTest
 from lab.evidence.shipped import model_hash
-from lab.experiments.needed_heads import figures, meanings, sentences
+from lab.experiments.needed_heads import figures, meanings, measure, sentences
+from lab.experiments.needed_heads.ablations import without_each_head
+from lab.experiments.needed_heads.claims import CLAIMS, NEEDED, PUBLISHED
+from lab.experiments.needed_heads.measure import MEASUREMENT, PAIRS, RANDOM_ORDERS, SAMPLE, NeededTest
+from lab.experiments.needed_heads.pruning import importance
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
@@ -85,11 +83,11 @@ _ELSEWHERE = (
 def show(page: ExperimentPage) -> Trace | None:
     """Draw the whole experiment; returns one of its runs, for the badge."""
     model = page.model()
-    found = replication.known(model)
-    if found is None and (reason := replication.untestable(model)):
+    found = measure.known(model)
+    if found is None and (reason := measure.untestable(model)):
         st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
         return None
-    name, asked = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config)
+    name, asked = f"{MEASUREMENT.id}.{model.id}", meanings.asks(model.config)
     if not page.predicted(name, asked):
         return None
     if found is None:
@@ -106,7 +104,7 @@ def show(page: ExperimentPage) -> Trace | None:
     show_rule(meanings.RULES)
     with origin(found.made, "pairs"):
         _run(model, "Measure it again here")
-    code(replication.replicate, without_each_head, importance)
+    code(measure.replicate, without_each_head, importance)
     with st.expander("The pairs behind a number", icon=":material/format_quote:"):
         return sentences.show(model, found)
 
@@ -126,7 +124,7 @@ def method(model: LoadedModel) -> str:
 
 
 def _time(model: LoadedModel) -> str:
-    minutes = replication.minutes(model.config)
+    minutes = measure.minutes(model.config)
     if minutes < 2:
         return "two minutes or less"
     return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.0f} hours"
@@ -134,7 +132,7 @@ def _time(model: LoadedModel) -> str:
 
 def _run(model: LoadedModel, label: str) -> None:
     help = "The model reads every pair without each head, in five ways, and then with more and more heads removed."
-    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+    offer((MEASUREMENT.id, model_hash(model)), label, partial(measure.again, model), help)
 
 
 def _result(model: LoadedModel, found: NeededTest) -> None:

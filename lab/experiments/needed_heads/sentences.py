@@ -10,9 +10,9 @@ import streamlit as st
 
 from lab.course.words import escaped, signed
 from lab.evidence.lexicon import TEMPLATES
-from lab.evidence.needed_heads.claims import HURTS, NEEDED, name_of
-from lab.evidence.needed_heads.result import NeededTest
 from lab.evidence.pairs import BLANK, MinimalPair, ask
+from lab.experiments.needed_heads.claims import HURTS, NEEDED, name_of
+from lab.experiments.needed_heads.measure import NeededTest
 from lab.models.interventions import Head, Interventions
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace

@@ -18,12 +18,11 @@ from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.scatter import scatter
-from lab.evidence.contributions import Contributions, contributions
-from lab.evidence.patching.claims import NEEDED, SUFFICES, agreement, carried, error
-from lab.evidence.patching.own_pair import OwnPair, differing, own_contrast, own_patching
-from lab.evidence.patching.patches import Contrast, Maps
-from lab.evidence.patching.replication import result
-from lab.evidence.patching.result import PatchingTest
+from lab.experiments.patching.claims import NEEDED, SUFFICES, agreement, carried, error
+from lab.experiments.patching.contributions import Contributions, contributions
+from lab.experiments.patching.measure import PatchingTest, result
+from lab.experiments.patching.own_pair import OwnPair, differing, own_contrast, own_patching
+from lab.experiments.patching.patches import Contrast, Maps
 from lab.figures import choices
 from lab.models.loading import LoadedModel
 from lab.models.trace import trace_encoding

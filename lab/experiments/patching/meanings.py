@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lab.analysis.heads.values import Values
 from lab.course.heads import head_name
 from lab.course.words import escaped, quoted, signed
-from lab.evidence.patching.claims import NEEDED, SUFFICES, carried
-from lab.evidence.patching.patches import Maps, Patching
-from lab.evidence.patching.result import PatchingRow, PatchingTest
 from lab.evidence.verdicts import HOLDS, Verdict
+from lab.experiments.patching.claims import NEEDED, SUFFICES, carried
 from lab.experiments.patching.figures import DIRECTION
+from lab.experiments.patching.measure import PatchingRow, PatchingTest
+from lab.experiments.patching.patches import Maps, Patching
 from lab.models.interventions import Head
 from lab.questions.guesses import between
 from lab.questions.question import Question, Right, open_question

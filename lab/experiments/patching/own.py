@@ -7,12 +7,12 @@ from functools import partial
 import streamlit as st
 
 from lab.course.words import escaped, quoted, signed
-from lab.evidence.contributions import contributions
-from lab.evidence.patching.own_pair import OwnPair, own_contrast, own_known, own_patching
-from lab.evidence.patching.patches import Contrast, NotPatchable, plain_parts
-from lab.evidence.patching.replication import EXPERIMENT
 from lab.evidence.shipped import model_hash
 from lab.experiments.patching import figures, meanings
+from lab.experiments.patching.contributions import contributions
+from lab.experiments.patching.measure import MEASUREMENT
+from lab.experiments.patching.own_pair import OwnPair, own_contrast, own_known, own_patching
+from lab.experiments.patching.patches import Contrast, NotPatchable, plain_parts
 from lab.models.cores import one_core
 from lab.models.loading import LoadedModel
 from lab.ui.drawing import code, draw
@@ -76,7 +76,15 @@ def show(model: LoadedModel) -> None:
 def _patched(model: LoadedModel, two: Contrast, asked: OwnPair) -> None:
     found = own_known(model, two)
     if found is None:
-        key = (EXPERIMENT, model_hash(model), two.clean.token_ids, two.corrupt.token_ids, two.place, two.good, two.bad)
+        key = (
+            MEASUREMENT.id,
+            model_hash(model),
+            two.clean.token_ids,
+            two.corrupt.token_ids,
+            two.place,
+            two.good,
+            two.bad,
+        )
         help = "The lab patches every part of every layer at every token, in both directions. This takes a few seconds."
         offer(key, "Patch these two sentences", partial(own_patching, model, two), help)
         return

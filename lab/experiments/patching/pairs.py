@@ -11,8 +11,8 @@ import streamlit as st
 from lab.analysis.words.masking import mask_of
 from lab.course.words import escaped, signed
 from lab.evidence.pairs import BLANK
-from lab.evidence.patching.claims import CLAIMS, EARLY, LATE, SUFFICES
-from lab.evidence.patching.result import PairRow, PatchingTest
+from lab.experiments.patching.claims import CLAIMS, EARLY, LATE, SUFFICES
+from lab.experiments.patching.measure import PairRow, PatchingTest
 from lab.experiments.patching.own import take
 from lab.models.interventions import Interventions
 from lab.models.loading import LoadedModel

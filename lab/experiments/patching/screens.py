@@ -8,13 +8,9 @@ import streamlit as st
 
 from lab.course.words import escaped
 from lab.evidence.pairs import can_be_asked
-from lab.evidence.patching import replication
-from lab.evidence.patching.claims import ALIKE, compared
-from lab.evidence.patching.patches import SMALL, patching
-from lab.evidence.patching.replication import EXPERIMENT, PAIRS
-from lab.evidence.patching.result import PatchingTest
 from lab.evidence.shipped import model_hash
-from lab.experiments.patching import meanings, own, pairs
+from lab.experiments.patching import meanings, measure, own, pairs
+from lab.experiments.patching.claims import ALIKE, compared
 from lab.experiments.patching.figures import (
     best_frame,
     claim_table,
@@ -23,6 +19,8 @@ from lab.experiments.patching.figures import (
     template_estimates,
     template_map,
 )
+from lab.experiments.patching.measure import MEASUREMENT, PAIRS, PatchingTest
+from lab.experiments.patching.patches import SMALL, patching
 from lab.models.loading import LoadedModel
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw, show_numbers
@@ -70,15 +68,15 @@ def show(page: ExperimentPage) -> Trace | None:
     except ValueError as refused:
         st.info(f"**Not testable here.** {escaped(str(refused))}", icon=":material/info:")
         return None
-    found = replication.known(model)
-    if found is None and (reason := replication.untestable(model)):
+    found = measure.known(model)
+    if found is None and (reason := measure.untestable(model)):
         st.info(
             f"**Not testable here.** {escaped(reason)} You can still patch a pair of your own.", icon=":material/info:"
         )
         own.show(model)
         _choices()
         return None
-    name, asks = f"{EXPERIMENT}.{model.id}", meanings.asks(model.config.layers)
+    name, asks = f"{MEASUREMENT.id}.{model.id}", meanings.asks(model.config.layers)
     if not page.predicted(name, asks):
         return None
     if found is None:
@@ -120,7 +118,7 @@ def _run(model: LoadedModel, label: str) -> None:
         "The lab patches every part at every token in every pair, in both directions; for the twin, it does so in half "
         "of the pairs."
     )
-    offer((EXPERIMENT, model_hash(model)), label, partial(replication.again, model), help)
+    offer((MEASUREMENT.id, model_hash(model)), label, partial(measure.again, model), help)
 
 
 def _choices() -> None:

@@ -166,7 +166,7 @@ class Bench(Page):
 
 
 @dataclass(frozen=True)
-class Experiment(Page):
+class ExperimentRecord(Page):
     """A published claim, tested on the model on screen.
 
     Attributes
@@ -233,10 +233,10 @@ def read_bench(id: str, page: str, folder: Path) -> Bench:
     return bench
 
 
-def read_experiment(id: str, page: str, folder: Path) -> Experiment:
+def read_experiment(id: str, page: str, folder: Path) -> ExperimentRecord:
     """Read the record of an experiment; raises as :func:`read_lesson` does."""
     record = Record.of(folder / "experiment.toml")
-    experiment = Experiment(
+    experiment = ExperimentRecord(
         **_common(id, page, record),
         after=record.texts("after"),
         claim=record.text("claim"),
@@ -315,7 +315,7 @@ MENUS: Mapping[str, tuple[Page, ...]] = {
 }
 LESSONS = tuple(page for page in MENUS["Lessons"] if isinstance(page, Lesson))
 BENCHES = tuple(page for page in MENUS["Benches"] if isinstance(page, Bench))
-EXPERIMENTS = tuple(page for page in MENUS["Experiments"] if isinstance(page, Experiment))
+EXPERIMENTS = tuple(page for page in MENUS["Experiments"] if isinstance(page, ExperimentRecord))
 _BY_ID = {page.id: page for menu in MENUS.values() for page in menu}
 _BY_SLUG = {page.slug: page for page in _BY_ID.values()}
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE, ROOM_PAGE = (
@@ -324,7 +324,7 @@ COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE, ROOM_PAGE = (
 # The name of every lesson's last step.
 CHECK_STEP = LESSONS[0].step(CHECK).name
 
-P = TypeVar("P", Lesson, Bench, Experiment, Page)
+P = TypeVar("P", Lesson, Bench, ExperimentRecord, Page)
 
 
 def _of(pages: Sequence[P], id: str, kind: str) -> P:
@@ -344,7 +344,7 @@ def bench_of(id: str) -> Bench:
     return _of(BENCHES, id, "bench")
 
 
-def experiment_of(id: str) -> Experiment:
+def experiment_of(id: str) -> ExperimentRecord:
     """The experiment with this id. Raises KeyError, with the existing ids, for any other."""
     return _of(EXPERIMENTS, id, "experiment")
 

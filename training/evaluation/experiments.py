@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from lab.course.pages import EXPERIMENTS, Experiment
+from lab.course.pages import EXPERIMENTS, ExperimentRecord
 from lab.evidence import shipped
 from lab.evidence.measurement import Measurement
 from lab.evidence.tables import to_tables
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 SAME = 1e-6
 
 
-def _measurement(experiment: Experiment) -> Measurement[Any]:
+def _measurement(experiment: ExperimentRecord) -> Measurement[Any]:
     found: Measurement[Any] = import_module(f"lab.experiments.{experiment.id.replace('-', '_')}.measure").MEASUREMENT
     return found
 

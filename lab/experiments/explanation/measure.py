@@ -138,7 +138,7 @@ def untestable(model: LoadedModel) -> str:
         can_be_asked(model)
     except ValueError as reason:
         return str(reason)
-    return ""
+    return "" if asked_texts(model) else f"The vocabulary of {model.id} has too few whole words for these sentences."
 
 
 @once

@@ -12,9 +12,11 @@ import pytest
 
 from lab.course.words import plain
 from lab.evidence.verdicts import Verdict
-from lab.experiments.explanation import meanings, order, texts
+from lab.experiments.explanation import page
 from lab.experiments.explanation.agreement import CLAIMS, OrderAgreement
-from lab.experiments.explanation.figures import (
+from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
+from lab.experiments.explanation.methods import ATTENTION, AVERAGE, ROLLOUT
+from lab.experiments.explanation.page import (
     NAMES,
     agreement_chart,
     as_frame,
@@ -23,8 +25,6 @@ from lab.experiments.explanation.figures import (
     layer_frame,
     method_table,
 )
-from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
-from lab.experiments.explanation.methods import ATTENTION, AVERAGE, ROLLOUT
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel, load_model
 
@@ -48,18 +48,18 @@ def with_rho(found: ExplanationTest, **values: float) -> ExplanationTest:
 @pytest.mark.parametrize("model_id", MODELS)
 def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     _, found = model_and_result(model_id)
-    said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), as_frame(found).set_index("method")
+    said, full, table = page.meaning_of(found, "m"), page.in_full(found), as_frame(found).set_index("method")
     line = table.loc["raw attention"]
     assert f"the order by blanking have a ρ of **{line['ρ']:.2f}**" in said
     assert f"over all layers, ρ is {table.loc['attention, all layers', 'ρ']:.2f}." in said
     near = table.loc["nearness alone", "ρ"]
     assert said.endswith(f"{'does better' if near > line['ρ'] else 'reaches'}: {near:.2f}.")
-    verdicts = meanings.verdict_of(found).splitlines()[1:]
+    verdicts = page.verdict_of(found).splitlines()[1:]
     assert [verdict.split("**")[1] for verdict in verdicts] == [row.judged.verdict.value for row in found.rows]
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
     assert f"{line['low']:.2f} to {line['high']:.2f}" in full
     assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"the ρ of attention is {twin}" in full
-    yardstick = meanings.yardstick_of(found)
+    yardstick = page.yardstick_of(found)
     off = found.between[~np.eye(len(found.between), dtype=bool)]
     assert f"agree most ({off.max():.2f})" in yardstick and f"agree least ({off.min():.2f})" in yardstick
     for row in found.rows:
@@ -71,7 +71,7 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
 
 def test_a_verdict_says_what_was_compared() -> None:
     _, found = model_and_result("lab-gpt2")
-    weak, tells, rolled = (meanings.compared(row) for row in found.rows)
+    weak, tells, rolled = (page.compared(row) for row in found.rows)
     assert f"{found.rows[0].first:.2f}, against attention of the last layer, τ {found.rows[0].second:.2f}." in weak
     assert tells.endswith(f"{found.rows[1].first:.2f}.") and "against" not in tells
     assert rolled.startswith("Abnar & Zuidema 2020: rollout, upper layers")
@@ -79,24 +79,24 @@ def test_a_verdict_says_what_was_compared() -> None:
 
 def test_words_follow_the_numbers() -> None:
     _, found = model_and_result("lab-gpt2")
-    assert "clearly more." in meanings.in_full(with_rho(found, attention=0.1, near=0.5))
-    assert "clearly less." in meanings.in_full(with_rho(found, attention=0.5, near=0.1))
-    assert "not clearly different" in meanings.in_full(with_rho(found, attention=0.3, near=0.3))
+    assert "clearly more." in page.in_full(with_rho(found, attention=0.1, near=0.5))
+    assert "clearly less." in page.in_full(with_rho(found, attention=0.5, near=0.1))
+    assert "not clearly different" in page.in_full(with_rho(found, attention=0.3, near=0.3))
 
 
 @pytest.mark.parametrize(("rho", "option"), [(0.1, 0), (0.3, 1), (0.5, 2), (0.8, 3)])
 def test_the_answers_are_those_of_the_numbers(rho: float, option: int) -> None:
     _, found = model_and_result("lab-gpt2")
-    given = meanings.answers(with_rho(found, attention=rho, near=0.95))
+    given = page.answers(with_rho(found, attention=rho, near=0.95))
     assert given["attention"][0] == option
     assert f"the mean over the texts is {rho:.2f}" in given["attention"][1]
-    assert meanings.ASKS[1].options[given["best"][0]].text == "nearness to the blank"
+    assert page.ASKS[1].options[given["best"][0]].text == "nearness to the blank"
     assert "its agreement is 0.95; next is" in given["best"][1]
 
 
 def test_where_two_are_best_there_is_no_answer() -> None:
     _, found = model_and_result("lab-gpt2")
-    assert "best" not in meanings.answers(with_rho(found, near=0.9, gradient=0.9))
+    assert "best" not in page.answers(with_rho(found, near=0.9, gradient=0.9))
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -123,28 +123,28 @@ def test_figure_and_table_can_be_taken_home(call: Any) -> None:
 
 
 def test_an_order_counts_from_the_first_pick_and_the_rest_share_a_rank() -> None:
-    assert order.own_order([4, 0, 2], 6).tolist() == [2, 0, 1, 0, 3, 0]
+    assert page.own_order([4, 0, 2], 6).tolist() == [2, 0, 1, 0, 3, 0]
 
 
 @pytest.mark.parametrize(("picked", "hits"), [([0, 1, 2], 3), ([2, 0, 1], 3), ([4, 0, 3], 1), ([4, 3, 2, 1], 3)])
 def test_picks_are_counted_beside_guessing(picked: list[int], hits: int) -> None:
     """Guessing finds k of the k most important of 5 tokens with the chance k / 5 each."""
-    said, count = order.found_by(picked, np.array([5.0, 4.0, 3.0, 2.0, 1.0])), len(picked)
+    said, count = page.found_by(picked, np.array([5.0, 4.0, 3.0, 2.0, 1.0])), len(picked)
     assert said.startswith(f"**{hits} of your {count} tokens**") and f"finds {count * count / 5:.1f} on" in said
 
 
 @pytest.mark.parametrize("model_id", MODELS)
 def test_the_text_to_order_is_short_and_its_tokens_are_told_apart(model_id: str) -> None:
     model, found = model_and_result(model_id)
-    asked = asked_texts(model)[order.example(model)][2]
-    names = order.token_names(model, asked)
+    asked = asked_texts(model)[page.example(model)][2]
+    names = page.token_names(model, asked)
     assert asked.text.startswith("This is one of my favorite places to")
     assert 8 <= len(asked.context) <= 13 and len(set(names)) == len(names) == len(asked.context)
-    one = found.texts[order.example(model)].importance
-    frame = order.as_frame(names, one, [1, 0, 2])
+    one = found.texts[page.example(model)].importance
+    frame = page.order_frame(names, one, [1, 0, 2])
     assert frame["leave-one-out"].abs().is_monotonic_decreasing
     assert frame.set_index("token").loc[[names[1], names[0], names[2]], "your pick"].tolist() == [1, 2, 3]
-    assert "your pick" not in order.as_frame(names, one, [1])
+    assert "your pick" not in page.order_frame(names, one, [1])
 
 
 @pytest.mark.parametrize("model_id", MODELS)
@@ -152,7 +152,7 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
     model, found = model_and_result(model_id)
     for at in range(0, 40, 10):
         asked, one = asked_texts(model)[at][2], found.texts[at].importance
-        said = texts.marked(model, asked, one)
+        said = page.marked(model, asked, one)
         assert said.count(":green-background[") == 1
         same = np.abs(one.left_out).argmax() == one.scores[ATTENTION][-1].argmax()
         assert said.count(":orange-background[") == 1 - same
@@ -163,5 +163,5 @@ def test_the_marked_tokens_are_the_most_important_ones(model_id: str) -> None:
 def test_a_marked_text_stands_as_it_was_written(model_id: str) -> None:
     model, found = model_and_result(model_id)
     for (_, _, asked), one in zip(asked_texts(model), found.texts, strict=True):
-        said = texts.marked(model, asked, one.importance)
+        said = page.marked(model, asked, one.importance)
         assert plain(re.sub(r":(\w+)-background\[((?:\\.|[^\]])*)\]", r"\2", said)) == " ".join(asked.text.split())

@@ -14,9 +14,9 @@ import lab
 from lab.course.words import plain
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
-from lab.experiments.grammar import meanings, sentences
-from lab.experiments.grammar.figures import as_frame, relation_chart
+from lab.experiments.grammar import page
 from lab.experiments.grammar.measure import GrammarTest, known
+from lab.experiments.grammar.page import as_frame, relation_chart
 from lab.figures.notebook import python_of
 
 
@@ -28,21 +28,21 @@ def found(request: pytest.FixtureRequest) -> GrammarTest:
 
 
 def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
-    said, table, gum = meanings.meaning_of(found, "m"), as_frame(found), as_frame(found, gum=True)
+    said, table, gum = page.meaning_of(found, "m"), as_frame(found), as_frame(found, gum=True)
     held = [verdict.value for verdict in HOLDS]
     testable = table[table["verdict"] != "not testable here"]
     clear = testable[testable["verdict"].isin(held)]
     assert f"**{len(clear)} of {len(testable)}** relations" in said
-    told = meanings.verdict_of(found)
+    told = page.verdict_of(found)
     for verdict, count in table["verdict"].value_counts().items():
         assert f"**{verdict}** in {count}" in told
     also = gum[gum["verdict"].isin(held) & gum["relation"].isin(clear["relation"])]
-    assert f"the same heads are again better in {len(also)} of {len(clear)} relations." in meanings.in_full(found, "m")
+    assert f"the same heads are again better in {len(also)} of {len(clear)} relations." in page.in_full(found, "m")
     assert table["on the other treebank"].tolist() == gum["verdict"].tolist()
-    full = meanings.in_full(found, "m")
+    full = page.in_full(found, "m")
     points = 100 * (clear["ours"] - clear["best fixed distance"])
     best = clear.loc[points.idxmax()]
-    assert f"lead is in {best['relation']}, {meanings.WORDS[best['relation']]}: head {best['head']} names" in full
+    assert f"lead is in {best['relation']}, {page.WORDS[best['relation']]}: head {best['head']} names" in full
     layer, head = best["head"].split("-")
     ours, rule = (f"{100 * best[each]:.0f}" for each in ("ours", "best fixed distance"))
     assert f"layer {layer}, head {head} is right in {ours} of 100 cases, the distance in {rule}." in said
@@ -62,10 +62,10 @@ def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
 def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> None:
     table = as_frame(found)
     testable = table[table["verdict"] != "not testable here"]
-    said = meanings.beside_kinds([row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE])
+    said = page.beside_kinds([row for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE])
     worse, better = (testable["above the rule, high"] < 0).sum(), (testable["above the rule, low"] > 0).sum()
     assert f"kinds of words is clearly better in **{worse} of {len(testable)}**" in said
-    assert f"the rule that knows only kinds of words in {better}." in meanings.in_full(found, "m")
+    assert f"the rule that knows only kinds of words in {better}." in page.in_full(found, "m")
     for row in found.rows:
         assert row.beyond_low <= row.accuracy - row.rule_accuracy <= row.beyond_high
         assert 0 <= row.where_rule_fails <= min(row.right, row.count - row.rule_right)
@@ -78,15 +78,15 @@ def test_the_rule_by_kinds_is_counted_by_its_intervals(found: GrammarTest) -> No
 def test_a_claim_that_nothing_supports_is_said_to_be_unsupported(found: GrammarTest) -> None:
     rows = tuple(replace(row, p=1.0, on_a=0.0) for row in found.rows)
     nothing = replace(found, rows=rows)
-    assert "In none of" in meanings.meaning_of(nothing, "m")
-    assert "points less on half A" in meanings.in_full(nothing, "m")
+    assert "In none of" in page.meaning_of(nothing, "m")
+    assert "points less on half A" in page.in_full(nothing, "m")
     untestable = replace(found, rows=tuple(replace(row, reach=0.0) for row in found.rows))
-    assert "No part of the claim can be tested" in meanings.meaning_of(untestable, "m")
+    assert "No part of the claim can be tested" in page.meaning_of(untestable, "m")
 
 
 def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
     rows = {row.relation: row for row in found.rows}
-    asks, answers = {ask.id: ask for ask in meanings.asks()}, meanings.answers(found)
+    asks, answers = {ask.id: ask for ask in page.asks()}, page.answers(found)
     assert f"right in {rows['nsubj'].offset_right / rows['nsubj'].count:.0%}" in asks["count"].prompt
     verdicts = [row.judged.verdict for row in found.rows if row.judged.verdict is not Verdict.NOT_TESTABLE]
     held, unsure = sum(verdict in HOLDS for verdict in verdicts), verdicts.count(Verdict.INCONCLUSIVE)
@@ -102,8 +102,8 @@ def test_every_answer_is_the_result_s(found: GrammarTest) -> None:
     first, second = sorted(points, key=points.__getitem__, reverse=True)[:2]
     assert points[first] - points[second] >= 0.5
     option = asks["most"].options[answers["most"][0]].text
-    assert option == f"{meanings.WORDS[first]} (rule: {rows[first].offset_right / rows[first].count:.0%})"
-    told = f"gains {points[first]:.1f} points; next is {meanings.WORDS[second]} with {points[second]:.1f}"
+    assert option == f"{page.WORDS[first]} (rule: {rows[first].offset_right / rows[first].count:.0%})"
+    told = f"gains {points[first]:.1f} points; next is {page.WORDS[second]} with {points[second]:.1f}"
     assert told in answers["most"][1]
 
 
@@ -114,7 +114,7 @@ def test_the_count_is_answered_in_thirds(found: GrammarTest, better: int, option
     none = replace(row, p=1.0, low=-0.01, high=0.01)
     assert none.judged.verdict is Verdict.NOT_REPRODUCED
     twelve = replace(found, rows=(row,) * better + (none,) * (12 - better))
-    assert meanings.answers(twelve)["count"] == (
+    assert page.answers(twelve)["count"] == (
         option,
         f"a head is clearly better than the best rule in {better} of 12 relations.",
     )
@@ -122,8 +122,8 @@ def test_the_count_is_answered_in_thirds(found: GrammarTest, better: int, option
 
 def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> None:
     """Documents of B drawn with other random numbers, and counted case by case, tell how sure the first place is."""
-    answer, rng, rows = meanings.answers(found)["most"], np.random.default_rng(1), {r.relation: r for r in found.rows}
-    order = sorted(("det", "nsubj", "obj", "case"), key=lambda name: -meanings.gain(rows[name]))[:2]
+    answer, rng, rows = page.answers(found)["most"], np.random.default_rng(1), {r.relation: r for r in found.rows}
+    order = sorted(("det", "nsubj", "obj", "case"), key=lambda name: -page.gain(rows[name]))[:2]
     document = np.array(halves()[1].documents)
     size, gains = document.max() + 1, []
     for _ in range(400):
@@ -138,13 +138,13 @@ def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> No
 
 
 def test_what_cannot_be_tested_says_why(found: GrammarTest) -> None:
-    told = meanings.untestable(found)
+    told = page.untestable(found)
     for row in found.rows:
-        assert (f"{row.relation}, {meanings.WORDS[row.relation]}. {row.judged.why}" in told) == (
+        assert (f"{row.relation}, {page.WORDS[row.relation]}. {row.judged.why}" in told) == (
             row.judged.verdict is Verdict.NOT_TESTABLE
         )
-    assert set(meanings.SHORT) == set(meanings.WORDS)
-    assert len(set(meanings.SHORT.values())) == len(meanings.SHORT)
+    assert set(page.SHORT) == set(page.WORDS)
+    assert len(set(page.SHORT.values())) == len(page.SHORT)
 
 
 def test_the_figure_has_the_rows_and_its_table_all_of_them() -> None:
@@ -168,11 +168,11 @@ def test_the_figure_can_be_taken_home() -> None:
 def test_every_case_shown_is_plain_and_marked(found: GrammarTest) -> None:
     b = halves()[1].sentences
     for row in found.rows:
-        cases = sentences.cases_of(found, row)
+        cases = page.cases_of(found, row)
         assert len(cases) <= row.count
         for case in cases[:20]:
             assert case.sentence in b and not re.search(r"[0-9@<>]", case.text)
-            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(sentences.marked(case))))
+            marks = dict(re.findall(r":(\w+)-background\[([^\]]*)\]", plain(page.marked(case))))
             assert (marks["blue"], marks["green"]) == (
                 case.sentence.words[case.asked],
                 case.sentence.words[case.sought],
@@ -188,8 +188,8 @@ def test_a_link_names_the_tokens_of_the_words() -> None:
         model = lab.load_model(model_id)
         result = known(model)
         assert result is not None
-        for case in sentences.cases_of(result, result.rows[1])[:5]:
+        for case in page.cases_of(result, result.rows[1])[:5]:
             trace = lab.trace(model, case.text)
-            query = next(iter(sentences.tokens_of(model, case).values()))
+            query = next(iter(page.tokens_of(model, case).values()))
             word, label = case.sentence.words[case.asked].lower(), trace.labels[query - 1].strip("␣").lower()
             assert word.startswith(label)

@@ -13,10 +13,11 @@ import pytest
 import lab
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.pairs import BLANK, ask
-from lab.experiments.needed_heads import meanings, sentences
+from lab.experiments.needed_heads import page
 from lab.experiments.needed_heads.ablations import ABLATIONS
 from lab.experiments.needed_heads.claims import CLAIMS, EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
-from lab.experiments.needed_heads.figures import (
+from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
+from lab.experiments.needed_heads.page import (
     ablation_frame,
     ablation_map,
     agreement,
@@ -28,7 +29,6 @@ from lab.experiments.needed_heads.figures import (
     template_claims,
     template_frame,
 )
-from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
 from lab.figures.notebook import python_of
 from lab.models.loading import LoadedModel
 
@@ -54,8 +54,8 @@ def with_effect(found: NeededTest, mean: np.ndarray, clear: np.ndarray) -> Neede
 
 
 def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
-    said = meanings.meaning_of(found, "m").replace("**", "").replace("−", "-")
-    full = meanings.in_full(found, "m").replace("**", "").replace("−", "-")
+    said = page.meaning_of(found, "m").replace("**", "").replace("−", "-")
+    full = page.in_full(found, "m").replace("**", "").replace("−", "-")
     table, each, needed = effect_frame(found), found.row(EACH), found.row(NEEDED)
     clear = table[table["p (Holm)"] < 0.05]
     assert f"Of {len(table)} heads of m, {len(clear)} clearly change" in said
@@ -65,7 +65,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     assert (lost + f"{100 * needed.mean.ours:.0f} if it writes its mean" in said) == (
         min(needed.zero.ours, needed.mean.ours) > 0
     )
-    told = meanings.verdict_of(found).splitlines()
+    told = page.verdict_of(found).splitlines()
     for row in found.rows:
         (line,) = [line for line in told if CLAIMS[row.id] in line]
         assert f"**{row.judged.verdict.value}**" in line
@@ -87,11 +87,11 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
 
 
 def test_templates_below_guessing_are_named_and_no_others(found: NeededTest) -> None:
-    said, table = meanings.in_full(found, "m"), template_frame(found)
+    said, table = page.in_full(found, "m"), template_frame(found)
     for row in table.itertuples():
         assert (f"{row.template}, {row.accuracy:.0%}" in said) == (row.high < 0.5)
     right = replace(found, plain=np.abs(found.plain))
-    assert "below guessing" not in meanings.in_full(right, "m")
+    assert "below guessing" not in page.in_full(right, "m")
 
 
 def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> None:
@@ -103,7 +103,7 @@ def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> 
             lost = (found.plain > 0).astype(float) - (found.changed[head] > 0)
             if own.any() and lost[own].mean() >= 0.05 > lost.mean():
                 hidden.add("-".join(str(part + 1) for part in head))
-    told = meanings.by_template(found)
+    told = page.by_template(found)
     assert hidden == set(re.findall(r"\d+-\d+", told))
     table = template_claims(found)
     assert set(table["template"]) == {name_in(each.id) for each in found.templates if not each.refused}
@@ -112,7 +112,7 @@ def test_heads_that_a_mean_over_templates_hides_are_named(found: NeededTest) -> 
 
 def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
     nothing = np.zeros(found.shape)
-    said = meanings.in_full(with_effect(found, nothing + 0.1, nothing > 0), "m")
+    said = page.in_full(with_effect(found, nothing + 0.1, nothing > 0), "m")
     assert "Removing a single head never lowers the mean logit difference" in said and "**0 of" in said
 
 
@@ -120,7 +120,7 @@ def test_where_nothing_is_lost_nothing_is_said_to_be(found: NeededTest) -> None:
 def test_how_many_are_clear_is_answered_by_the_count(found: NeededTest, share: float, option: int) -> None:
     clear = np.arange(found.effect.mean.size).reshape(found.shape) < share * found.effect.mean.size
     told = f"{clear.sum()} of {clear.size} heads clearly change the preference."
-    assert meanings.answers(with_effect(found, np.zeros(found.shape), clear))["clear"] == (option, told)
+    assert page.answers(with_effect(found, np.zeros(found.shape), clear))["clear"] == (option, told)
 
 
 @pytest.mark.parametrize("step", [1, 4, 5, 8, 10, 16])
@@ -132,13 +132,13 @@ def test_how_many_can_go(found: NeededTest, step: int) -> None:
     plain = found.plain[found.b]
     curve = np.stack([plain if at < step else -np.abs(plain) for at in range(len(found.away))])
     cut = replace(found, curves={**found.curves, IMPORTANCE: curve})
-    assert meanings.last_for_nothing(cut) == found.away[step - 1]
-    assert meanings.answers(cut)["go"] == (
+    assert page.last_for_nothing(cut) == found.away[step - 1]
+    assert page.answers(cut)["go"] == (
         option,
         f"with {found.away[step - 1]} heads removed, the model is not clearly worse.",
     )
-    assert f"The {found.away[step - 1]} least important heads can be removed together" in meanings.meaning_of(cut, "m")
-    assert meanings.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == every
+    assert f"The {found.away[step - 1]} least important heads can be removed together" in page.meaning_of(cut, "m")
+    assert page.last_for_nothing(replace(cut, curves={**cut.curves, IMPORTANCE: curve * 0 + plain})) == every
 
 
 def spearman(one: np.ndarray, two: np.ndarray) -> float:
@@ -152,11 +152,11 @@ def test_the_ablations_agree_as_their_ranks_do(found: NeededTest) -> None:
     table, means = agreement(found), {each.name: each.mean.ravel() for each in found.effects}
     expected = [[spearman(means[one], means[two]) for two in ABLATIONS] for one in ABLATIONS]
     assert np.allclose(table, expected)
-    low, (one, two) = meanings.least_alike(found)
+    low, (one, two) = page.least_alike(found)
     assert low == pytest.approx(spearman(means[one], means[two])) and low == pytest.approx(np.min(expected))
-    assert f"rank correlation is {low:.2f}" in meanings.agreement_of(found)
+    assert f"rank correlation is {low:.2f}" in page.agreement_of(found)
     largest = {each.largest for each in found.effects if each.name in ABLATIONS}
-    assert ("All five ways name the same head" in meanings.agreement_of(found)) == (len(largest) == 1)
+    assert ("All five ways name the same head" in page.agreement_of(found)) == (len(largest) == 1)
 
 
 def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> None:
@@ -165,8 +165,8 @@ def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> No
         again.__dict__["rows"] = tuple(replace(row, on_a=row.zero.ours + by) for row in found.rows)
         return again
 
-    assert "no visible bias" in meanings.bias_of(moved(-0.01))
-    assert "selection bias" in meanings.bias_of(moved(0.01))
+    assert "no visible bias" in page.bias_of(moved(-0.01))
+    assert "selection bias" in page.bias_of(moved(0.01))
 
 
 def test_every_claim_and_template_has_its_line(found: NeededTest, model: LoadedModel) -> None:
@@ -207,7 +207,7 @@ def test_the_map_of_a_template_is_of_its_pairs(found: NeededTest, model: LoadedM
 
 
 def test_the_head_that_a_template_needs_most_is_named_where_it_is_clear(found: NeededTest, model: LoadedModel) -> None:
-    said, needed = meanings.needed_where(found), {}
+    said, needed = page.needed_where(found), {}
     for each in TEMPLATES:
         if found.of(each.id).any():
             first = effect_map(model, each.id).table().iloc[0]
@@ -231,7 +231,7 @@ def test_figures_can_be_taken_home(call: Any, model: LoadedModel) -> None:
 
 def test_what_a_link_takes_along_is_what_the_model_read(found: NeededTest, model: LoadedModel) -> None:
     for pair in found.pairs[::25]:
-        text, place, deciding = sentences.read(model, pair)
+        text, place, deciding = page.read(model, pair)
         trace, asked = lab.trace(model, text), ask(model, pair)
         assert asked is not None and trace.encoding.token_ids == asked.encoding.token_ids
         assert (place, deciding) == (asked.place, asked.deciding)
@@ -242,14 +242,14 @@ def test_what_a_link_takes_along_is_what_the_model_read(found: NeededTest, model
 
 
 def test_pairs_that_turn_come_first(found: NeededTest) -> None:
-    heads = sentences.heads_of(found)
+    heads = page.heads_of(found)
     assert (
         heads[0] == found.row(NEEDED).heads[0] and found.row(HURTS).heads[0] in heads and len(heads) == len(set(heads))
     )
     for template in found.templates:
         if template.refused:
             continue
-        shown = sentences.pairs_of(found, template.id, heads[0])
+        shown = page.pairs_of(found, template.id, heads[0])
         turned = [each.turns for each in shown]
         assert turned == sorted(turned, reverse=True) and len(shown) == int((found.of(template.id) & found.b).sum())
         for each in shown:
@@ -259,6 +259,6 @@ def test_pairs_that_turn_come_first(found: NeededTest) -> None:
 
 def test_a_sentence_is_marked_with_both_forms(found: NeededTest) -> None:
     pair = found.pairs[0]
-    said = sentences.marked(pair)
+    said = page.marked(pair)
     assert f":green-background[{pair.good}]" in said and f":orange-background[{pair.bad}]" in said
     assert all(word in said for word in pair.text.replace(BLANK, "").replace(".", "").split())

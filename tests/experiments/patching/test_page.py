@@ -13,7 +13,7 @@ import pytest
 import lab
 from lab.course.words import quoted
 from lab.evidence.verdicts import HOLDS
-from lab.experiments.patching import figures, meanings, pairs
+from lab.experiments.patching import page
 from lab.experiments.patching.claims import SUFFICES, flipped
 from lab.experiments.patching.measure import PatchingTest, known
 from lab.experiments.patching.own_pair import OwnPair, own_contrast, own_patching
@@ -47,7 +47,7 @@ def with_stream(found: PatchingTest, subject: list[float], asked: list[float]) -
 
 
 def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
-    said, full, table = meanings.meaning_of(found, "m"), meanings.in_full(found), figures.as_frame(found)
+    said, full, table = page.meaning_of(found, "m"), page.in_full(found), page.as_frame(found)
     b = [row for row in found.pairs if row.pair.half == 1]
     assert f"the two logits by {np.mean([row.clean - row.corrupt for row in b]):.2f} on average" in full
     located = table[table["direction"] != "–"]
@@ -61,16 +61,16 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
     state = found.carried[SUFFICES].on_b.residual[1]
     elsewhere = state.argmax() not in (found.subject, found.asked)
     assert (f"does not name recovers the most: {found.tokens[state.argmax()]}, {state.max():.0%}" in full) == elsewhere
-    head = figures.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
-    layer, number = meanings.best_head(found).head
+    head = page.best_frame(found).query("direction == @choices.SUFFICES and part == 'Single head'").iloc[0]
+    layer, number = page.best_head(found).head
     assert head["best on A"].startswith(f"layer {layer + 1} head {number + 1},")
     assert f"layer {layer + 1}, head {number + 1} at the" in said and f"recovers {head['on B']:.0%}." in said
-    verdicts = meanings.verdict_of(found)
+    verdicts = page.verdict_of(found)
     for claim, both in located.groupby("claim"):
         (told,) = [line for line in verdicts.splitlines() if line.startswith(f"- {claim}: ")]
         assert set(re.findall(r"\*\*(.*?)\*\*", told)) == set(both["verdict"])
     assert ("**Also untrained**" in verdicts) == ("also untrained" in located["verdict"].tolist())
-    relay = figures.relay_frame(found).query("direction == @choices.SUFFICES")
+    relay = page.relay_frame(found).query("direction == @choices.SUFFICES")
     assert f"Attention in layer {relay['attention of layer'].iloc[0]} brings the number to the asked token" in said
     assert f"alone it recovers {relay['carried'].iloc[0]:.0%}" in said
     single = relay[relay["held network"].str.startswith("that of")]
@@ -82,17 +82,17 @@ def test_the_crossing_is_the_layer_where_the_asked_token_has_more(found: Patchin
         subject = [0.8] * (crossing - 1) + [0.3] * (found.layers - crossing + 1)
         moved = with_stream(found, subject, [0.6] * found.layers)
         assert moved.crosses(SUFFICES) == crossing
-        ask = meanings.asks(found.layers)[0]
-        first, *last_of_span = map(int, re.findall(r"\d+", ask.options[meanings.answers(moved)["crossing"][0]].text))
+        ask = page.asks(found.layers)[0]
+        first, *last_of_span = map(int, re.findall(r"\d+", ask.options[page.answers(moved)["crossing"][0]].text))
         assert first <= crossing <= (last_of_span or [first])[0]
-        said = meanings.meaning_of(moved, "m")
+        said = page.meaning_of(moved, "m")
         last = "in every layer but the last" in said
         assert last == (crossing == found.layers) and (f"from layer {crossing} on" in said) != last
 
 
 @pytest.mark.parametrize(("share", "option"), [(0.05, 0), (0.2, 1), (0.5, 2), (0.9, 3)])
 def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, share: float, option: int) -> None:
-    best, means = meanings.best_head(found), found.carried[SUFFICES]
+    best, means = page.best_head(found), found.carried[SUFFICES]
     place = (*best.head, best.token)
 
     def with_interval(half: float) -> PatchingTest:
@@ -103,12 +103,12 @@ def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, s
             changed[name] = replace(getattr(means, name), heads=heads)
         return replace(found, carried={**found.carried, SUFFICES: replace(means, **changed)})
 
-    answer = meanings.answers(with_interval(0.01))["head"]
+    answer = page.answers(with_interval(0.01))["head"]
     assert (
         answer[0] == option
         and f"recovers {share:.0%} (95 % interval: {share - 0.01:.0%} to {share + 0.01:.0%}" in answer[1]
     )
-    assert "head" not in meanings.answers(with_interval(0.5)), "the interval leaves it open"
+    assert "head" not in page.answers(with_interval(0.5)), "the interval leaves it open"
 
 
 @pytest.mark.parametrize("part", choices.PATCHED)
@@ -116,10 +116,10 @@ def test_how_much_the_best_head_brings_back_is_the_answer(found: PatchingTest, s
 def test_the_maps_are_means_over_b(found: PatchingTest, part: str, way: str) -> None:
     assert found.made is not None
     model = lab.load_model(found.made.command.split()[-1])
-    drawn = figures.template_map(model, part, way)
-    maps = found.carried[figures.DIRECTION[way]].on_b
+    drawn = page.template_map(model, part, way)
+    maps = found.carried[page.DIRECTION[way]].on_b
     places = {choices.HEADS_WHERE_ASKED: found.asked, choices.HEADS_WHERE_DIFFERENT: found.subject}
-    values = maps.heads[..., places[part]] if part in places else getattr(maps, figures._SITE[part])
+    values = maps.heads[..., places[part]] if part in places else getattr(maps, page._SITE[part])
     assert drawn.shape == values.shape
     assert np.allclose(drawn.data["value"], values.reshape(-1), atol=1e-6)
     table = drawn.table()
@@ -130,10 +130,10 @@ def test_the_maps_are_means_over_b(found: PatchingTest, part: str, way: str) -> 
 def test_a_pair_of_one_s_own_is_drawn_as_it_is_patched(gpt2: LoadedModel) -> None:
     two = own_contrast(gpt2, OWN)
     found = own_patching(gpt2, two)
-    drawn = figures.own_map(gpt2, OWN, choices.FFN_OUTPUT, choices.NEEDED)
+    drawn = page.own_map(gpt2, OWN, choices.FFN_OUTPUT, choices.NEEDED)
     assert np.allclose(drawn.data["value"], flipped(found.corrupt_into_clean).ffn.reshape(-1), atol=1e-6)
-    assert figures.labels(gpt2, two)[1] == "␣boys/␣boy"
-    points = figures.own_estimates(gpt2, OWN, choices.HEADS_WHERE_ASKED)
+    assert page.labels(gpt2, two)[1] == "␣boys/␣boy"
+    points = page.own_estimates(gpt2, OWN, choices.HEADS_WHERE_ASKED)
     assert np.allclose(points.data["x"], found.clean_into_corrupt.heads.reshape(-1), atol=1e-6)
     assert np.allclose(points.data["value"], found.estimated_into_corrupt.heads.reshape(-1), atol=1e-6)
 
@@ -142,15 +142,15 @@ def test_what_parts_add_is_the_difference_of_the_logits(gpt2: LoadedModel) -> No
     two = own_contrast(gpt2, OWN)
     logits = trace_encoding(gpt2, two.clean).logits(two.place)[0]
     apart = float(logits[two.good] - logits[two.bad])
-    heads, ffn, embedded, biases = figures.parts_of(gpt2, two)
+    heads, ffn, embedded, biases = page.parts_of(gpt2, two)
     assert heads.sum() + ffn.sum() + embedded + biases == pytest.approx(apart, abs=1e-4)
-    assert f"together **{apart:+.2f}**" in meanings.added_up(heads, ffn, embedded, biases)
+    assert f"together **{apart:+.2f}**" in page.added_up(heads, ffn, embedded, biases)
 
 
 def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
     two = own_contrast(gpt2, OWN)
-    found, labels = own_patching(gpt2, two), figures.labels(gpt2, two)
-    said = meanings.own_meaning(found, labels, two.place, choices.SUFFICES)
+    found, labels = own_patching(gpt2, two), page.labels(gpt2, two)
+    said = page.own_meaning(found, labels, two.place, choices.SUFFICES)
     stream = found.clean_into_corrupt.residual
     assert f"{quoted(labels[int(stream[1].argmax())])} alone recovers the most: {stream[1].max():.0%}" in said
     most = stream[1:].argmax(axis=1)
@@ -165,12 +165,12 @@ def test_what_is_said_of_a_pair_is_in_its_maps(gpt2: LoadedModel) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        partial(figures.template_map, part=choices.ATTENTION_OUTPUT, way=choices.SUFFICES),
-        partial(figures.template_estimates, part=choices.RESIDUAL_STREAM),
-        partial(figures.claim_table),
-        partial(figures.own_map, own=OWN, part=choices.HEADS_WHERE_DIFFERENT, way=choices.NEEDED),
-        partial(figures.own_estimates, own=OWN, part=choices.FFN_OUTPUT),
-        partial(figures.own_contributions, own=OWN),
+        partial(page.template_map, part=choices.ATTENTION_OUTPUT, way=choices.SUFFICES),
+        partial(page.template_estimates, part=choices.RESIDUAL_STREAM),
+        partial(page.claim_table),
+        partial(page.own_map, own=OWN, part=choices.HEADS_WHERE_DIFFERENT, way=choices.NEEDED),
+        partial(page.own_estimates, own=OWN, part=choices.FFN_OUTPUT),
+        partial(page.own_contributions, own=OWN),
     ],
 )
 def test_figures_and_table_can_be_taken_home(call: partial[Any], gpt2: LoadedModel) -> None:
@@ -179,14 +179,14 @@ def test_figures_and_table_can_be_taken_home(call: partial[Any], gpt2: LoadedMod
     scope: dict[str, Any] = {}
     exec(setup, scope)
     again, here = eval(expression, scope), whole()
-    assert again.equals(here) if call.func is figures.claim_table else again.table().equals(here.table())
+    assert again.equals(here) if call.func is page.claim_table else again.table().equals(here.table())
 
 
 def test_estimates_that_are_exact_have_no_error(found: PatchingTest) -> None:
     exact = replace(found, estimated=found.carried[SUFFICES].on_b)
-    frame = figures.estimate_frame(exact)
+    frame = page.estimate_frame(exact)
     assert (frame["error"] == 0).all() and np.allclose(frame["rank correlation"], 1)
-    assert (figures.estimate_frame(found)["error"] > 0).all()
+    assert (page.estimate_frame(found)["error"] > 0).all()
 
 
 def test_a_pair_is_as_claimed_by_both_ends_of_the_residual_stream(found: PatchingTest) -> None:
@@ -194,4 +194,4 @@ def test_a_pair_is_as_claimed_by_both_ends_of_the_residual_stream(found: Patchin
     for early, late in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
         numbers = row.numbers.copy()
         numbers[0], numbers[2] = (early, 0.0), (late, 0.0)
-        assert pairs.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)
+        assert page.as_claimed(replace(row, numbers=numbers)) == (early > 0 and late > 0)

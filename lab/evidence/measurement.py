@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from lab.evidence import shipped
 from lab.evidence.code_hash import code_hash
 from lab.models.batches import Progress, unwatched
+from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -16,8 +17,16 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-def always_testable(_: LoadedModel) -> str:
-    """Return no reason: any model can be tested."""
+def any_model(_: LoadedModel) -> None:
+    """Raise nothing: any model can be tested."""
+
+
+@once
+def _reason(model: LoadedModel, check: Callable[[LoadedModel], None]) -> str:
+    try:
+        check(model)
+    except ValueError as reason:
+        return str(reason)
     return ""
 
 
@@ -37,8 +46,8 @@ class Measurement(Generic[Found]):
         Runs the experiment on a model; an exception raised by its progress function ends the run.
     data_hash
         Gives the hash of the experiment's data; results for other data are not used.
-    untestable
-        Gives the reason why a model cannot be tested, in a sentence; "" if the model can be tested.
+    check
+        Raises ValueError, with the reason in a sentence, if a model cannot be tested.
     seconds
         The most that a run on an embedded model may take; None if there is no limit.
     found
@@ -50,7 +59,7 @@ class Measurement(Generic[Found]):
     kind: type[Found]
     replicate: Callable[[LoadedModel, Progress], Found]
     data_hash: Callable[[], str]
-    untestable: Callable[[LoadedModel], str] = always_testable
+    check: Callable[[LoadedModel], None] = any_model
     seconds: float | None = None
     found: dict[str, Found] = field(default_factory=dict)
 
@@ -58,6 +67,10 @@ class Measurement(Generic[Found]):
     def code_hash(self) -> str:
         """The hash of the code that decides the result."""
         return code_hash(self.module)
+
+    def untestable(self, model: LoadedModel) -> str:
+        """Return the reason why a model cannot be tested, in a sentence; "" if the model can be tested."""
+        return _reason(model, self.check)
 
     def known(self, model: LoadedModel) -> Found | None:
         """Return the result that ships with ``model`` or was measured in this process; else None."""

@@ -108,3 +108,33 @@ def test_an_experiment_s_code_goes_down_to_the_forward_pass(measured: Measuremen
 @pytest.mark.parametrize("measured", MEASURED.values(), ids=list(MEASURED))
 def test_a_new_metric_of_heads_makes_no_result_stale(measured: Measurement[Any]) -> None:
     assert "lab.analysis.heads.metrics" not in module.modules(measured.module)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "changes"),
+    [
+        ("lab.experiments.copying.page", "Does that head just count", "Does this head only count", False),
+        ("lab.experiments.copying.page", "the best induction head", "the best head", False),
+        ("lab.evidence.reasons", "clearly above 0, but not clearly", "above 0, but not clearly", False),
+        ("lab.evidence.reasons", "the paper reports no figure", "the paper has no figure", False),
+        ("lab.experiments.copying.measure", "fills blanks and sees", "fills blanks, and sees", False),
+        ("lab.experiments.copying.measure", "TEXTS, DRAWS = 25, 64, 30", "TEXTS, DRAWS = 25, 64, 31", True),
+        ("lab.experiments.copying.induction", "< 2:", "< 3:", True),
+        ("lab.evidence.verdicts", "FEW = 30", "FEW = 31", True),
+        ("lab.models.forward", "def mix_values", "def mixed_values", True),
+    ],
+)
+def test_a_sentence_can_be_mended_without_measuring_again(
+    monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str, changes: bool
+) -> None:
+    whole = module._text
+
+    def mended(each: str) -> str:
+        text = whole(each)
+        assert each != name or old in text
+        return text.replace(old, new) if each == name else text
+
+    assert mended(name) != whole(name)
+    before = module.code_hash.__wrapped__("lab.experiments.copying.measure")
+    monkeypatch.setattr(module, "_text", mended)
+    assert (module.code_hash.__wrapped__("lab.experiments.copying.measure") != before) == changes

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from lab.course.pages import EXPERIMENTS, disclosed
-from lab.evidence.verdicts import RULE
+from lab.evidence.reasons import RULE
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.loading import LoadedModel, load_model
 from lab.ui.experiments.experiment import Experiment

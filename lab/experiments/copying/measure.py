@@ -38,8 +38,7 @@ PERIODS = (10, 25, 50, 100)
 # The smallest rise of the loss that would count, in nats: the right token's probability falls by a tenth.
 BOUND = 0.1
 PLAIN, BEST, SOURCE, BOTH, RANDOM = "plain", "best", "source", "both", "random"
-# The claim's names for the ablated heads.
-AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
+CHOICES = (BEST, SOURCE, BOTH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ class CopyingRow:
     twin
         The effect in the untrained twin, whose heads are chosen in the same way; None if the twin has no such head.
     judged
-        The verdict by :data:`lab.evidence.verdicts.RULE`.
+        The verdict by :data:`lab.evidence.reasons.RULE`.
     """
 
     zero: Rise
@@ -231,7 +230,7 @@ class CopyingTest(Runs):
     @cached_property
     def rows(self) -> tuple[CopyingRow, ...]:
         """The chosen heads in the order of the claim, best head first."""
-        each = [_Taken.of(self, kind) for kind in AWAY if self.run(kind)]
+        each = [_Taken.of(self, kind) for kind in CHOICES if self.run(kind)]
         weights = draws(len(self.plain.second)) / len(self.plain.second)
         beyond = weights @ np.stack([one.beyond for one in each], axis=-1)
         own = family_of(beyond)
@@ -287,25 +286,23 @@ class _Taken:
         return cls(both[0], both[1], both[at], effects[at], least, twin)
 
 
-def untestable(model: LoadedModel) -> str:
-    """Return a sentence that says why copying cannot be tested on ``model``; "" if copying can be tested."""
+def check(model: LoadedModel) -> None:
+    """Raise ValueError, with the reason in a sentence, if copying cannot be tested on ``model``."""
     if not model.config.causal:
-        return (
+        raise ValueError(
             f"{model.id} fills blanks and sees the whole text at once. Its second copy can look at any place of the "
             "first, and nothing comes next: there is no copying by induction to measure."
         )
     if model.weights.vocabulary_head is None:
-        return f"{model.id} came without a language-modelling head, so it predicts no next token."
-    return ""
+        raise ValueError(f"{model.id} came without a language-modelling head, so it predicts no next token.")
 
 
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
     """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
-    A model that cannot hold the texts reads shorter texts. Raises ValueError if :func:`untestable` has a reason.
+    A model that cannot hold the texts reads shorter texts. Raises ValueError as :func:`check` does.
     """
-    if reason := untestable(model):
-        raise ValueError(reason)
+    check(model)
     period = min(PERIOD, model.config.max_tokens // 2)
     found = copying(model, period, TEXTS, DRAWS, lambda done: progress(done / 2))
     other = copying(untrained_twin(model), period, TEXTS, DRAWS, lambda done: progress((1 + done) / 2))
@@ -347,5 +344,6 @@ def data_hash() -> str:
     return hashlib.sha256(repr((PERIOD, TEXTS, DRAWS, PERIODS, drawn)).encode()).hexdigest()
 
 
-MEASUREMENT = Measurement("copying", __name__, CopyingTest, replicate, data_hash, untestable, seconds=120)
+MEASUREMENT = Measurement("copying", __name__, CopyingTest, replicate, data_hash, check, seconds=120)
 known, result, again = MEASUREMENT.known, MEASUREMENT.result, MEASUREMENT.again
+untestable = MEASUREMENT.untestable

@@ -18,10 +18,10 @@ from lab.charts.marks.lines import lines
 from lab.course.heads import head_name, listed
 from lab.course.words import escaped, signed
 from lab.evidence.intervals import mean_interval
+from lab.evidence.reasons import why
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.copying.induction import ABLATIONS, MEAN, ZERO, Distance, copying, losses
 from lab.experiments.copying.measure import (
-    AWAY,
     BEST,
     BOTH,
     BOUND,
@@ -53,6 +53,8 @@ from lab.ui.tables import DECIMAL, Column, show_table
 # What is asked.
 
 
+# The claim's names for the ablated heads.
+AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
 _STAYS = 0.1  # nats; up to this change, we say that a loss stays the same
 # Shares of the way from the loss of a model with all tokens equally likely (0) to a loss of 0 nats (1).
 _WEAK, _WELL = 0.25, 0.75
@@ -178,7 +180,7 @@ def _judged(row: CopyingRow) -> dict[str, object]:
         "p (Holm)": row.p,
         "n": len(row.zero.run.second),
         "verdict": row.judged.verdict.value,
-        "why": row.judged.why,
+        "why": why(row.judged),
     }
 
 
@@ -364,9 +366,9 @@ def verdicts(found: CopyingTest) -> str:
     """List the verdict of each row and its reason; rows with the same verdict are together."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in found.rows:
-        key = (row.judged.verdict.value.capitalize(), row.judged.why)
+        key = (row.judged.verdict.value.capitalize(), why(row.judged))
         alike.setdefault(key, []).append(f"{AWAY[row.kind]} ({row.name})")
-    return "\n".join(f"- **{verdict}**: {', '.join(rows)}. {why}" for (verdict, why), rows in alike.items())
+    return "\n".join(f"- **{verdict}**: {', '.join(rows)}. {reason}" for (verdict, reason), rows in alike.items())
 
 
 def bias_of(found: CopyingTest) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,25 +21,13 @@ def upper(layers: int) -> slice:
     return slice(layers // 2, layers)
 
 
-class OrderClaim(NamedTuple):
-    """The two numbers compared in each text: the effect is ``first`` − ``second``, as Spearman's ρ or Kendall's τ.
-
-    ``published`` is the paper's effect; None if the paper reports no comparable effect.
-    """
-
-    first: str
-    second: str
-    published: float | None
-
-
 # The smallest difference of two correlations that would count if nothing comparable was published.
 BOUND = 0.1
 _RAW, _ROLLED = (float(np.mean(line[upper(len(line))])) for line in ABNAR)
-CLAIMS = {
-    WEAK: OrderClaim("gradient × input, τ", "attention of the last layer, τ", None),
-    TELLS: OrderClaim("attention of the last layer, ρ beyond nearness and rarity", "nothing", None),
-    ROLLED: OrderClaim("rollout, upper layers, ρ", "raw attention, upper layers, ρ", _ROLLED - _RAW),
-}
+# The claims, each with the published difference of its two numbers; None if nobody published a comparable one. The
+# numbers are correlations with leave-one-out: of gradients and attention (τ), of attention beyond nearness and rarity,
+# compared with 0 (ρ), of rollout and raw attention in the upper layers (ρ).
+CLAIMS: Mapping[str, float | None] = {WEAK: None, TELLS: None, ROLLED: _ROLLED - _RAW}
 
 
 @dataclass(frozen=True, eq=False)

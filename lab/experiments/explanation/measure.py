@@ -79,8 +79,8 @@ class TestedOrderClaim:
 
     @property
     def judged(self) -> Judged:
-        """The verdict by :data:`lab.evidence.verdicts.RULE`."""
-        published = CLAIMS[self.claim].published
+        """The verdict by :data:`lab.evidence.reasons.RULE`."""
+        published = CLAIMS[self.claim]
         return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, self.beside_twin))
 
 
@@ -132,13 +132,11 @@ class ExplanationTest:
         return tuple(row(at, name) for at, name in enumerate(CLAIMS))
 
 
-def untestable(model: LoadedModel) -> str:
-    """Return a sentence that says why ``model`` cannot be tested; "" if the model can be tested."""
-    try:
-        can_be_asked(model)
-    except ValueError as reason:
-        return str(reason)
-    return "" if asked_texts(model) else f"The vocabulary of {model.id} has too few whole words for these sentences."
+def check(model: LoadedModel) -> None:
+    """Raise ValueError, with the reason in a sentence, if ``model`` cannot be tested."""
+    can_be_asked(model)
+    if not asked_texts(model):
+        raise ValueError(f"The vocabulary of {model.id} has too few whole words for these sentences.")
 
 
 @once
@@ -167,11 +165,10 @@ def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
     """Run the experiment on ``model`` and on its untrained twin, which explains its own predictions.
 
-    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError if
-    :func:`untestable` has a reason.
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError
+    as :func:`check` does.
     """
-    if reason := untestable(model):
-        raise ValueError(reason)
+    check(model)
     twin, texts = untrained_twin(model), asked_texts(model)
 
     def both(text: tuple[int, int, AskedWord]) -> tuple[ExplainedText, Importance]:
@@ -188,5 +185,6 @@ def data_hash() -> str:
     return hashlib.sha256(repr(decides).encode()).hexdigest()
 
 
-MEASUREMENT = Measurement("explanation", __name__, ExplanationTest, replicate, data_hash, untestable, seconds=120)
+MEASUREMENT = Measurement("explanation", __name__, ExplanationTest, replicate, data_hash, check, seconds=120)
 known, result, again = MEASUREMENT.known, MEASUREMENT.result, MEASUREMENT.again
+untestable = MEASUREMENT.untestable

@@ -23,7 +23,8 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.lines import lines
 from lab.course.words import escaped, quoted, signed
 from lab.evidence.intervals import mean_interval
-from lab.evidence.published import ABNAR, JAIN
+from lab.evidence.published import ABNAR
+from lab.evidence.reasons import why
 from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation.agreement import BOUND, CLAIMS, ROLLED, TELLS, WEAK
 from lab.experiments.explanation.measure import (
@@ -79,6 +80,12 @@ _ORDERS = {
     AVERAGE: "attention of all layers",
     GRADIENT: "a gradient",
     NEAR: "nearness to the blank",
+}
+# The two numbers that each claim compares in each text.
+COMPARED = {
+    WEAK: ("gradient × input, τ", "attention of the last layer, τ"),
+    TELLS: ("attention of the last layer, ρ beyond nearness and rarity", "nothing"),
+    ROLLED: ("rollout, upper layers, ρ", "raw attention, upper layers, ρ"),
 }
 _SAYS = {
     WEAK: "Gradients say more than attention",
@@ -215,19 +222,19 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
             {
                 "whose": WHOSE[row.claim],
                 "verdict": row.judged.verdict.value,
-                "published": CLAIMS[row.claim].published,
+                "published": CLAIMS[row.claim],
                 "ours": row.effect,
                 "low": row.low,
                 "high": row.high,
                 "untrained twin": row.twin,
                 "n": row.count,
-                "first": CLAIMS[row.claim].first,
+                "first": COMPARED[row.claim][0],
                 "mean of first": row.first,
-                "second": CLAIMS[row.claim].second,
+                "second": COMPARED[row.claim][1],
                 "mean of second": row.second,
                 "p (Holm)": row.p,
                 "p above the twin (Holm)": row.beside_twin.p,
-                "why": row.judged.why,
+                "why": why(row.judged),
             }
             for row in found.rows
         ]
@@ -321,9 +328,9 @@ def _beside_twin(found: ExplanationTest) -> str:
     said = f"In the untrained twin, the ρ of attention is {signed(twin.mean())}, {clear} the trained model’s ρ."
     for row in found.rows:
         if row.judged.verdict is Verdict.ALSO_UNTRAINED:
-            claim = CLAIMS[row.claim]
+            first, second = COMPARED[row.claim]
             said += (
-                f" {claim.first[0].upper()}{claim.first[1:]}, leads {claim.second} by {signed(row.effect)}; in the "
+                f" {first[0].upper()}{first[1:]}, leads {second} by {signed(row.effect)}; in the "
                 f"twin, the lead is {signed(row.twin)}, which is not clearly different. So training may not be the "
                 "cause."
             )
@@ -332,9 +339,9 @@ def _beside_twin(found: ExplanationTest) -> str:
 
 def compared(row: TestedOrderClaim) -> str:
     """Name the authors of the claim, and its two means."""
-    claim = CLAIMS[row.claim]
-    second = f", against {claim.second} {signed(row.second)}" if row.claim != TELLS else ""
-    return f"{WHOSE[row.claim]}: {claim.first} {signed(row.first)}{second}."
+    first, other = COMPARED[row.claim]
+    second = f", against {other} {signed(row.second)}" if row.claim != TELLS else ""
+    return f"{WHOSE[row.claim]}: {first} {signed(row.first)}{second}."
 
 
 def gap_of(found: ExplanationTest) -> str:
@@ -649,9 +656,12 @@ def _show_agreement(model: LoadedModel, found: ExplanationTest) -> None:
 def _show_claims(found: ExplanationTest) -> None:
     show_table(claim_frame(found), _CLAIMS, long_texts=True)
     for row in found.rows:
-        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {compared(row)} {row.judged.why}")
+        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {compared(row)} {why(row.judged)}")
 
 
+# Kendall's τ in the result files of Jain & Wallace 2019, for LSTMs that classify, by task: attention with
+# leave-one-out, and gradients with leave-one-out.
+JAIN = {"SST": (0.29, 0.66), "IMDb": (0.34, 0.52), "SNLI": (0.29, 0.24)}
 _JAIN = ", ".join(f"{task} {signed(gradient - attention, plus=True)}" for task, (attention, gradient) in JAIN.items())
 
 
@@ -659,12 +669,12 @@ def reproduced(found: ExplanationTest) -> Lines:
     """A line for each claim."""
     lines = []
     for row in found.rows:
-        claim = CLAIMS[row.claim]
-        published = NOTHING if claim.published is None else two(claim.published)
+        (first, second), effect = COMPARED[row.claim], CLAIMS[row.claim]
+        published = NOTHING if effect is None else two(effect)
         lines.append(
             (
-                f"{claim.first} {row.first:.2f}",
-                f"{claim.second} {row.second:.2f}",
+                f"{first} {row.first:.2f}",
+                f"{second} {row.second:.2f}",
                 with_ends(row.effect, row.low, row.high),
                 published,
                 two(row.twin),

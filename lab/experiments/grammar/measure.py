@@ -36,7 +36,9 @@ from lab.evidence.published import Published, lift
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 
 # The smallest published lift that counts as an effect to reproduce.
-_NO_EFFECT = 0.05
+_LEAST_LIFT = 0.05
+# The reasons why a relation cannot be tested: nothing to reproduce, or a fixed distance that looks ahead.
+NO_EFFECT, LOOKS_BACK = "no effect", "looks back"
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class RelationRow:
 
     @property
     def judged(self) -> Judged:
-        """The verdict by :data:`lab.evidence.verdicts.RULE`; the effect is the lift."""
+        """The verdict by :data:`lab.evidence.reasons.RULE`; the effect is the lift."""
         return judge(
             Effect(
                 self.lift,
@@ -179,17 +181,9 @@ class RelationRow:
 
 
 def _untestable(row: RelationRow, published: Published) -> str:
-    if published.lift < _NO_EFFECT:
-        return (
-            f"In the paper itself the best head is hardly above the best fixed distance "
-            f"({published.accuracy:.1%} against {published.offset:.1%}): there is no effect to reproduce."
-        )
-    if row.reach <= row.offset_accuracy:
-        return (
-            f"A head of this model looks back only, so it can name at most {row.reach:.1%}. The best fixed distance, "
-            f"which may look ahead, names {row.offset_accuracy:.1%}."
-        )
-    return ""
+    if published.lift < _LEAST_LIFT:
+        return NO_EFFECT
+    return LOOKS_BACK if row.reach <= row.offset_accuracy else ""
 
 
 Place = tuple[int, int, int]  # layer, head, end

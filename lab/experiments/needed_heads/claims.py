@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Values
 from lab.evidence.intervals import DRAWS, drawn_means, holm, p_above, spread
-from lab.evidence.verdicts import ALPHA, Effect, Judged, TwinEffect, Verdict, judge
+from lab.evidence.verdicts import ALPHA, Effect, Judged, TwinEffect, judge
 from lab.experiments.needed_heads.sample import ABLATED, ZERO, Sample, gains
 from lab.models.interventions import Head
 
@@ -26,26 +26,8 @@ MARGIN = 0.05
 EACH, NEEDED, HURTS, ONE, FIFTH, PRUNED = "each", "needed", "hurts", "one", "fifth", "pruned"
 # The orders in which heads are ablated together.
 IMPORTANCE, GREEDY = "importance", "greedy"
-CLAIMS = {
-    EACH: "Most heads can go, one at a time, for free",
-    NEEDED: "Some head is needed",
-    HURTS: "Some head even hurts",
-    ONE: "One head is enough in most layers",
-    FIFTH: "A fifth of the heads can go together for free",
-    PRUNED: "Four fifths of the heads can go",
-}
-# The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
-PUBLISHED = {
-    EACH: "translation: no significant change of BLEU for 88 of 96 heads",
-    NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
-    HURTS: "translation: +0.24 BLEU without head 14 of layer 3",
-    ONE: "BERT on MNLI: at worst −0.96 %, not significant; translation: −13.56 BLEU in the worst layer",
-    FIFTH: "20 % of the heads (translation), 40 % (BERT)",
-    PRUNED: "38 of 48 heads, within 0.15 BLEU (Voita et al.)",
-}
-_RETRAINED = (
-    "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another one."
-)
+# The reasons why a claim cannot be tested: the model only guesses, or the paper trains again and we do not.
+GUESSES, RETRAINED = "guesses", "retrained"
 # The smallest effect that would count, for claims without a published number on this scale. For a share of heads or
 # layers, the bound is 0.1 above one half. For lost accuracy, the bound is the margin. For gained accuracy, the bound is
 # one pair in a hundred (the paper's gain is 0.7 % of the score).
@@ -86,9 +68,9 @@ class TestedClaim:
     Attributes
     ----------
     id
-        One of :data:`CLAIMS`.
-    what
-        The measured quantity, in words.
+        :data:`EACH` to :data:`PRUNED`.
+    units
+        The number of heads, layers or heads removed together that the measured quantity is about.
     zero, mean
         The measurements with heads that write 0, and with heads that write their mean over the sentence.
     control
@@ -106,13 +88,15 @@ class TestedClaim:
     beside_twin
         The effect in the twin by the ablation that decides; None if the twin is not compared.
     untestable
-        The reason why the claim cannot be tested, in a sentence; "" if it can be tested.
+        :data:`GUESSES`, :data:`RETRAINED`, or "" if the claim can be tested.
+    right
+        The share of the pairs in which the model is right with all heads.
     heads
         The chosen heads, layer and head from 0.
     """
 
     id: str
-    what: str
+    units: int
     zero: MeasuredWay
     mean: MeasuredWay
     control: float
@@ -122,6 +106,7 @@ class TestedClaim:
     p: float
     beside_twin: TwinEffect | None = None
     untestable: str = ""
+    right: float = float("nan")
     heads: tuple[Head, ...] = ()
 
     @property
@@ -136,9 +121,7 @@ class TestedClaim:
 
     @property
     def judged(self) -> Judged:
-        """The verdict by :data:`lab.evidence.verdicts.RULE`."""
-        if self.untestable:
-            return Judged(Verdict.NOT_TESTABLE, self.untestable)
+        """The verdict by :data:`lab.evidence.reasons.RULE`."""
         own = self.decides
         return judge(
             Effect(
@@ -147,8 +130,9 @@ class TestedClaim:
                 own.effect_high,
                 self.p,
                 self.count,
-                bound=BOUNDS[self.id],
+                bound=BOUNDS.get(self.id, 0.0),
                 twin=self.beside_twin,
+                untestable=self.untestable,
             )
         )
 
@@ -199,15 +183,13 @@ class Judgeable(Protocol):
 
 
 def claims(found: Judgeable) -> tuple[TestedClaim, ...]:
-    """Test every claim on a result, in the order of :data:`CLAIMS`."""
+    """Test every claim on a result, from :data:`EACH` to :data:`PRUNED`."""
     sample = found.sample
     rows = _tested(sample, [each(sample), needed(sample), _hurts(sample), _one(found), _fifth(found)])
     nothing = float("nan")
     unknown = MeasuredWay(*[nothing] * 7)
     count = sample.different(found.b)
-    pruned = TestedClaim(
-        PRUNED, "not measured", unknown, unknown, nothing, nothing, nothing, count, nothing, None, _RETRAINED
-    )
+    pruned = TestedClaim(PRUNED, 0, unknown, unknown, nothing, nothing, nothing, count, nothing, None, RETRAINED)
     return (*rows, pruned)
 
 
@@ -221,13 +203,14 @@ def claims_in(sample: Sample) -> tuple[TestedClaim, ...]:
 
 def _tested(sample: Sample, rows: Sequence[TestedClaim]) -> tuple[TestedClaim, ...]:
     """Return the rows with p-values corrected for the number of rows, and with the reason if nothing can be tested."""
-    reason = sample.cannot
+    reason, right = "" if sample.beyond_guessing else GUESSES, float(sample.right.mean())
     p = holm([row.p for row in rows]).tolist()
     compared = {row.id: row.beside_twin for row in rows if row.beside_twin is not None}
     corrected = holm([twin.p for twin in compared.values()]).tolist()
     beside = {id: replace(twin, p=p) for (id, twin), p in zip(compared.items(), corrected, strict=True)}
     return tuple(
-        replace(row, p=own, beside_twin=beside.get(row.id), untestable=reason) for row, own in zip(rows, p, strict=True)
+        replace(row, p=own, beside_twin=beside.get(row.id), untestable=reason, right=right)
+        for row, own in zip(rows, p, strict=True)
     )
 
 
@@ -238,7 +221,7 @@ def each(sample: Sample) -> TestedClaim:
     ]
     heads = int(np.prod(sample.changed[ZERO].shape[:2]))
     untrained = float((-sample.twin_without(ZERO).mean(axis=-1) < MARGIN).mean())
-    return _row(EACH, f"share of the {heads} heads that go for free", found, sample.different(), twin=untrained)
+    return _row(EACH, heads, found, sample.different(), twin=untrained)
 
 
 def _one(found: Judgeable) -> TestedClaim:
@@ -247,7 +230,7 @@ def _one(found: Judgeable) -> TestedClaim:
     shared = sample.shared_in(found.b)
     both = [_for_free(gains(alone, plain).T, shared) for alone in (found.alone, found.alone_to_mean)]
     any_head, on_a = (float((-loss < MARGIN).mean()) for loss in (found.alone_any, found.alone_on_a))
-    row = _row(ONE, "share of the layers that do with one head", both, sample.different(found.b))
+    row = _row(ONE, len(found.kept), both, sample.different(found.b))
     return replace(row, control=any_head, on_a=on_a, heads=found.kept)
 
 
@@ -271,7 +254,7 @@ def needed(sample: Sample) -> TestedClaim:
         _lowest((changed[ZERO] - plain)[..., ~sample.b].mean(axis=-1))
         for changed, plain in ((sample.changed, sample.plain), (sample.twin_changed, sample.twin_plain))
     )
-    return _of_head(sample, NEEDED, f"accuracy lost without {name_of(head)}", (head, untrained), -1)
+    return _of_head(sample, NEEDED, (head, untrained), -1)
 
 
 def _hurts(sample: Sample) -> TestedClaim:
@@ -286,14 +269,14 @@ def _hurts(sample: Sample) -> TestedClaim:
             (sample.twin_without(ZERO), sample.twin_changed, sample.twin_plain),
         )
     )
-    return _of_head(sample, HURTS, f"accuracy gained without {name_of(head)}", (head, untrained), 1)
+    return _of_head(sample, HURTS, (head, untrained), 1)
 
 
 def _most_helpful(gained: Values, delta: Values) -> Head:
     return _lowest(np.where(gained == gained.max(), -delta, np.inf))
 
 
-def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], sign: int) -> TestedClaim:
+def _of_head(sample: Sample, claim: str, heads: tuple[Head, Head], sign: int) -> TestedClaim:
     """Return a claim about one head, compared with the untrained twin's head that was chosen in the same way."""
     (head, untrained), b = heads, sample.b
     own, twin, found = {}, {}, []
@@ -308,7 +291,7 @@ def _of_head(sample: Sample, claim: str, what: str, heads: tuple[Head, Head], si
     every = sign * sample.without(ZERO)
     others = np.ones(every.shape[:2], bool)
     others[head] = False
-    row = _row(claim, what, found, sample.different(b), twin=float(twin[ZERO].mean()), beside=beside)
+    row = _row(claim, 1, found, sample.different(b), twin=float(twin[ZERO].mean()), beside=beside)
     control = float(every[others][:, b].mean()) if others.any() else float("nan")
     return replace(row, control=control, on_a=float(every[head][~b].mean()), heads=(head,))
 
@@ -331,7 +314,7 @@ def _fifth(found: Judgeable) -> TestedClaim:
             MeasuredWay(cost, low, high, MARGIN - cost, MARGIN - high, MARGIN - low, float(p_above(-drawn, -MARGIN)))
         )
     count = int(found.away[at])
-    row = _row(FIFTH, f"accuracy lost without {count} heads", both, sample.different(found.b))
+    row = _row(FIFTH, count, both, sample.different(found.b))
     control = float((found.plain[found.b] > 0).mean() - found.random[:, at].mean())
     on_a = -float(gains(found.fifth_on_a, found.plain[~found.b]).mean())
     return replace(row, control=control, on_a=on_a, heads=found.orders[IMPORTANCE][:count])
@@ -339,7 +322,7 @@ def _fifth(found: Judgeable) -> TestedClaim:
 
 def _row(
     claim: str,
-    what: str,
+    units: int,
     both: Sequence[MeasuredWay],
     count: int,
     twin: float = float("nan"),
@@ -348,7 +331,7 @@ def _row(
     """Return a row without chosen heads, without a control and without results on A."""
     nothing = float("nan")
     zero, mean = both
-    return TestedClaim(claim, what, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), beside)
+    return TestedClaim(claim, units, zero, mean, nothing, nothing, twin, count, max(zero.p, mean.p), beside)
 
 
 def _ends(drawn: Values) -> tuple[float, float]:

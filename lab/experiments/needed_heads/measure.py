@@ -272,21 +272,16 @@ _COSTS = {
 }
 
 
-@once
-def untestable(model: LoadedModel) -> str:
-    """The reason why nothing can be tested on ``model``, in a sentence; "" if something can be tested."""
-    try:
-        can_be_asked(model)
-    except ValueError as reason:
-        return str(reason)
+def check(model: LoadedModel) -> None:
+    """Raise ValueError, with the reason in a sentence, if nothing can be tested on ``model``."""
+    can_be_asked(model)
     found = _asked(model)[1]
     few = min(sum(pair.pair.half == half for pair in found) for half in (0, 1))
     if few < FEW:
-        return (
+        raise ValueError(
             f"The vocabulary of {model.id} has too few of the words as single pieces: one half has {few} pairs, and a "
             f"verdict takes {FEW}."
         )
-    return ""
 
 
 def minutes(config: ModelConfig) -> float:
@@ -306,10 +301,9 @@ def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
     """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
-    Raises ValueError if :func:`untestable` has a reason.
+    Raises ValueError as :func:`check` does.
     """
-    if reason := untestable(model):
-        raise ValueError(reason)
+    check(model)
     drawn, pairs = _asked(model)
     parts, groups, twin = _Parts(progress, _COSTS), _groups(pairs), untrained_twin(model)
     a, b = ([pair for pair in pairs if pair.pair.half == half] for half in (0, 1))
@@ -404,5 +398,6 @@ def data_hash() -> str:
     return hashlib.sha256(repr((TEMPLATES, PAIRS, SAMPLE, STEPS, RANDOM_ORDERS)).encode()).hexdigest()
 
 
-MEASUREMENT = Measurement("needed_heads", __name__, NeededTest, replicate, data_hash, untestable)
+MEASUREMENT = Measurement("needed_heads", __name__, NeededTest, replicate, data_hash, check)
 known, result, again = MEASUREMENT.known, MEASUREMENT.result, MEASUREMENT.again
+untestable = MEASUREMENT.untestable

@@ -20,19 +20,21 @@ from lab.course.words import escaped, signed
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.pairs import BLANK, MinimalPair, ask
-from lab.evidence.published import AGREEMENT
+from lab.evidence.reasons import why
 from lab.experiments.needed_heads.ablations import ABLATIONS, without_each_head
 from lab.experiments.needed_heads.claims import (
     BOUNDS,
-    CLAIMS,
     EACH,
     FIFTH,
     GREEDY,
+    GUESSES,
     HURTS,
     IMPORTANCE,
     MARGIN,
     NEEDED,
-    PUBLISHED,
+    ONE,
+    PRUNED,
+    RETRAINED,
     TestedClaim,
     name_of,
 )
@@ -69,6 +71,23 @@ from lab.ui.tables import DECIMAL, SHARE, Column, show_table
 # What is asked.
 
 
+CLAIMS = {
+    EACH: "Most heads can go, one at a time, for free",
+    NEEDED: "Some head is needed",
+    HURTS: "Some head even hurts",
+    ONE: "One head is enough in most layers",
+    FIFTH: "A fifth of the heads can go together for free",
+    PRUNED: "Four fifths of the heads can go",
+}
+# The published results: tables 1, 2 and 3 and §4 of Michel et al. 2019, and Voita et al. 2019.
+PUBLISHED = {
+    EACH: "translation: no significant change of BLEU for 88 of 96 heads",
+    NEEDED: "translation: −0.53 BLEU without head 6 of layer 1, of 36.05",
+    HURTS: "translation: +0.24 BLEU without head 14 of layer 3",
+    ONE: "BERT on MNLI: at worst −0.96 %, not significant; translation: −13.56 BLEU in the worst layer",
+    FIFTH: "20 % of the heads (translation), 40 % (BERT)",
+    PRUNED: "38 of 48 heads, within 0.15 BLEU (Voita et al.)",
+}
 _QUARTERS = ("up to a quarter", "up to half", "up to three quarters", "more")
 POINTS = f"{100 * MARGIN:.0f} points"
 # The rule that each verdict follows.
@@ -239,7 +258,7 @@ def _line(row: TestedClaim) -> dict[str, object]:
     zero, mean = row.zero, row.mean
     return {
         "verdict": row.judged.verdict.value,
-        "what is measured": row.what,
+        "what is measured": what_of(row),
         "ours": zero.ours,
         "low": zero.low,
         "high": zero.high,
@@ -254,7 +273,7 @@ def _line(row: TestedClaim) -> dict[str, object]:
         "A − B": row.on_a - zero.ours,
         "p (Holm)": row.p,
         "p above the twin (Holm)": float("nan") if row.beside_twin is None else row.beside_twin.p,
-        "why": row.judged.why,
+        "why": why_of(row),
         "heads": ", ".join(map(name_of, row.heads)),
     }
 
@@ -329,6 +348,36 @@ def _template(found: NeededTest, number: int) -> dict[str, object]:
     }
 
 
+@dataclass(frozen=True)
+class PublishedAgreement:
+    """The accuracy of other models and of people in sentences like a template's; nan if no paper reports it.
+
+    Attributes
+    ----------
+    bert, people
+        BERT base and people, table 3 of Goldberg 2019 ("Assessing BERT's Syntactic Abilities").
+    gpt2, people_blimp
+        GPT-2 large and people, the corrected table of BLiMP (Warstadt et al. 2020) in its repository.
+    """
+
+    bert: float
+    people: float
+    gpt2: float
+    people_blimp: float
+
+
+_NOBODY = float("nan")
+# The keys are the ids of the templates in lab.evidence.lexicon. BLiMP has one figure for all its subjects and verbs.
+AGREEMENT = {
+    "simple": PublishedAgreement(1.00, 0.96, 0.864, 0.909),
+    "prepositional": PublishedAgreement(0.85, 0.85, _NOBODY, _NOBODY),
+    "object_relative": PublishedAgreement(0.89, 0.85, _NOBODY, _NOBODY),
+    "determiner_noun": PublishedAgreement(_NOBODY, _NOBODY, 0.958, 0.922),
+    "noun_determiner": PublishedAgreement(_NOBODY, _NOBODY, _NOBODY, _NOBODY),
+    "reflexive": PublishedAgreement(0.94, 0.96, 0.993, 0.975),
+}
+
+
 # What is said.
 
 
@@ -336,7 +385,7 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     """Say how many heads change the model's choice, which head it misses most, and how many can go together."""
     each, needed, clear = found.row(EACH), found.row(NEEDED), found.effect.clear
     if each.untestable:
-        return each.untestable
+        return why_of(each)
     cheap = round(each.decides.low * clear.size)
     said = (
         f"Of {clear.size} heads of {escaped(model_id)}, **{int(clear.sum())}** clearly change the model’s preference, "
@@ -351,6 +400,32 @@ def meaning_of(found: NeededTest, model_id: str) -> str:
     if last < clear.size:
         return f"{said} The {last} least important heads can be removed together before the model is clearly worse."
     return f"{said} Even with all its heads removed, the model is not clearly worse."
+
+
+def what_of(row: TestedClaim) -> str:
+    """Name the quantity that is measured for a claim."""
+    return {
+        EACH: f"share of the {row.units} heads that go for free",
+        NEEDED: f"accuracy lost without {', '.join(map(name_of, row.heads))}",
+        HURTS: f"accuracy gained without {', '.join(map(name_of, row.heads))}",
+        ONE: "share of the layers that do with one head",
+        FIFTH: f"accuracy lost without {row.units} heads",
+        PRUNED: "not measured",
+    }[row.id]
+
+
+def why_of(row: TestedClaim) -> str:
+    """Give the reason of the verdict on a claim, in a sentence."""
+    if row.untestable == GUESSES:
+        return (
+            f"With all heads the model is right in {row.right:.0%} of the pairs, not clearly more often than guessing."
+        )
+    if row.untestable == RETRAINED:
+        return (
+            "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another "
+            "one."
+        )
+    return why(row.judged)
 
 
 def verdict_of(found: NeededTest) -> str:
@@ -470,7 +545,7 @@ def agreement_of(found: NeededTest) -> str:
 def bias_of(found: NeededTest) -> str:
     """Compare A and B for the two heads that were chosen on A."""
     rows = [found.row(claim) for claim in (NEEDED, HURTS)]
-    told = [f"{row.what}: {100 * row.on_a:.1f} points on A, {100 * row.zero.ours:.1f} on B" for row in rows]
+    told = [f"{what_of(row)}: {100 * row.on_a:.1f} points on A, {100 * row.zero.ours:.1f} on B" for row in rows]
     flattered = sum(row.on_a > row.zero.ours for row in rows)
     said = "; ".join(told)
     if flattered:
@@ -712,7 +787,7 @@ def show_numbers(model: LoadedModel, found: NeededTest) -> None:
         offer_numbers(partial(claim_table, model), "needed-claims", partial(claim_table, model))
         for row in found.rows:
             st.markdown(
-                f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {row.judged.why} Published: "
+                f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {why_of(row)} Published: "
                 f"{PUBLISHED[row.id]}."
             )
         st.caption("BLEU is a score for translations, from 0 to 100.")
@@ -787,7 +862,7 @@ def _show_accuracy(found: NeededTest) -> None:
 def reproduced(found: NeededTest) -> Lines:
     """A line for each claim, in percent, by both ways to take heads away."""
     lines = [
-        (CLAIMS[row.id], PUBLISHED[row.id], row.what, *_measured(row), f"{row.count:,}", row.judged.verdict.value)
+        (CLAIMS[row.id], PUBLISHED[row.id], what_of(row), *_measured(row), f"{row.count:,}", row.judged.verdict.value)
         for row in found.rows
     ]
     return markdown(("claim", "published", "what", "heads at 0", "at their mean", "twin", "n", "verdict"), lines)
@@ -807,7 +882,7 @@ def reproduced_by_template(found: NeededTest) -> Lines:
     for template, (each, one) in found.rows_in.items():
         costly = " ".join(name_of(head) for head in found.costly_in(template)) or NOTHING
         free = (*_measured(each)[:2], each.judged.verdict.value)
-        most = (one.what, *_measured(one), f"{one.count:,}", one.judged.verdict.value)
+        most = (what_of(one), *_measured(one), f"{one.count:,}", one.judged.verdict.value)
         lines.append((template, costly, *free, *most))
     free = ("for free, heads at 0", "at their mean", "verdict")
     return markdown(

@@ -81,9 +81,6 @@ class Sample:
         return (self.plain > 0).astype(np.float64)
 
     @property
-    def cannot(self) -> str:
-        """The reason why a model that only guesses cannot be tested; "" if the model does better."""
-        if p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA:
-            return ""
-        right = self.right.mean()
-        return f"With all heads the model is right in {right:.0%} of the pairs, not clearly more often than guessing."
+    def beyond_guessing(self) -> bool:
+        """True if the model with all heads is clearly right more often than a model that guesses."""
+        return bool(p_above(drawn_means(self.right, *self.shared), 0.5) < ALPHA)

@@ -24,7 +24,7 @@ from lab.evidence.competition import differences
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.measurement import Measurement
-from lab.evidence.pairs import AskedPair, can_be_asked, minimal_pairs, shared_words
+from lab.evidence.pairs import AskedPair, PairSet, can_be_asked, minimal_pairs, shared_words
 from lab.evidence.verdicts import FEW
 from lab.experiments.patching.claims import (
     DIRECTIONS,
@@ -47,7 +47,6 @@ from lab.experiments.patching.patches import (
 )
 from lab.experiments.patching.path import Relay, relayed
 from lab.models.batches import Progress, unwatched
-from lab.models.memo import once
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -62,6 +61,7 @@ from lab.evidence.tables import APART
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.experiments.patching.claims import (
     CLAIMS,
+    LAST_LAYER,
     LATE,
     PatchClaim,
     crossing,
@@ -229,13 +229,8 @@ class PatchingTest:
             return drawn, other @ twin / other.sum(axis=1, keepdims=True)
 
     def _untestable(self, claim: PatchClaim) -> str:
-        """The reason why half A makes a claim untestable on this model, in a sentence; "" if it can be tested."""
-        if claim.id != LATE or self.crosses(claim.direction, 0) < self.layers:
-            return ""
-        return (
-            f"The lines cross in layer {self.layers}, the last one. After it the asked token has all of it by the way "
-            "a transformer is built."
-        )
+        """The reason why half A makes a claim untestable on this model; "" if it can be tested."""
+        return LAST_LAYER if claim.id == LATE and self.crosses(claim.direction, 0) >= self.layers else ""
 
 
 def _beside(own: Values, twins: Values) -> list[TwinEffect]:
@@ -258,27 +253,28 @@ _SLOTS = {"noun": "subject", "preposition": "preposition", "attractor": "other n
 _TINY = 1e-6  # the size, in logits, below which a difference is only rounding
 
 
-@once
-def untestable(model: LoadedModel) -> str:
-    """Return a sentence that says why a model cannot be tested; "" if the model can be tested."""
-    try:
-        can_be_asked(model)
-        early(model.config.layers)
-        asked = minimal_pairs(model, PAIRS, templates=[TEMPLATE])
-    except ValueError as reason:
-        return str(reason)
+def check(model: LoadedModel) -> None:
+    """Raise ValueError, with the reason in a sentence, if ``model`` cannot be tested."""
+    can_be_asked(model)
+    early(model.config.layers)
+    asked = _asked(model)
     if not asked.half(0) or len(asked.half(1)) < FEW:
-        return f"Its vocabulary has too few of the words as one piece: {len(asked.pairs)} pairs can be made of them."
-    return ""
+        raise ValueError(
+            f"Its vocabulary has too few of the words as one piece: {len(asked.pairs)} pairs can be made of them."
+        )
+
+
+def _asked(model: LoadedModel) -> PairSet:
+    return minimal_pairs(model, PAIRS, templates=[TEMPLATE])
 
 
 def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTest:
     """Run the experiment on ``model`` and its untrained twin: a minute or two for a small model.
 
-    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError if
-    :func:`untestable` has a reason, and NotPatchable if no pair of a half can be patched.
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError
+    as :func:`check` does, and NotPatchable if no pair of a half can be patched.
     """
-    asked = minimal_pairs(model, PAIRS, templates=[TEMPLATE]).pairs
+    asked = _asked(model).pairs
     own = patch_template(model, asked, lambda done: progress(0.45 * done))
     twin = _twin(model, asked, lambda done: progress(0.45 * (1 + done)))
     return measured(model, own, twin, lambda done: progress(0.9 + 0.1 * done))
@@ -371,5 +367,6 @@ def data_hash() -> str:
     return hashlib.sha256(repr((TEMPLATE, PAIRS)).encode()).hexdigest()
 
 
-MEASUREMENT = Measurement("patching", __name__, PatchingTest, replicate, data_hash, untestable)
+MEASUREMENT = Measurement("patching", __name__, PatchingTest, replicate, data_hash, check)
 known, result, again = MEASUREMENT.known, MEASUREMENT.result, MEASUREMENT.again
+untestable = MEASUREMENT.untestable

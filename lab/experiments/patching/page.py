@@ -23,15 +23,21 @@ from lab.charts.marks.scatter import scatter
 from lab.course.heads import head_name
 from lab.course.words import escaped, quoted, signed
 from lab.evidence.pairs import BLANK, can_be_asked
+from lab.evidence.reasons import why
 from lab.evidence.shipped import model_hash
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.patching.claims import (
     ALIKE,
+    BROUGHT,
     CLAIMS,
     EARLY,
+    FAILED,
+    LAST_LAYER,
     LATE,
     NEEDED,
+    RANKED,
     SUFFICES,
+    WORKED,
     agreement,
     carried,
     compared,
@@ -79,6 +85,23 @@ from lab.ui.tables import DECIMAL, Column, show_table
 # What is asked.
 
 
+# Each claim in words, and the two numbers that it compares.
+SAYS = {
+    EARLY: "Early, the subject has it",
+    LATE: "The asked token has it before the last layer",
+    BROUGHT: "Attention brings it to the asked token",
+    WORKED: "At the subject, the feed-forward network works on it",
+    RANKED: "A gradient ranks the heads as patches do",
+    FAILED: "It errs more for the residual stream than for heads",
+}
+COMPARED = {
+    EARLY: ("subject", "asked token"),
+    LATE: ("last layer", "layer of the crossing"),
+    BROUGHT: ("attention", "feed-forward"),
+    WORKED: ("feed-forward", "attention"),
+    RANKED: ("rank correlation", f"line at {ALIKE}"),
+    FAILED: ("residual stream", "heads"),
+}
 _WAYS = {SUFFICES: "what suffices", NEEDED: "what is needed"}
 _PARTS = 4  # number of options among which the layers are divided
 _EDGES = (0.1, 0.3, 0.6)
@@ -287,10 +310,10 @@ def as_frame(found: PatchingTest) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "claim": row.claim.says,
+                "claim": SAYS[row.claim.id],
                 "direction": row.claim.direction or "–",
                 "verdict": row.judged.verdict.value,
-                "compared": f"{row.claim.first} − {row.claim.second}",
+                "compared": " − ".join(COMPARED[row.claim.id]),
                 "first": row.first,
                 "second": row.second,
                 "effect": row.effect,
@@ -302,7 +325,7 @@ def as_frame(found: PatchingTest) -> pd.DataFrame:
                 "p (Holm)": row.p,
                 "on A": row.on_a,
                 "A − B": row.on_a - row.effect,
-                "why": row.judged.why,
+                "why": why_of(found, row),
             }
             for row in found.rows
         ]
@@ -404,7 +427,7 @@ def verdict_of(found: PatchingTest) -> str:
     verdicts: dict[str, dict[str, str]] = {}
     for row in found.rows:
         if row.claim.direction:
-            verdicts.setdefault(row.claim.says, {})[row.claim.direction] = row.judged.verdict.value
+            verdicts.setdefault(SAYS[row.claim.id], {})[row.claim.direction] = row.judged.verdict.value
     lines = [f"- {says}: {_both(ways)}." for says, ways in verdicts.items()]
     untrained = any(Verdict.ALSO_UNTRAINED.value in line for line in lines)
     return "\n".join(["**Also untrained**: the same happens with random weights.\n" * untrained, *lines])
@@ -415,6 +438,16 @@ def _both(ways: Mapping[str, str]) -> str:
     if len({*ways.values()}) == 1:
         return f"**{next(iter(ways.values()))}**"
     return ", ".join(f"**{verdict}** ({_WAYS[way]})" for way, verdict in ways.items())
+
+
+def why_of(found: PatchingTest, row: PatchingRow) -> str:
+    """Give the reason of the verdict on a claim, in a sentence."""
+    if row.judged.effect.untestable != LAST_LAYER:
+        return why(row.judged)
+    return (
+        f"The lines cross in layer {found.layers}, the last one. After it the asked token has all of it by the way "
+        "a transformer is built."
+    )
 
 
 def relay_of(found: PatchingTest) -> str:
@@ -480,7 +513,7 @@ def _named(rows: Sequence[PatchingRow]) -> str:
     """List claims with their directions, each claim once."""
     directions: dict[str, list[str]] = {}
     for row in rows:
-        directions.setdefault(row.claim.says, []).append(row.claim.direction)
+        directions.setdefault(SAYS[row.claim.id], []).append(row.claim.direction)
     return ", ".join(f"“{says}”" + f" ({', '.join(ways)})" * any(ways) for says, ways in directions.items())
 
 
@@ -828,9 +861,11 @@ def reproduced(found: PatchingTest) -> Lines:
     """A line for each claim and direction."""
     lines = [
         (
-            f"{row.claim.says} ({row.claim.direction})" if row.claim.direction else row.claim.says,
-            f"{row.claim.first} {two(row.first)}",
-            f"{row.claim.second} {two(row.second)}",
+            f"{SAYS[row.claim.id]} ({row.claim.direction})" if row.claim.direction else SAYS[row.claim.id],
+            *(
+                f"{name} {two(mean)}"
+                for name, mean in zip(COMPARED[row.claim.id], (row.first, row.second), strict=True)
+            ),
             with_ends(row.effect, row.low, row.high),
             NOTHING if row.twin is None else f"{two(row.twin)} (n {row.twin_count})",
             f"{row.count}",

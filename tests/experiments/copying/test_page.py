@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import lab
+from lab.evidence.reasons import why
 from lab.experiments.copying import page
 from lab.experiments.copying.induction import MEAN, losses
-from lab.experiments.copying.measure import AWAY, BEST, BOTH, DRAWS, RANDOM, SOURCE, CopyingTest, known
+from lab.experiments.copying.measure import BEST, BOTH, DRAWS, RANDOM, SOURCE, CopyingTest, known
 from lab.experiments.copying.page import as_frame, distance_frame, head_table, loss_chart, score_frame
 from lab.figures.notebook import python_of
 from lab.models.interventions import Interventions
@@ -120,10 +121,10 @@ def test_equal_verdicts_are_said_once(found: CopyingTest) -> None:
     told = page.verdicts(found)
     in_a_line = page.verdict_of(found)
     for row in found.rows:
-        (part,) = [part for part in in_a_line.split(" Without ") if AWAY[row.kind] in part]
+        (part,) = [part for part in in_a_line.split(" Without ") if page.AWAY[row.kind] in part]
         assert f"**{row.judged.verdict.value}**" in part
     for verdict in {row.judged.verdict.value.capitalize() for row in found.rows}:
-        reasons = {row.judged.why for row in found.rows if row.judged.verdict.value.capitalize() == verdict}
+        reasons = {why(row.judged) for row in found.rows if row.judged.verdict.value.capitalize() == verdict}
         assert told.count(f"**{verdict}**") == len(reasons)
     none = page.verdicts(moved(found, BEST, 0.0))
     assert none.startswith(("- **Opposite**: the best induction head", "- **Not reproduced**: the best"))

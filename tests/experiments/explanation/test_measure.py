@@ -106,12 +106,12 @@ def test_noise_is_seldom_an_effect() -> None:
 def test_a_small_effect_is_called_smaller() -> None:
     found = made_up({ATTENTION: 1.0, ROLLOUT: 0.5}, 200)
     row = found.rows[2]
-    assert 0 < row.high < (CLAIMS[ROLLED].published or 0)
+    assert 0 < row.high < (CLAIMS[ROLLED] or 0)
     assert row.judged.verdict is Verdict.SMALLER
 
 
 def test_the_published_effect_is_of_their_upper_three_layers() -> None:
-    assert CLAIMS[ROLLED].published == pytest.approx((0.62 + 0.70 + 0.71) / 3 - (-0.09 + 0.20 + 0.29) / 3)
+    assert CLAIMS[ROLLED] == pytest.approx((0.62 + 0.70 + 0.71) / 3 - (-0.09 + 0.20 + 0.29) / 3)
     assert [list(range(layers))[upper(layers)] for layers in (1, 3, 4)] == [[0], [1, 2], [2, 3]]
 
 

@@ -13,7 +13,7 @@ import pytest
 from lab.course.words import plain
 from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation import page
-from lab.experiments.explanation.agreement import CLAIMS, OrderAgreement
+from lab.experiments.explanation.agreement import OrderAgreement
 from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
 from lab.experiments.explanation.methods import ATTENTION, AVERAGE, ROLLOUT
 from lab.experiments.explanation.page import (
@@ -63,8 +63,10 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     off = found.between[~np.eye(len(found.between), dtype=bool)]
     assert f"agree most ({off.max():.2f})" in yardstick and f"agree least ({off.min():.2f})" in yardstick
     for row in found.rows:
-        told = f"leads {CLAIMS[row.claim].second} by {row.effect:.2f}; in the twin, the lead is {row.twin:.2f}".replace(
-            "-", "−"
+        told = (
+            f"leads {page.COMPARED[row.claim][1]} by {row.effect:.2f}; in the twin, the lead is {row.twin:.2f}".replace(
+                "-", "−"
+            )
         )
         assert (told in full.replace("-", "−")) == (row.judged.verdict is Verdict.ALSO_UNTRAINED)
 

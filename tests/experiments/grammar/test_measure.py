@@ -27,6 +27,7 @@ from lab.experiments.grammar.measure import (
     known,
     replicate,
 )
+from lab.experiments.grammar.page import why_of
 from lab.experiments.grammar.word_kinds import Tags, tags_of
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.jobs import Stopped
@@ -159,16 +160,16 @@ def test_drawn_gains_are_those_of_the_row(found: GrammarTest) -> None:
 def test_what_cannot_be_tested_says_why() -> None:
     few = 2 * FEW - 2
     (row,) = compared(_named(_case("obj", 1.0, few), _case("obj", 0.0, few)), FEW - 1, list(range(FEW - 1))).rows
-    assert row.judged.verdict is Verdict.NOT_TESTABLE and "too few" in row.judged.why
+    assert row.judged.verdict is Verdict.NOT_TESTABLE and "too few" in why_of(row)
     documents = list(range(200))
     both = _named(_case("compound", 0.97, 400), _case("compound", 0.0, 400))
     (row,) = compared(both, 200, documents).rows
-    assert row.judged.verdict is Verdict.NOT_TESTABLE and "no effect" in row.judged.why
+    assert row.judged.verdict is Verdict.NOT_TESTABLE and "no effect" in why_of(row)
     both = _named(_case("obj", 0.97, 400, causal=True), _case("obj", 0.0, 400))
     (row,) = compared(both, 200, documents).rows
     assert 0.5 < row.reach < 1
     blind = replace(row, reach=row.offset_accuracy)
-    assert blind.judged.verdict is Verdict.NOT_TESTABLE and "looks back only" in blind.judged.why
+    assert blind.judged.verdict is Verdict.NOT_TESTABLE and "looks back only" in why_of(blind)
 
 
 def test_there_and_back(found: GrammarTest) -> None:

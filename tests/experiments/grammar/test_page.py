@@ -140,7 +140,7 @@ def test_two_relations_that_are_near_may_change_places(found: GrammarTest) -> No
 def test_what_cannot_be_tested_says_why(found: GrammarTest) -> None:
     told = page.untestable(found)
     for row in found.rows:
-        assert (f"{row.relation}, {page.WORDS[row.relation]}. {row.judged.why}" in told) == (
+        assert (f"{row.relation}, {page.WORDS[row.relation]}. {page.why_of(row)}" in told) == (
             row.judged.verdict is Verdict.NOT_TESTABLE
         )
     assert set(page.SHORT) == set(page.WORDS)

@@ -36,6 +36,7 @@ from lab.experiments.needed_heads.measure import (
     a_fifth,
     mean_effects,
 )
+from lab.experiments.needed_heads.page import why_of
 from lab.experiments.needed_heads.pruning import by_importance, importance
 from lab.experiments.needed_heads.sample import ABLATED
 from lab.models.interventions import Head, Interventions
@@ -187,7 +188,7 @@ def test_a_template_has_verdicts_of_its_own() -> None:
 def test_a_model_that_guesses_has_nothing_to_lose() -> None:
     found = made_up(right=0.5)
     assert set(verdicts(found).values()) == {Verdict.NOT_TESTABLE}
-    assert "not clearly more often than guessing" in claims(found)[0].judged.why
+    assert "not clearly more often than guessing" in why_of(claims(found)[0])
 
 
 def test_few_sentences_decide_nothing_however_many_pairs() -> None:

@@ -15,7 +15,7 @@ from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.pairs import BLANK, ask
 from lab.experiments.needed_heads import page
 from lab.experiments.needed_heads.ablations import ABLATIONS
-from lab.experiments.needed_heads.claims import CLAIMS, EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
+from lab.experiments.needed_heads.claims import EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
 from lab.experiments.needed_heads.measure import MeanEffects, NeededTest, known
 from lab.experiments.needed_heads.page import (
     ablation_frame,
@@ -67,7 +67,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     )
     told = page.verdict_of(found).splitlines()
     for row in found.rows:
-        (line,) = [line for line in told if CLAIMS[row.id] in line]
+        (line,) = [line for line in told if page.CLAIMS[row.id] in line]
         assert f"**{row.judged.verdict.value}**" in line
     assert f"{len(clear)} of {len(table)} heads have an effect that clearly differs from 0" in full
     assert f"for {(clear['change'] < 0).sum()} of them" in full

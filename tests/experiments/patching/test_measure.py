@@ -31,6 +31,7 @@ from lab.experiments.patching.claims import (
     error,
 )
 from lab.experiments.patching.measure import PairRow, PatchingTest, known, names_of, untestable
+from lab.experiments.patching.page import why_of
 from lab.experiments.patching.patches import Maps, Patching
 from lab.models.loading import load_model
 from tests.conftest import TinyCheckpoint
@@ -129,7 +130,7 @@ def test_the_rows_are_half_b(found: PatchingTest) -> None:
 def test_a_claim_in_the_last_layer_cannot_be_tested(found: PatchingTest) -> None:
     for row in found.rows:
         last = row.claim.id == LATE and found.crosses(row.claim.direction, 0) == found.layers
-        assert ("the last one" in row.judged.why) == last
+        assert ("the last one" in why_of(found, row)) == last
         assert not last or row.judged.verdict is Verdict.NOT_TESTABLE
 
 
@@ -166,7 +167,7 @@ def test_the_twin_is_drawn_with_the_same_words(found: PatchingTest) -> None:
 def test_too_few_pairs_are_no_verdict(found: PatchingTest) -> None:
     few = replace(found, pairs=(*found.half(0), *found.half(1)[: FEW - 1]))
     assert {row.judged.verdict for row in few.rows} == {Verdict.NOT_TESTABLE}
-    assert all("too few" in row.judged.why or row.claim.id == LATE for row in few.rows)
+    assert all("too few" in why_of(few, row) or row.claim.id == LATE for row in few.rows)
 
 
 def test_the_numbers_of_a_pair_are_in_the_means(found: PatchingTest) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lab.analysis.heads.induction import model_induction
-from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
+from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
 from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
@@ -25,6 +25,7 @@ from lab.evidence.treebank import Sentence, ewt
 from lab.evidence.verdicts import FEW
 from lab.models.batches import Progress, unwatched
 from lab.models.trace import Trace, trace
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

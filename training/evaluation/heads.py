@@ -17,20 +17,13 @@ import numpy as np
 import torch
 
 from lab.analysis.heads.induction import model_induction
-from lab.analysis.heads.named import (
-    Chance,
-    clearly_above,
-    mean_chance,
-    name_heads,
-    scores_of,
-    uniform_scores,
-    untrained_twin,
-)
+from lab.analysis.heads.named import Chance, clearly_above, mean_chance, name_heads, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
 from lab.analysis.heads.values import Values
 from lab.experiments.copying.induction import copying
 from lab.models.loading import load_model
 from lab.models.trace import trace
+from lab.models.twin import untrained_twin
 from training.command_line import models_asked
 from training.corpus import HELD_OUT, paragraphs_to_sentences
 

@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 import tokenizers
 import torch
 
-from lab.analysis.heads.named import untrained_seed, untrained_twin
 from lab.evidence import relation_cases
 from lab.evidence.code_hash import code_hash
 from lab.evidence.relation_cases import Cases, find_cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import Sentence
 from lab.models.loading import LoadedModel, load_model
+from lab.models.twin import untrained_seed, untrained_twin
 
 OWN, TWIN = "own", "twin"
 

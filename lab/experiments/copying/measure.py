@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.intervals import Interval, draws, family_of, mean_interval
@@ -26,6 +25,7 @@ from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.experiments.copying.induction import ABLATIONS, ZERO, Copying, Distance, copying, distances
 from lab.models.batches import Progress, unwatched
 from lab.models.interventions import Head
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.intervals import draws, family_of
@@ -28,6 +27,7 @@ from lab.experiments.explanation.methods import METHODS, STEPS, AskedWord, Impor
 from lab.models.batches import Progress, unwatched
 from lab.models.cores import on_every_core
 from lab.models.memo import once
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.named import untrained_twin
 from lab.evidence import shipped
 from lab.evidence.intervals import crossed_draws, holm, p_above, spread
 from lab.evidence.measurement import Measurement
@@ -26,6 +25,7 @@ from lab.evidence.tables import APART
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
 from lab.experiments.grammar.word_kinds import KindRule, Tags, best_rule, tags_of
 from lab.models.batches import Progress, unwatched
+from lab.models.twin import untrained_twin
 from lab.text.tags.pipeline import tagger_files
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.competition import differences
@@ -32,6 +31,7 @@ from lab.models.batches import Progress, unwatched
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.memo import once
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

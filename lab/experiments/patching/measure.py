@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.values import Values
 from lab.evidence import shipped
 from lab.evidence.competition import differences
@@ -47,6 +46,7 @@ from lab.experiments.patching.patches import (
 )
 from lab.experiments.patching.path import Relay, relayed
 from lab.models.batches import Progress, unwatched
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

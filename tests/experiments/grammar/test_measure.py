@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from transformers import BertForPreTraining
 
-from lab.analysis.heads.named import untrained_twin
 from lab.evidence import shipped
 from lab.evidence.published import CLARK, lift
 from lab.evidence.relation_cases import Cases, find_cases
@@ -32,6 +31,7 @@ from lab.experiments.grammar.word_kinds import Tags, tags_of
 from lab.models.catalogue import CATALOGUE, ships
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
+from lab.models.twin import untrained_twin
 from tests.checkpoints import write_checkpoint
 from tests.evidence import clark
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.analysis.heads.named import untrained_twin
 from lab.evidence import shipped
 from lab.evidence.competition import differences
 from lab.evidence.lexicon import TEMPLATES
@@ -42,6 +41,7 @@ from lab.experiments.needed_heads.sample import ABLATED
 from lab.models.interventions import Head, Interventions
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
+from lab.models.twin import untrained_twin
 from tests.conftest import TinyCheckpoint
 from tests.evidence.asked import drawn_by_words
 

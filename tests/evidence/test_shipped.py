@@ -62,6 +62,12 @@ def test_two_results_differ_by_their_numbers_or_in_more() -> None:
     def tables(number: float, word: str = "a", last: int = 2) -> dict[str, pa.Table]:
         return {"t": pa.table({"word": [word], "list": [[1.0, number]], "count": [last], "nothing": [float("nan")]})}
 
+    def mapping(*keys: str) -> dict[str, pa.Table]:
+        each = [{"key": key, "value": {"shape": [1], "values": [float(ord(key))]}} for key in keys]
+        return {"t": pa.table({"named": [each]})}
+
+    assert difference_of(mapping("a", "b"), mapping("b", "a")) == 0
+    assert difference_of(mapping("a", "b"), mapping("a", "c")) is None
     assert difference_of(tables(2.0), tables(2.0)) == 0
     assert difference_of(tables(0.5), tables(0.5 + 1e-5)) == pytest.approx(1e-5, rel=0.1)
     for other in (tables(2.0, word="b"), tables(2.0, last=3), {}, {"u": tables(2.0)["t"]}):

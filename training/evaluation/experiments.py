@@ -87,8 +87,11 @@ def difference_of(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table]) -
 def _apart(one: Any, other: Any) -> float | None:
     """The largest difference of the numbers in two columns, however deep they are; None for other values."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return _apart([*one, *one.values()], [*other, *other.values()])
+        return _apart(sorted(one.items()), sorted(other.items()))
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return _apart(list(one), list(other))
     if isinstance(one, list) and isinstance(other, list):
+        one, other = (_by_key(each) for each in (one, other))
         if len(one) != len(other):
             return None
         each = [_apart(*both) for both in zip(one, other, strict=True)]
@@ -98,6 +101,12 @@ def _apart(one: Any, other: Any) -> float | None:
         near = np.isnan(one) and np.isnan(other)
         return 0.0 if near else float(abs(np.float32(one) - np.float32(other))) / max(1.0, abs(one))
     return 0.0 if one == other else None
+
+
+def _by_key(values: list[Any]) -> list[Any]:
+    """A mapping of a result, which is kept as a list, in the order of its keys; any other list as it is."""
+    mapping = values and all(isinstance(each, dict) and each.keys() == {"key", "value"} for each in values)
+    return sorted(values, key=lambda each: each["key"]) if mapping else values
 
 
 def write_all(experiments: Iterable[str], models: Iterable[str]) -> None:

@@ -165,7 +165,8 @@ def importance(model: LoadedModel, asked: AskedWord, integrate: bool = True) -> 
         scores[INTEGRATED], change = integrated_gradients(model, asked, read)
         gap = float(scores[INTEGRATED].sum()) - change
     left_out = float(log_p[predicted]) - without_each(model, asked, read)
-    return Importance(predicted, float(log_p[predicted]), left_out, scores, change, gap)
+    in_order = {name: scores[name] for name in (*METHODS, NEAR, RARE) if name in scores}
+    return Importance(predicted, float(log_p[predicted]), left_out, in_order, change, gap)
 
 
 @torch.inference_mode()

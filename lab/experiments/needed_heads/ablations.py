@@ -30,7 +30,8 @@ from lab.models.batches import (
 )
 from lab.models.config import ModelConfig
 from lab.models.forward import Steps
-from lab.models.interventions import Head, Interventions, contexts_become, heads_level, heads_off
+from lab.models.interventions import Head, Interventions, heads_level, heads_off
+from lab.models.named_tensors import become, changed
 from lab.models.one_token import of_token
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def only_one_head(
 
     def others(_layer: int, heads: Tensor) -> Steps:
         off, to_mean = (None, ~heads) if ablation == "sentence" else (~heads, None)
-        return Steps(mix_values=heads_off(off, to_mean))
+        return changed(context=heads_off(off, to_mean))
 
     return each_head(model, pairs, lambda _: others, "only one", progress=progress)
 
@@ -173,15 +174,15 @@ def _replacement(model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablat
 
         return from_partners
     step: dict[Ablation, Callable[[Tensor], Steps]] = {
-        "zero": lambda heads: Steps(mix_values=heads_off(heads, None)),
-        "sentence": lambda heads: Steps(mix_values=heads_off(None, heads)),
-        "uniform": lambda heads: Steps(mask=heads_level(heads)),
+        "zero": lambda heads: changed(context=heads_off(heads, None)),
+        "sentence": lambda heads: changed(context=heads_off(None, heads)),
+        "uniform": lambda heads: changed(scaled_scores=heads_level(heads)),
     }
     return lambda _: lambda _l, heads: step[ablation](heads)
 
 
 def _become(heads: Tensor, context: Tensor) -> Steps:
-    return Steps(mix_values=contexts_become(heads[..., None, None], context))
+    return changed(context=become(context, heads[..., None, None]))
 
 
 def corpus_means(model: LoadedModel, pairs: Sequence[AskedPair]) -> Tensor:

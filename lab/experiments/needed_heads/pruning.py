@@ -21,6 +21,7 @@ from lab.models.batches import Progress, numbers_a_run, unwatched
 from lab.models.forward import Steps
 from lab.models.gradients import gradients, parts
 from lab.models.interventions import Head, Interventions, heads_off
+from lab.models.named_tensors import changed
 from lab.models.trace import outputs
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _also_without(model: LoadedModel, pairs: Sequence[AskedPair], away: frozense
         mask[layer, head] = True
 
     def off(layer: int, heads: Tensor) -> Steps:
-        return Steps(mix_values=heads_off(heads | mask[layer], None))
+        return changed(context=heads_off(heads | mask[layer], None))
 
     def everywhere(_: Sequence[int]) -> HeadChange:
         return off

@@ -21,8 +21,9 @@ from lab.models import forward
 from lab.models.batches import Progress, logits_of, numbers_a_run, run_batch, unwatched
 from lab.models.cores import on_every_core
 from lab.models.encoding import Encoding
-from lab.models.forward import PAPER, Steps
+from lab.models.forward import PAPER
 from lab.models.gradients import GradientParts, gradients, parts
+from lab.models.named_tensors import become, changed
 from lab.models.one_token import from_contexts, layer_at
 
 if TYPE_CHECKING:
@@ -209,9 +210,9 @@ def _tokens(model: LoadedModel, base: GradientParts, other: GradientParts, patch
     if site == "heads":
         context = torch.where(patches.where[run, :, token].T[..., None], other.context[layer][0, :, token], context)
     elif site == "attention":
-        steps = Steps(project_output=lambda *_: other.attention[layer][0, token][:, None])
+        steps = changed(attention_output=become(other.attention[layer][0, token][:, None]))
     else:
-        steps = Steps(project_neurons=lambda *_: other.ffn[layer][0, token][:, None])
+        steps = changed(ffn_output=become(other.ffn[layer][0, token][:, None]))
     x = base.residual[layer][0, token][:, None]  # (m, 1, d): each token as a text of its own
     w = model.weights.layers[layer]
     return from_contexts(x, context.transpose(0, 1)[:, :, None], w, model.config, steps)[:, 0]

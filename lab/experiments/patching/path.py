@@ -8,7 +8,7 @@ et al. 2023, §3.1; Goldowsky-Dill et al. 2023).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ from torch import Tensor
 from lab.analysis.heads.values import Values
 from lab.experiments.patching.patches import Contrast, plain_parts, read_difference
 from lab.models import forward
-from lab.models.forward import Steps
+from lab.models.forward import PAPER
 from lab.models.gradients import GradientParts
-from lab.models.weights import LayerWeights
+from lab.models.named_tensors import at_token, changed
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
@@ -92,26 +92,10 @@ def patched_path(
     """
     x = base.residual[layer]
     for above in range(layer, model.config.layers):
-        brought = other.attention[above][:, place] if above == layer else None
-        wrote = base.ffn[above][:, place] if above in held else None
-        steps = Steps(
-            project_output=_at(place, brought, forward.project_output),
-            project_neurons=_at(place, wrote, forward.project_neurons),
-        )
+        steps = PAPER
+        if above == layer:
+            steps = changed(attention_output=at_token(place, other.attention[above][:, place]))
+        if above in held:
+            steps = changed(steps, ffn_output=at_token(place, base.ffn[above][:, place]))
         x = forward.run_layer(x, model.weights.layers[above], model.config, steps).output
     return x[0, place]
-
-
-def _at(
-    place: int, vector: Tensor | None, step: Callable[[Tensor, LayerWeights], Tensor]
-) -> Callable[[Tensor, LayerWeights], Tensor]:
-    """Return a step whose output at one token is replaced by ``vector``; the unchanged step if ``vector`` is None."""
-    if vector is None:
-        return step
-
-    def replaced(x: Tensor, w: LayerWeights) -> Tensor:
-        output = step(x, w).clone()
-        output[:, place] = vector
-        return output
-
-    return replaced

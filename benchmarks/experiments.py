@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from benchmarks.results import table
 from lab.evidence.lexicon import TEMPLATES
-from lab.evidence.needed_heads.heads import without_each_head
-from lab.evidence.needed_heads.replication import PAIRS
+from lab.evidence.measurement import Measurement
 from lab.evidence.pairs import minimal_pairs
-from lab.evidence.patching.patches import contrast, patching
-from lab.evidence.patching.replication import TEMPLATE
+from lab.experiments.needed_heads.ablations import without_each_head
+from lab.experiments.needed_heads.measure import PAIRS
+from lab.experiments.patching.measure import TEMPLATE
+from lab.experiments.patching.patches import contrast, patching
 from lab.models.catalogue import CATALOGUE, DEFAULT_MODEL, ships
 from lab.models.loading import LoadedModel, load_model
-from training.evaluation.experiments import MEASURED, Measured
+from training.evaluation.experiments import MEASURED
 
 HEADER = ("experiment", "model", "processor, s", "wall, s", "bound, s", "")
 
@@ -39,7 +41,7 @@ def run() -> tuple[list[tuple[str, str]], bool]:
     runs: list[tuple[str, LoadedModel, Callable[[LoadedModel], object], float | None]] = [
         (f"every head, {len(pairs)} pairs", model, lambda model: without_each_head(model, pairs), 120),
         (f"one pair, {len(one.encoding)} tokens", model, lambda model: patching(model, contrast(one)), 3),
-        *((name, _model_for(measured), measured.tables, measured.seconds) for name, measured in MEASURED.items()),
+        *((name, _model_for(measured), measured.again, measured.seconds) for name, measured in MEASURED.items()),
     ]
     for name, model, work, bound in runs:
         row = (name, *_timed(work, model, bound))
@@ -48,7 +50,7 @@ def run() -> tuple[list[tuple[str, str]], bool]:
     return [("Each experiment live", table(HEADER, rows))], any(row[-1] for row in rows)
 
 
-def _model_for(measured: Measured) -> LoadedModel:
+def _model_for(measured: Measurement[Any]) -> LoadedModel:
     ids = [DEFAULT_MODEL, *(entry.id for entry in CATALOGUE if ships(entry) and entry.id != DEFAULT_MODEL)]
     return next(model for model in map(load_model, ids) if not measured.untestable(model))
 

@@ -1,6 +1,5 @@
 """Experiment: is attention an explanation? Jain & Wallace 2019 and others, on the model on screen."""
 
-from lab.experiments.explanation.screens import method, show
-from lab.ui.experiments.page import play
+from lab.experiments.play import play
 
-play("explanation", show, method)
+play("explanation")

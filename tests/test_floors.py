@@ -14,6 +14,9 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
+from lab.evidence.code_hash import modules
+from training.evaluation.experiments import MEASURED
+
 ROOT = Path(__file__).parents[1]
 LAB = sorted((ROOT / "lab").rglob("*.py"))
 SCRIPTS = [ROOT / "Home.py", *sorted((ROOT / "pages").glob("*.py"))]
@@ -46,6 +49,10 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
 def test_only_the_upper_rooms_know_a_screen() -> None:
     """The others return data, and it is drawn upstairs."""
     wrong = {
@@ -63,13 +70,23 @@ def test_figures_and_checks_know_no_screen() -> None:
     assert blind and [name(path) for path in blind if screen.search(path.read_text("utf-8"))] == []
 
 
+def test_what_an_experiment_measures_knows_no_screen() -> None:
+    """Its page may; the contract "measure" in pyproject.toml keeps it from lab.ui and all that draws or asks."""
+    found = {module for measured in MEASURED.values() for module in modules(measured.module)}
+    sources = {path: path.read_text("utf-8") for path in LAB if _module(path) in found}
+    assert (
+        len(sources) == len(found)
+        and [name(path) for path, text in sources.items() if imported(text) & {*SCREEN}] == []
+    )
+
+
 def test_a_cluster_is_known_to_the_command_alone() -> None:
     """Dask comes by requirements-cluster.txt; a page that reached the module that imports it would need it, too."""
     within = ROOT / "lab" / "evidence" / "scale"
     knows = {path for path in LAB if imported(path.read_text("utf-8")) & {"dask", "distributed"}}
     assert knows == {within / "cluster.py"}
     asks = {path for path in [*LAB, *SCRIPTS] if "lab.evidence.scale" in _imports_anywhere(path.read_text("utf-8"))}
-    assert asks - set(within.iterdir()) == {ROOT / "lab" / "evidence" / "__main__.py"}
+    assert asks - set(within.iterdir()) == {ROOT / "lab" / "experiments" / "grammar" / "any_treebank.py"}
     command = {path for path in [*LAB, *SCRIPTS] if "evidence.__main__" in path.read_text("utf-8")}
     assert command == {ROOT / "lab" / "experiments" / "__main__.py"}  # the command's old name
 
@@ -134,8 +151,7 @@ def test_two_visitors_may_import_the_lab_at_once() -> None:
 
     A package that imports what is inside it is such a circle: whoever comes by the inner module needs the package.
     """
-    sources = {".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8") for path in LAB}
-    sources = {module.removesuffix(".__init__"): source for module, source in sources.items()}
+    sources = {_module(path): path.read_text("utf-8") for path in LAB}
     inner = {module: set(_at_import(source)) & sources.keys() for module, source in sources.items()}
     outer = {module: {module.rpartition(".")[0]} & sources.keys() for module in sources}
     assert not _waits_for_itself({module: inner[module] | outer[module] for module in sources})

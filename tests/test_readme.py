@@ -30,11 +30,8 @@ def section(title: str) -> str:
 def tables() -> list[list[str]]:
     minilm, gpt2 = load_model("lab-minilm"), load_model("lab-gpt2")
     return [
-        reproduced.grammar_table(minilm),
-        reproduced.needed_table(minilm),
-        reproduced.explanation_table(minilm),
-        reproduced.patching_table(minilm),
-        reproduced.copying_table(gpt2),
+        *(reproduced.table(id, minilm) for id in ("grammar", "needed-heads", "explanation", "patching")),
+        reproduced.table("copying", gpt2),
     ]
 
 

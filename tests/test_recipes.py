@@ -35,7 +35,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The lab without what it only carries: models and data are linked."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(ROOT / "lab", folder / "lab", ignore=shutil.ignore_patterns("embedded", "__pycache__"))
-    for carried in ("lab/models/embedded", "lab/text/embedded", "benchmarks", "requirements.txt"):
+    for carried in ("lab/models/embedded", "lab/text/embedded", "benchmarks", "training", "requirements.txt"):
         (folder / carried).symlink_to(ROOT / carried)
     shutil.copytree(ROOT / "pages", folder / "pages")
     shutil.copy(ROOT / "Home.py", folder)
@@ -195,11 +195,8 @@ assert shell.sections()["Lessons"][-1] == "10 · Counting"
     )
 
 
-def test_an_experiment_is_two_folders_and_two_lines(copy: Path) -> None:
-    measured, folder = copy / "lab/evidence/counting", copy / "lab/experiments/counting"
-    measured.mkdir()
-    (measured / "__init__.py").touch()
-    (measured / "replication.py").write_text("def replicate(model):\n    return model.config.layers\n", "utf-8")
+def test_an_experiment_is_a_folder_and_two_lines(copy: Path) -> None:
+    folder = copy / "lab/experiments/counting"
     folder.mkdir()
     (folder / "__init__.py").touch()
     (folder / "experiment.toml").write_text(
@@ -208,23 +205,99 @@ def test_an_experiment_is_two_folders_and_two_lines(copy: Path) -> None:
         'reading = ["A paper"]\n',
         "utf-8",
     )
-    (folder / "screens.py").write_text(
-        "import streamlit as st\n\nfrom lab.evidence.counting.replication import replicate\n\n"
-        "def show(page):\n    st.markdown(f'**{replicate(page.model())}** layers')\n",
+    (folder / "measure.py").write_text(
+        """
+from dataclasses import dataclass, field
+
+from lab.evidence.measurement import Measurement
+from lab.evidence.shipped import Provenance
+from lab.evidence.tables import APART
+
+
+@dataclass(frozen=True)
+class Counted:
+    heads: tuple[int, ...]
+    made: Provenance | None = field(default=None, metadata=APART)
+
+
+def replicate(model, progress):
+    return Counted((model.config.heads,) * model.config.layers)
+
+
+MEASUREMENT = Measurement("counting", __name__, Counted, replicate, data_hash=lambda: "no data")
+""",
         "utf-8",
     )
-    (copy / "pages/35_Layers.py").write_text(
-        "from lab.experiments.counting.screens import show\nfrom lab.ui.experiments.page import play\n\n"
-        "play('counting', show)\n",
+    (folder / "page.py").write_text(
+        """
+from functools import partial
+
+import streamlit as st
+
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.marks.lines import lines
+from lab.experiments.counting.measure import MEASUREMENT
+from lab.questions.question import open_question
+from lab.ui.experiments.experiment import Experiment
+from lab.ui.experiments.reproduced import markdown
+
+
+def heads_chart(model):
+    heads = MEASUREMENT.result(model).heads
+    return lines({"heads": heads}, AxisPlaces("Layer"), Scale("Heads"), title="Heads of each layer")
+
+
+EXPERIMENT = Experiment(
+    measurement=MEASUREMENT,
+    asks=lambda model: (open_question("layers", "How many layers has it?", ("four", "more")),),
+    answers=lambda found: {"layers": (int(len(found.heads) > 4), f"it has {len(found.heads)}.")},
+    takes=lambda model: "This takes no time.",
+    help="The lab counts.",
+    figure=lambda model, found: partial(heads_chart, model),
+    name="heads",
+    caption=lambda model, found: "All heads.",
+    meaning=lambda found, model_id: f"**{len(found.heads)}** layers",
+    verdict=lambda found: "Counted.",
+    show_in_full=lambda model, found: None,
+    show_numbers=lambda model, found: None,
+    rule="The effect is a number.",
+    data="nothing",
+    code=(heads_chart,),
+    cases="The layers behind the number",
+    show_cases=lambda model, found: st.markdown("One by one") and None,
+    method=lambda model: "One counts.",
+    tables={"": lambda found: markdown(("layers",), [(str(len(found.heads)),)])},
+)
+""",
         "utf-8",
     )
+    (copy / "pages/35_Layers.py").write_text("from lab.experiments.play import play\n\nplay('counting')\n", "utf-8")
     edit(copy / "lab/course/order.toml", "\n[Reference]", ('counting = "35_Layers.py"\n\n[Reference]'))
+    run(
+        copy,
+        """
+import sys
+from training.evaluation import experiments
+sys.argv = ["experiments", "counting", "lab-minilm"]
+experiments.main()
+assert list(experiments.MEASURED)[-1] == "counting"
+from lab.models.loading import load_model
+from training.evaluation import reproduced
+assert reproduced.table("counting", load_model("lab-minilm"))[-1] == "| 6 |"
+""",
+    )
     run(
         copy,
         _APP
         + """
-at = visit("35_Layers.py")
-assert at.title[0].value == "Layers" and "**6** layers" in words(at) and "There are four." in words(at)
+at = visit("35_Layers.py", model="lab-minilm")
+assert at.title[0].value == "Layers" and "There are four." in words(at) and "layers" not in words(at)
+next(each for each in at.button if each.label == "Skip").click().run()
+assert not at.exception and "**6** layers" in words(at)
+assert "This result ships with the lab: `python -m training.evaluation.experiments counting lab-minilm`" in words(at)
+at = visit("35_Layers.py", model="lab-gpt2")
+next(each for each in at.button if each.label == "Skip").click().run()
+assert "has not been measured yet. This takes no time." in words(at)
 links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
 assert "The experiment Layers: How many?" in links, links
 from lab.ui import shell

@@ -189,7 +189,7 @@ class Bench(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment(Page):
+class ExperimentRecord(Page):
     """A published claim, tested on the model on screen.
 
     Attributes
@@ -220,7 +220,7 @@ class Experiment(Page):
     model: Text = ""
 
 
-P = TypeVar("P", Lesson, Bench, Experiment, Page)
+P = TypeVar("P", Lesson, Bench, ExperimentRecord, Page)
 
 
 def read_page(kind: type[P], id: str, file: str, path: Path) -> P:
@@ -246,7 +246,7 @@ def _entry(id: str, menu: str, about: Any) -> Page:
 _ROOMS: Mapping[str, tuple[str, type[Page], str]] = {
     "Lessons": ("lessons", Lesson, "lesson.toml"),
     "Benches": ("benches", Bench, "bench.toml"),
-    "Experiments": ("experiments", Experiment, "experiment.toml"),
+    "Experiments": ("experiments", ExperimentRecord, "experiment.toml"),
 }
 _PATH = Path(__file__).with_name("order.toml")
 _ORDER = read_toml(_PATH)
@@ -257,7 +257,7 @@ MENUS: Mapping[str, tuple[Page, ...]] = {
 }
 LESSONS = tuple(page for page in MENUS["Lessons"] if isinstance(page, Lesson))
 BENCHES = tuple(page for page in MENUS["Benches"] if isinstance(page, Bench))
-EXPERIMENTS = tuple(page for page in MENUS["Experiments"] if isinstance(page, Experiment))
+EXPERIMENTS = tuple(page for page in MENUS["Experiments"] if isinstance(page, ExperimentRecord))
 _BY_ID = {page.id: page for menu in MENUS.values() for page in menu}
 _BY_SLUG = {page.slug: page for page in _BY_ID.values()}
 COURSE_PAGE, MODELS_PAGE, GLOSSARY_PAGE, ROOM_PAGE = (
@@ -284,7 +284,7 @@ def bench_of(id: str) -> Bench:
     return _of(BENCHES, id, "bench")
 
 
-def experiment_of(id: str) -> Experiment:
+def experiment_of(id: str) -> ExperimentRecord:
     """The experiment with this id. Raises KeyError, with the existing ids, for any other."""
     return _of(EXPERIMENTS, id, "experiment")
 

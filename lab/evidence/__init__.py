@@ -1,1 +1,1 @@
-"""Claims of papers about heads, measured over many sentences. No module of this package draws on the screen."""
+"""What the experiments share: data, intervals, verdicts, and how a result is kept. Nothing here knows a screen."""

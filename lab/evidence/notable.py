@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lab.analysis.heads.induction import model_induction
-from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores, untrained_twin
+from lab.analysis.heads.named import clearly_above, mean_chance, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, trace_patterns
 from lab.analysis.heads.values import Mask, Values
 from lab.analysis.heads.walk import NEAR_UNIFORM
-from lab.evidence.grammar.accuracy import best_offset, find_cases
+from lab.evidence.relation_cases import best_offset, find_cases
 from lab.evidence.treebank import Sentence, ewt
 from lab.evidence.verdicts import FEW
 from lab.models.batches import Progress, unwatched
 from lab.models.trace import Trace, trace
+from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel

@@ -10,16 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lab.models.batches import Progress, unwatched
+from lab.evidence.tables import float_columns, from_tables, to_tables
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ _READ = (
     "vocab.json",
     "merges.txt",
 )
-_ROOM = {"compression": "zstd", "compression_level": 19}
+_ROOM = {"compression": "zstd", "compression_level": 19, "write_statistics": False, "store_schema": False}
 _MADE = "made.json"
 
 
@@ -90,11 +88,16 @@ def folder(experiment: str, model_id: str, root: Path = RESULTS) -> Path:
     return root / experiment / model_id
 
 
-def write(where: Path, tables: Mapping[str, pa.Table], made: Provenance) -> None:
+def write(where: Path, result: object, made: Provenance) -> None:
     """Write a result in place of the previous one."""
     where.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
-        pq.write_table(table.replace_schema_metadata(None), where / f"{name}.parquet", **_ROOM)
+    for old in where.glob("*.parquet"):
+        old.unlink()
+    for name, table in to_tables(result).items():
+        # The bytes of floats, sorted by their place in the number, are smaller when they are compressed.
+        floats, others = float_columns(table.schema)
+        path = where / f"{name}.parquet"
+        pq.write_table(table, path, use_byte_stream_split=floats, use_dictionary=others, **_ROOM)
     sign(where, made)
 
 
@@ -103,16 +106,14 @@ def sign(where: Path, made: Provenance) -> None:
     (where / _MADE).write_text(json.dumps(asdict(made), indent=1) + "\n", "utf-8")
 
 
-def read(where: Path, model: str, data: str) -> dict[str, pa.Table] | None:
-    """Return the tables of a result for the model and the data with these hashes; None if there is no fresh result.
-
-    The tables carry their provenance, which :func:`provenance` reads.
-    """
+def read(where: Path, kind: type[Found], model: str, data: str) -> Found | None:
+    """Return a result, with its provenance, for the model and the data with these hashes; None if there is none."""
     made = signed(where)
     if made is None or (made.model, made.data) != (model, data):
         return None
-    paths = sorted(where.glob("*.parquet"))
-    return {path.stem: pq.read_table(path).replace_schema_metadata(asdict(made)) for path in paths} or None
+    tables = {path.stem: pq.read_table(path) for path in where.glob("*.parquet")}
+    found: Any = from_tables(kind, tables) if tables else None
+    return found and replace(found, made=made)
 
 
 def signed(where: Path) -> Provenance | None:
@@ -121,55 +122,3 @@ def signed(where: Path) -> Provenance | None:
         return Provenance(**json.loads((where / _MADE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-
-
-@dataclass(eq=False)
-class Results(Generic[Found]):
-    """The results of an experiment, by model: shipped results, and results measured since this process began.
-
-    Attributes
-    ----------
-    experiment
-        The folder of the shipped results.
-    replicate
-        Runs the experiment on a model; an exception raised by its progress function ends the run.
-    build
-        Rebuilds a result from its tables.
-    data_hash
-        Gives the hash of the experiment's data; results for other data are not used.
-    found
-        The results, by the hash of their model.
-    """
-
-    experiment: str
-    replicate: Callable[[LoadedModel, Progress], Found]
-    build: Callable[[Mapping[str, pa.Table]], Found]
-    data_hash: Callable[[], str]
-    found: dict[str, Found] = field(default_factory=dict)
-
-    def known(self, model: LoadedModel) -> Found | None:
-        """Return the result that ships with ``model`` or was measured in this process; else None."""
-        key = model_hash(model)
-        if key not in self.found:
-            tables = read(folder(self.experiment, model.id), key, self.data_hash())
-            if tables is None:
-                return None
-            self.found[key] = self.build(tables)
-        return self.found[key]
-
-    def result(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
-        """The result for ``model``; if there is none yet, run the experiment, once for all models with its weights."""
-        known = self.known(model)
-        return self.again(model, progress) if known is None else known
-
-    def again(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
-        """Run the experiment and keep its result as the known one for ``model``."""
-        found = self.found[model_hash(model)] = self.replicate(model, progress)
-        return found
-
-
-def provenance(table: pa.Table) -> Provenance | None:
-    """Return the provenance recorded in a table's metadata; None if there is none."""
-    said = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    names = tuple(Provenance.__dataclass_fields__)
-    return Provenance(**{name: said[name] for name in names}) if all(name in said for name in names) else None

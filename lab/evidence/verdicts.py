@@ -65,7 +65,8 @@ class Effect:
     twin
         The effect in the untrained twin; None if the twin cannot have the effect.
     untestable
-        The reason why the effect cannot be tested here, in a sentence; "" if it can be tested.
+        The reason why the effect cannot be tested here, by a name that the experiment's page turns into a sentence; ""
+        if it can be tested.
     """
 
     estimate: float
@@ -99,88 +100,79 @@ class Effect:
         return max(self.bound, abs(self.estimate) / 2)
 
 
+class Because(Enum):
+    """The part of the rule that gave a verdict; :mod:`lab.evidence.reasons` has the sentences."""
+
+    UNTESTABLE = 1
+    FEW_CASES = 2
+    TOO_WIDE = 3
+    REACHES = 4
+    BELOW_0 = 5
+    NO_DRAW_DIFFERS = 6
+    NOT_CLEAR = 7
+    TWIN_TOO_WIDE = 8
+    TWIN_HOLDS_0 = 9
+    TWIN_TOO = 10
+    NOTHING_PUBLISHED = 11
+    BELOW_PUBLISHED = 12
+    ABOVE_PUBLISHED = 13
+    HOLDS_PUBLISHED = 14
+
+
 @dataclass(frozen=True)
 class Judged:
-    """A verdict, and a sentence with the part of the rule that gave the verdict."""
+    """A verdict, the part of the rule that gave it, and the effect."""
 
     verdict: Verdict
-    why: str
-
-
-RULE = f"""\
-- **Not testable here**: fewer than {FEW} cases, or for the reason given.
-- **Inconclusive**: the 95 % interval is too wide. Half its width is more than half the published effect; or it \
-reaches the published effect, and the effect is not clearly above 0. Where the paper reports nothing on this scale, a \
-bound takes the place of the published effect. The bound was written down before the measurement; an interval may then \
-be as wide as the bound or half the effect on either side, whichever is more.
-- **Not reproduced**: not clearly above 0 (p ≥ {ALPHA} after Holm’s correction, or an interval that holds 0), and too \
-small to be the published effect. **Opposite**: the whole interval is below 0.
-- **Also untrained**: clearly above 0, but not clearly above the effect in the untrained twin, which is the same model \
-with random weights; and the twin clearly has the effect, too: the whole 95 % interval of its effect is above 0, and \
-is as narrow as the rule asks of the model’s own. If the twin’s interval is wider or holds 0, the twin is no \
-comparison, and the claim is **inconclusive**.
-- **Smaller**, **larger**: clearly above 0 and above the twin; the whole interval is below, or above, the published \
-effect. **Same direction**: the interval holds the published effect, or nothing comparable was published."""
+    because: Because
+    effect: Effect
 
 
 def judge(effect: Effect) -> Judged:
-    """Return the verdict on an effect, by :data:`RULE`."""
-    if reason := _untestable(effect):
-        return Judged(Verdict.NOT_TESTABLE, reason)
-    ends = f"from {effect.low:.3f} to {effect.high:.3f}"
+    """Return the verdict on an effect, by :data:`lab.evidence.reasons.RULE`."""
+    return Judged(*_verdict(effect), effect)
+
+
+def _verdict(effect: Effect) -> tuple[Verdict, Because]:
+    if effect.untestable:
+        return Verdict.NOT_TESTABLE, Because.UNTESTABLE
+    if effect.count < FEW:
+        return Verdict.NOT_TESTABLE, Because.FEW_CASES
     if (effect.high - effect.low) / 2 > effect.widest:
-        return Judged(Verdict.INCONCLUSIVE, f"The 95 % interval, {ends}, is too wide.")
+        return Verdict.INCONCLUSIVE, Because.TOO_WIDE
     if not effect.clear:
-        return _unclear(effect, ends)
+        return _unclear(effect)
     if effect.twin is not None and effect.twin.p >= ALPHA:
         return _like_the_twin(effect, effect.twin)
-    return _beside_the_paper(effect, ends)
+    return _beside_the_paper(effect)
 
 
-def _like_the_twin(effect: Effect, twin: TwinEffect) -> Judged:
+def _like_the_twin(effect: Effect, twin: TwinEffect) -> tuple[Verdict, Because]:
     """Return the verdict on an effect that is clearly above 0, but not clearly above the twin's."""
-    why = f"Clearly above 0, but not clearly above the untrained twin (p = {twin.p:.2g})"
-    ends = f"from {twin.low:.3f} to {twin.high:.3f}"
     if (twin.high - twin.low) / 2 > effect.widest:
-        return Judged(Verdict.INCONCLUSIVE, f"{why}, whose own interval, {ends}, is too wide to compare.")
+        return Verdict.INCONCLUSIVE, Because.TWIN_TOO_WIDE
     if twin.low <= 0:
-        return Judged(Verdict.INCONCLUSIVE, f"{why}, whose own interval, {ends}, holds 0.")
-    return Judged(Verdict.ALSO_UNTRAINED, f"{why}, which clearly has the effect, too: {ends}.")
+        return Verdict.INCONCLUSIVE, Because.TWIN_HOLDS_0
+    return Verdict.ALSO_UNTRAINED, Because.TWIN_TOO
 
 
-def _beside_the_paper(effect: Effect, ends: str) -> Judged:
+def _beside_the_paper(effect: Effect) -> tuple[Verdict, Because]:
     """Return the verdict on an effect that is clearly above 0, by its size."""
     if effect.published is None:
-        return Judged(Verdict.SAME, "Clearly above 0; the paper reports no figure on this scale.")
-    theirs = f"the paper’s effect is {effect.published:.3f}"
+        return Verdict.SAME, Because.NOTHING_PUBLISHED
     if effect.high < effect.published:
-        return Judged(Verdict.SMALLER, f"Clearly above 0, and at most {effect.high:.3f}; {theirs}.")
+        return Verdict.SMALLER, Because.BELOW_PUBLISHED
     if effect.low > effect.published:
-        return Judged(Verdict.LARGER, f"Clearly above 0, and at least {effect.low:.3f}; {theirs}.")
-    return Judged(Verdict.SAME, f"Clearly above 0, {ends}; {theirs}.")
+        return Verdict.LARGER, Because.ABOVE_PUBLISHED
+    return Verdict.SAME, Because.HOLDS_PUBLISHED
 
 
-def _unclear(effect: Effect, ends: str) -> Judged:
+def _unclear(effect: Effect) -> tuple[Verdict, Because]:
     """Return the verdict on an effect that is not clearly above 0, and whose interval is narrow enough."""
     if effect.high < 0:
-        return Judged(Verdict.OPPOSITE, f"The whole 95 % interval, {ends}, is below 0.")
+        return Verdict.OPPOSITE, Because.BELOW_0
     if effect.high >= effect.counts:
-        what = "the published effect" if effect.published is not None else "the smallest effect that would count"
-        return Judged(
-            Verdict.INCONCLUSIVE,
-            f"The effect is not clearly above 0 (p = {effect.p:.2g}), and its interval, {ends}, reaches {what}, "
-            f"{effect.counts:.3f}.",
-        )
+        return Verdict.INCONCLUSIVE, Because.REACHES
     if effect.low == effect.high:
-        return Judged(Verdict.NOT_REPRODUCED, f"It is {effect.estimate:.3f} in every draw: no case tells it from that.")
-    return Judged(
-        Verdict.NOT_REPRODUCED,
-        f"The effect is not clearly above 0 (p = {effect.p:.2g}), and with 95 % it is at most {effect.high:.3f}.",
-    )
-
-
-def _untestable(effect: Effect) -> str:
-    """Return a sentence that says why an effect cannot be tested; "" if the effect can be tested."""
-    if not effect.untestable and effect.count < FEW:
-        return f"There are {effect.count} cases: too few."
-    return effect.untestable
+        return Verdict.NOT_REPRODUCED, Because.NO_DRAW_DIFFERS
+    return Verdict.NOT_REPRODUCED, Because.NOT_CLEAR

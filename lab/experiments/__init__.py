@@ -1,1 +1,1 @@
-"""The pages of the experiments: published claims, tested on the model on screen. :mod:`lab.evidence` measures them."""
+"""Published claims, measured over many sentences: for each experiment a folder, with what it measures and its page."""

@@ -14,6 +14,7 @@ from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps, split_heads
 from lab.models.interventions import heads_off, neurons_off
+from lab.models.named_tensors import changed
 from lab.models.one_token import from_contexts, layer_at, of_token, read_by_heads
 from lab.models.trace import Trace, outputs
 from lab.models.weights import LayerWeights
@@ -114,7 +115,7 @@ def ablate_each_head(trace: Trace, to_mean: bool = False) -> Tensor:
         raise ValueError("ablate_each_head starts from a plain trace; this one carries interventions.")
 
     def off(_layer: int, heads: Tensor) -> Steps:
-        return Steps(mix_values=heads_off(None, heads) if to_mean else heads_off(heads, None))
+        return changed(context=heads_off(None, heads) if to_mean else heads_off(heads, None))
 
     return change_each_head(trace.model, trace.hidden_states[:, None], off)[:, :, 0]
 
@@ -133,9 +134,10 @@ def ablate_each_neuron(trace: Trace, layer: int, neurons: Sequence[int]) -> Tens
     x = trace.hidden_states[layer][None]
 
     def without(few: slice) -> Tensor:
-        return forward.run_layer(x, layers[layer], config, Steps(activate=neurons_off(one_neuron[few]))).output
+        steps = changed(ffn_activation=neurons_off(one_neuron[few]))
+        return forward.run_layer(x, layers[layer], config, steps).output
 
-    changed = torch.cat([without(few) for few in _slices(len(neurons), x, config)])
+    runs = torch.cat([without(few) for few in _slices(len(neurons), x, config)])
     for w in layers[layer + 1 :]:
-        changed = _layer(changed, w, config, PAPER)
-    return outputs(trace.model, changed)[:, 0]
+        runs = _layer(runs, w, config, PAPER)
+    return outputs(trace.model, runs)[:, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,14 +12,11 @@ from torch import Tensor
 from lab.models import forward
 from lab.models.batches import batch_inputs, embed_batch
 from lab.models.encoding import Encoding
-from lab.models.forward import Steps
+from lab.models.named_tensors import changed
 from lab.models.one_token import model_at
-from lab.models.weights import LayerWeights
 
 if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
-
-Second = TypeVar("Second", Tensor, LayerWeights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +70,10 @@ def gradients(
             context=_nothing(config.layers, batch, config.heads, n, config.head_width),
         )
         steps = [
-            Steps(
-                mix_values=_plus(forward.mix_values, add.context[layer]),
-                project_output=_plus(forward.project_output, add.attention[layer]),
-                project_neurons=_plus(forward.project_neurons, add.ffn[layer]),
+            changed(
+                context=add.context[layer].add,
+                attention_output=add.attention[layer].add,
+                ffn_output=add.ffn[layer].add,
             )
             for layer in range(config.layers)
         ]
@@ -109,7 +106,3 @@ def word_gradients(
 
 def _nothing(*shape: int) -> Tensor:
     return torch.zeros(shape, requires_grad=True)
-
-
-def _plus(step: Callable[[Tensor, Second], Tensor], more: Tensor) -> Callable[[Tensor, Second], Tensor]:
-    return lambda x, second: step(x, second) + more

@@ -7,7 +7,7 @@ from outside (:class:`lab.models.forward.Steps`); without changes, the pass uses
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from torch import Tensor
 from lab.models import forward, mistakes
 from lab.models.config import ModelConfig
 from lab.models.forward import PAPER, Steps
+from lab.models.named_tensors import Change, changed
 from lab.models.weights import EmbeddingWeights
 
 # A head as (layer, head) and a neuron as (layer, neuron), counted from 0.
@@ -151,14 +152,14 @@ class Interventions:
         )
         blocked, uniform = self._hidden(layer, config.heads, n), _chosen(self.uniform_heads, layer, config.heads)
         if blocked is not None:
-            steps = replace(steps, mask=partial(_hide, steps.mask, blocked))
+            steps = changed(steps, scaled_scores=partial(_hide, blocked))
         if uniform is not None:
-            steps = replace(steps, mask=heads_level(uniform, steps.mask))
+            steps = changed(steps, scaled_scores=heads_level(uniform))
         silent = _chosen(self.zero_neurons, layer, config.ffn_width)
         if silent is not None:
-            steps = replace(steps, activate=neurons_off(silent, steps.activate))
+            steps = changed(steps, ffn_activation=neurons_off(silent))
         zero, mean = (_chosen(chosen, layer, config.heads) for chosen in (self.zero_heads, self.mean_heads))
-        return replace(steps, mix_values=heads_off(zero, mean))
+        return steps if zero is None and mean is None else changed(steps, context=heads_off(zero, mean))
 
     def _hidden(self, layer: int, heads: int, n: int) -> Tensor | None:
         """The blocked links of layer ``layer``, (H, n, n), or (1, n, n) if equal for all heads.
@@ -192,58 +193,41 @@ class Interventions:
         return x
 
 
-def heads_off(zero: Tensor | None, mean: Tensor | None) -> Callable[[Tensor, Tensor], Tensor]:
-    """The step :func:`lab.models.forward.mix_values` with heads switched off at the *input* of W_O.
+def heads_off(zero: Tensor | None, mean: Tensor | None) -> Change:
+    """The change of ``context``, the input of W_O, that switches heads off.
 
     zero (..., H) bool, heads whose context becomes 0
     mean  (..., H) bool, heads whose context becomes its mean over this sentence's tokens
     """
 
-    def mix_values(attention: Tensor, value: Tensor) -> Tensor:
-        context = forward.mix_values(attention, value)
+    def off(context: Tensor) -> Tensor:
         if zero is not None:
             context = context.masked_fill(zero[..., None, None], 0)
         if mean is not None:
             context = torch.where(mean[..., None, None], context.mean(dim=-2, keepdim=True), context)
         return context
 
-    return forward.mix_values if zero is None and mean is None else mix_values
+    return off
 
 
-def contexts_become(where: Tensor, context: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-    """The step :func:`lab.models.forward.mix_values` with heads overwritten at the *input* of W_O.
-
-    where    bool, broadcast to (..., H, n, d_k); true for numbers to overwrite
-    context  numbers from elsewhere, broadcast likewise
-    """
-    return lambda attention, value: torch.where(where, context, forward.mix_values(attention, value))
+def neurons_off(off: Tensor) -> Change:
+    """The change of ``ffn_activation`` to 0 in the neurons ``off`` (..., d_ff) at every token."""
+    return lambda activation: activation.masked_fill(off, 0)
 
 
-_Activate = Callable[[Tensor, str], Tensor]
+def _hide(links: Tensor, scaled_scores: Tensor) -> Tensor:
+    """Mask ``links`` (1 or H, n, n) out."""
+    return scaled_scores.masked_fill(links, -torch.inf)
 
 
-def neurons_off(off: Tensor, activate: _Activate = forward.activate) -> _Activate:
-    """The step ``activate`` with the activations of the neurons ``off`` (..., d_ff) set to 0 at every token."""
-    return lambda hidden, name: activate(hidden, name).masked_fill(off, 0)
+def heads_level(heads: Tensor) -> Change:
+    """The change of ``scaled_scores`` that makes ``heads`` (..., H) attend equally to all keys they may see."""
 
+    def level(masked: Tensor) -> Tensor:
+        equal = torch.where(masked.isinf(), masked, torch.zeros(()))
+        return torch.where(heads[..., None, None], equal, masked)
 
-_Mask = Callable[[Tensor, bool, int | None], Tensor]
-
-
-def _hide(mask: _Mask, links: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
-    """The step ``mask`` with ``links`` (1 or H, n, n) masked out, too."""
-    return mask(scaled_scores, causal, window).masked_fill(links, -torch.inf)
-
-
-def heads_level(heads: Tensor, mask: _Mask = forward.mask) -> _Mask:
-    """The step ``mask`` with equal scores in ``heads`` (..., H), which then attend equally to all keys they may see."""
-    return partial(_level, mask, heads)
-
-
-def _level(mask: _Mask, heads: Tensor, scaled_scores: Tensor, causal: bool, window: int | None) -> Tensor:
-    masked = mask(scaled_scores, causal, window)
-    equal = torch.where(masked.isinf(), masked, torch.zeros(()))
-    return torch.where(heads[..., None, None], equal, masked)
+    return level
 
 
 def _chosen(parts: frozenset[tuple[int, int]], layer: int, count: int) -> Tensor | None:

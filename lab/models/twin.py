@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor, nn
 
-from lab.models.catalogue import twin_id
+from lab.models.catalogue import twin_id, twin_of
 from lab.models.families.registry import family_of
 from lab.models.loading import Checkpoint, LoadedModel, read_checkpoint
 
@@ -28,6 +28,17 @@ def twin(model: LoadedModel, seed: int) -> LoadedModel:
         if found is None:
             found = _DRAWN[model, seed] = random_twin(model, seed)
         return found
+
+
+def untrained_seed(model_id: str) -> tuple[str, int]:
+    """Return the model whose architecture the twin has, and the twin's seed: 0, or a twin's own seed plus 1."""
+    of = twin_of(model_id)
+    return (of[0], of[1] + 1) if of else (model_id, 0)
+
+
+def untrained_twin(model: LoadedModel) -> LoadedModel:
+    """Return the untrained twin for comparison with ``model``; see :func:`untrained_seed`."""
+    return twin(model, untrained_seed(model.id)[1])
 
 
 @torch.inference_mode(False)  # so that Hugging Face's module can share the twin's weights

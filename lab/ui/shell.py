@@ -13,7 +13,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.scriptrunner import RerunException
 
-from lab.course.pages import MENUS, Bench, Experiment, Lesson, Page, number, page_at, script
+from lab.course.pages import MENUS, Bench, ExperimentRecord, Lesson, Page, number, page_at, script
 from lab.course.words import escaped
 from lab.models.cores import begin_in_front
 from lab.models.encoding import TextError
@@ -73,9 +73,11 @@ def _run() -> None:
     if page.id != "room" and awaits_progress():
         return
     _arrive(page)
-    model = sidebar.begin_model(page.model if isinstance(page, Experiment) else "")
+    model = sidebar.begin_model(page.model if isinstance(page, ExperimentRecord) else "")
     if page.id not in ("course", "room"):  # the first page has its own sentences, and the page of a room runs no model
-        sidebar.show(page if isinstance(page, Lesson | Bench) else None, model, text=not isinstance(page, Experiment))
+        sidebar.show(
+            page if isinstance(page, Lesson | Bench) else None, model, text=not isinstance(page, ExperimentRecord)
+        )
     elif page.id == "course":
         with st.sidebar:
             teaching.show()

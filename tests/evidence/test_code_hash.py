@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lab.evidence import code_hash as module
+from lab.evidence.measurement import Measurement
+from training.evaluation.experiments import MEASURED
 
 TOP = '''"""Top."""
 
@@ -28,7 +31,11 @@ def top() -> int:
 
     return one() + inside.two  # added up
 '''
-BELOW = "def one() -> int:\n    return 1\n"
+BELOW = """def one() -> int:
+    if two() < 0:
+        raise ValueError(f"{two()} is no number.")
+    return 1
+"""
 
 
 @pytest.fixture
@@ -65,6 +72,10 @@ def hashed() -> str:
         ("top", "  # added up", "", False),
         ("top", "\n\n\ndef", "\n\n\n# The top.\ndef", False),
         ("below", "return 1\n", "return 1  \n\n\n", False),
+        ("below", "is no number.", "says nothing.", False),
+        ("below", 'f"{two()} is no number."', '\n            "Nothing, and at length."  # a reason\n        ', False),
+        ("below", "ValueError", "KeyError", True),
+        ("below", "two() < 0", "two() < 1", True),
         ("other", "x = 1", "x = 2", False),
         ("types_alone", "...", "x: int", False),
     ],
@@ -85,17 +96,45 @@ def test_a_hash_sign_in_a_text_is_no_comment(root: Path) -> None:
     assert hashed() != before
 
 
-def test_an_experiment_s_code_goes_down_to_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    module.code_hash.cache_clear()
-    read: list[str] = []
+@pytest.mark.parametrize("measured", MEASURED.values(), ids=list(MEASURED))
+def test_an_experiment_s_code_goes_down_to_the_forward_pass(measured: Measurement[Any]) -> None:
+    hashed = set(module.modules(measured.module))
+    assert {measured.module, "lab.models.forward", "lab.evidence.verdicts", "lab.evidence.intervals"} <= hashed
+    said = ("lab.ui", "lab.course", "lab.questions", "lab.figures", "lab.charts", measured.module[:-7] + "page")
+    assert not [name for name in hashed if name.startswith(said)]
+    assert "lab.models.catalogue" not in hashed
+
+
+@pytest.mark.parametrize("measured", MEASURED.values(), ids=list(MEASURED))
+def test_a_new_metric_or_pattern_of_heads_makes_no_result_stale(measured: Measurement[Any]) -> None:
+    assert not {"lab.analysis.heads.metrics", "lab.analysis.heads.patterns"} & set(module.modules(measured.module))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "changes"),
+    [
+        ("lab.experiments.copying.page", "Does that head just count", "Does this head only count", False),
+        ("lab.experiments.copying.page", "the best induction head", "the best head", False),
+        ("lab.evidence.reasons", "clearly above 0, but not clearly", "above 0, but not clearly", False),
+        ("lab.evidence.reasons", "the paper reports no figure", "the paper has no figure", False),
+        ("lab.experiments.copying.measure", "fills blanks and sees", "fills blanks, and sees", False),
+        ("lab.experiments.copying.measure", "TEXTS, DRAWS = 25, 64, 30", "TEXTS, DRAWS = 25, 64, 31", True),
+        ("lab.experiments.copying.induction", "< 2:", "< 3:", True),
+        ("lab.evidence.verdicts", "FEW = 30", "FEW = 31", True),
+        ("lab.models.forward", "def mix_values", "def mixed_values", True),
+    ],
+)
+def test_a_sentence_can_be_mended_without_measuring_again(
+    monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str, changes: bool
+) -> None:
     whole = module._text
 
-    def text(name: str) -> str:
-        read.append(name)
-        return whole(name)
+    def mended(each: str) -> str:
+        text = whole(each)
+        assert each != name or old in text
+        return text.replace(old, new) if each == name else text
 
-    monkeypatch.setattr(module, "_text", text)
-    module.code_hash("lab.evidence.patching.replication")
-    assert {"lab.models.forward", "lab.evidence.patching.patches", "lab.evidence.verdicts"} <= set(read)
-    assert not [name for name in read if name.startswith(("lab.ui", "lab.experiments", "lab.charts"))]
-    assert "lab.models.catalogue" not in read
+    assert mended(name) != whole(name)
+    before = module.code_hash.__wrapped__("lab.experiments.copying.measure")
+    monkeypatch.setattr(module, "_text", mended)
+    assert (module.code_hash.__wrapped__("lab.experiments.copying.measure") != before) == changes

@@ -13,7 +13,6 @@ from transformers import BertModel
 
 from lab.analysis.heads.induction import model_induction
 from lab.analysis.heads.walk import NEAR_UNIFORM
-from lab.evidence.grammar.accuracy import head_accuracies
 from lab.evidence.notable import (
     BETTER,
     JOBS,
@@ -28,6 +27,7 @@ from lab.evidence.notable import (
     shipped,
     told,
 )
+from lab.evidence.relation_cases import head_accuracies
 from lab.evidence.treebank import ewt
 from lab.models.catalogue import CATALOGUE, EMBEDDED, ships
 from lab.models.loading import LoadedModel, load_model

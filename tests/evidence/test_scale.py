@@ -18,15 +18,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from lab.evidence import shipped
+from lab.evidence import relation_cases, shipped
 from lab.evidence.__main__ import main
-from lab.evidence.grammar import accuracy
-from lab.evidence.grammar.accuracy import find_cases
-from lab.evidence.grammar.replication import GrammarTest, Named, compared, from_tables
-from lab.evidence.grammar.word_kinds import tags_of
+from lab.evidence.relation_cases import find_cases
 from lab.evidence.scale import cluster, parts
 from lab.evidence.scale.parts import TreebankPart, plan
 from lab.evidence.treebank import EWT, halves_of
+from lab.experiments.grammar.measure import GrammarTest, Named, compared
+from lab.experiments.grammar.word_kinds import tags_of
 from lab.models.loading import load_model
 from lab.models.twin import twin
 from tests.conftest import TinyCheckpoint
@@ -54,7 +53,7 @@ def folder(tiny_checkpoint: TinyCheckpoint) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def small_parts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(accuracy, "CHUNK", CHUNK)
+        patched.setattr(relation_cases, "CHUNK", CHUNK)
         yield
 
 
@@ -81,14 +80,14 @@ def serial(run: Run) -> Path:
 def result_in(folder: Path) -> GrammarTest:
     made = shipped.signed(folder)
     assert made is not None
-    tables = shipped.read(folder, made.model, made.data)
-    assert tables is not None
-    return from_tables(tables)
+    found = shipped.read(folder, GrammarTest, made.model, made.data)
+    assert found is not None
+    return found
 
 
 def assert_same_to_the_bit(one: Path, other: Path) -> None:
     files = sorted(path.relative_to(one) for path in one.rglob("*.parquet"))
-    assert len(files) == 2 + 2 * -(-59 // CHUNK)  # one of the sixty sentences has one word
+    assert len(files) == 3 + 2 * -(-59 // CHUNK)  # one of the sixty sentences has one word
     assert files == sorted(path.relative_to(other) for path in other.rglob("*.parquet"))
     for path in files:
         assert (one / path).read_bytes() == (other / path).read_bytes(), path

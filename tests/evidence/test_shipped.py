@@ -51,17 +51,23 @@ def test_no_result_that_ships_is_stale(experiment: str, model_id: str) -> None:
     if measured.untestable(model):
         assert not where.exists()
         return
-    tables = shipped.read(where, shipped.model_hash(model), measured.data_hash())
-    assert tables, f"stale: run python -m training.evaluation.experiments {experiment} {model_id}"
-    for name, table in tables.items():
-        made = shipped.provenance(table)
-        assert made is not None and made.code == measured.code_hash, f"{name} was measured by other code"
+    made = shipped.signed(where)
+    assert made is not None and (made.model, made.data) == (shipped.model_hash(model), measured.data_hash()), (
+        f"stale: run python -m training.evaluation.experiments {experiment} {model_id}"
+    )
+    assert made.code == measured.code_hash, "measured by other code"
 
 
 def test_two_results_differ_by_their_numbers_or_in_more() -> None:
     def tables(number: float, word: str = "a", last: int = 2) -> dict[str, pa.Table]:
         return {"t": pa.table({"word": [word], "list": [[1.0, number]], "count": [last], "nothing": [float("nan")]})}
 
+    def mapping(*keys: str) -> dict[str, pa.Table]:
+        each = [{"key": key, "value": {"shape": [1], "values": [float(ord(key))]}} for key in keys]
+        return {"t": pa.table({"named": [each]})}
+
+    assert difference_of(mapping("a", "b"), mapping("b", "a")) == 0
+    assert difference_of(mapping("a", "b"), mapping("a", "c")) is None
     assert difference_of(tables(2.0), tables(2.0)) == 0
     assert difference_of(tables(0.5), tables(0.5 + 1e-5)) == pytest.approx(1e-5, rel=0.1)
     for other in (tables(2.0, word="b"), tables(2.0, last=3), {}, {"u": tables(2.0)["t"]}):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.evidence.grammar.accuracy import best_offset
+from lab.evidence.relation_cases import best_offset
 from lab.evidence.treebank import EWT, Sentence, ewt, halves, read_conllu, read_documents
 
 TEXT = """\

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.evidence.verdicts import ALPHA, FEW, RULE, Effect, TwinEffect, Verdict, judge
+from lab.evidence.reasons import RULE, why
+from lab.evidence.verdicts import ALPHA, FEW, Effect, TwinEffect, Verdict, judge
 
 NONE = TwinEffect(low=-0.1, high=0.1, p=0.001)
 CLEAR = Effect(estimate=0.45, low=0.3, high=0.6, p=0.001, count=200, published=0.5, twin=NONE)
@@ -48,7 +49,7 @@ SIGN = replace(CLEAR, published=None, bound=0.1)
 )
 def test_the_rule(effect: Effect, verdict: Verdict) -> None:
     found = judge(effect)
-    assert found.verdict is verdict and found.why.endswith(".")
+    assert found.verdict is verdict and why(found).endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_the_referee_s_twin_is_no_comparison() -> None:
 
 
 def test_a_reason_is_told() -> None:
-    assert judge(replace(CLEAR, untestable="It looks back only.")).why == "It looks back only."
+    assert why(judge(replace(CLEAR, untestable="It looks back only."))) == "It looks back only."
 
 
 def test_the_printed_rule_names_every_verdict() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import pytest
 import torch
 
 from lab.models import forward
-from lab.models.forward import PAPER, Steps
+from lab.models.forward import PAPER
 from lab.models.interventions import Interventions, heads_level, heads_off, neurons_off
+from lab.models.named_tensors import changed
 from lab.models.one_token import from_contexts, layer_at, layer_rows, model_at, of_token
 from lab.models.trace import trace
 from tests.checkpoints import HEADS, LAYERS, Family
@@ -34,8 +34,8 @@ def test_a_layer_at_one_token_is_that_row_of_the_layer(
 ) -> None:
     model = lab_model(family)
     neuron = torch.arange(model.config.ffn_width) == 7
-    changed = {"head": Steps(mix_values=heads_off(ZERO, None)), "neuron": Steps(activate=neurons_off(neuron))}
-    steps = changed[off] if off else PAPER
+    every = {"head": changed(context=heads_off(ZERO, None)), "neuron": changed(ffn_activation=neurons_off(neuron))}
+    steps = every[off] if off else PAPER
     first = trace(model, SENTENCE).hidden_states[0]
     texts, n = torch.stack([first, first.flip(0)]), len(first)
     for w in model.weights.layers:
@@ -89,6 +89,6 @@ def test_another_mask_is_refused(lab_model: LabModel) -> None:
     model = lab_model("bert")
     x, w = trace(model, SENTENCE).hidden_states[0][None], model.weights.layers[0]
     uniform = Interventions(uniform_heads=frozenset({(0, 1)})).steps(0, model.config, x.shape[1])
-    for steps in (uniform, replace(PAPER, mask=heads_level(ZERO))):
+    for steps in (uniform, changed(scaled_scores=heads_level(ZERO))):
         with pytest.raises(ValueError, match="another mask"):
             layer_at(x, torch.tensor([0]), w, model.config, steps)

@@ -27,8 +27,9 @@ from transformers import (
 )
 
 import lab
+from lab.models.catalogue import twin_id
 from lab.models.loading import Checkpoint, LoadedModel, load_model
-from lab.models.twin import random_twin, twin
+from lab.models.twin import random_twin, twin, untrained_seed, untrained_twin
 from lab.toy.models import random_toy
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
@@ -179,6 +180,15 @@ def test_a_twin_of_a_twin_is_a_twin(lab_model: LabModel) -> None:
     model = lab_model("bert")
     once, twice = tensors_of(random_twin(model, 4)), tensors_of(random_twin(random_twin(model, 1), 4))
     assert all(torch.equal(once[name], twice[name]) for name in once)
+
+
+def test_a_twin_on_screen_is_compared_with_another_draw() -> None:
+    assert untrained_seed("lab-bert") == ("lab-bert", 0)
+    assert untrained_seed(twin_id("lab-bert", 7)) == ("lab-bert", 8)
+    model = lab.load_model("lab-bert")
+    other = untrained_twin(random_twin(model, 7))
+    expected = random_twin(model, 8)
+    assert (other.weights.layers[0].w_q == expected.weights.layers[0].w_q).all()
 
 
 def test_a_twin_is_drawn_once_and_goes_with_the_last_who_runs_it() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from lab.evidence.copying import replication
-from lab.evidence.copying.replication import CopyingTest, known
 from lab.evidence.verdicts import Verdict
+from lab.experiments.copying import measure
+from lab.experiments.copying.measure import CopyingTest, known
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from tests.pages.apptest import Offer, reveal, visit, words, worked
@@ -66,7 +66,7 @@ def test_skipped_it_shows_every_number_and_verdict(found: CopyingTest) -> None:
     tables = [frame.value for frame in at.dataframe if "loss rises by" in frame.value]
     verdicts = [row.judged.verdict.value for row in found.rows]
     table, random = tables
-    assert table["verdict"].tolist() == verdicts and len(random) == 2 * replication.DRAWS
+    assert table["verdict"].tolist() == verdicts and len(random) == 2 * measure.DRAWS
     assert table["loss rises by"].tolist() == pytest.approx([row.zero.rise for row in found.rows])
     assert at.get("vega_lite_chart") and "What this means" in words(at)
     assert found.made is not None and found.made.command in words(at)
@@ -98,8 +98,8 @@ def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
     offer: Offer, monkeypatch: pytest.MonkeyPatch, found: CopyingTest
 ) -> None:
     replicate, stopped = endless_at_first(replace(found, made=None))
-    monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
-    monkeypatch.setattr(replication.RESULTS, "found", {})
+    monkeypatch.setattr(measure.MEASUREMENT, "replicate", replicate)
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))
     assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
@@ -109,7 +109,7 @@ def test_any_other_causal_model_runs_in_the_background_and_can_be_stopped(
 
 
 def test_a_small_model_is_measured_live(offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replication.RESULTS, "found", {})
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
     at = reveal(visit(PAGE, model=offer("gpt2")))
     press(at, "Run the experiment")
     worked(at)

@@ -12,13 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import EXPERIMENTS, LESSONS, experiment_of
-from lab.evidence.grammar import replication
-from lab.evidence.grammar.accuracy import Cases
-from lab.evidence.grammar.replication import GrammarTest, known
-from lab.evidence.grammar.word_kinds import Tags
+from lab.evidence.relation_cases import Cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
+from lab.experiments.grammar import measure
+from lab.experiments.grammar.measure import GrammarTest, known
+from lab.experiments.grammar.word_kinds import Tags
 from lab.models.batches import Progress
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped
@@ -156,8 +156,8 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
         progress(0.5)
         return replace(made, made=None)
 
-    monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
-    monkeypatch.setattr(replication.RESULTS, "found", {})
+    monkeypatch.setattr(measure.MEASUREMENT, "replicate", replicate)
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
     at = reveal(visit(PAGE, model=offer("bert")))
     assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")
@@ -179,8 +179,8 @@ def test_a_model_that_reads_nothing_whole_is_refused(offer: Offer, monkeypatch: 
     from lab.ui import runs
 
     cases = _no_cases(runs.trained(name))
-    none = replication.compared(replication.Named(cases, cases, Tags((), ())), 0, [0])
-    monkeypatch.setattr(replication.RESULTS, "found", {model_hash(runs.trained(name)): none})
+    none = measure.compared(measure.Named(cases, cases, Tags((), ())), 0, [0])
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {model_hash(runs.trained(name)): none})
     at = reveal(visit(PAGE, model=name))
     assert "the claim cannot be tested on it" in words(at) and not at.dataframe
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lab.evidence.explanation import replication
-from lab.evidence.explanation.replication import ExplanationTest, asked_texts, known
 from lab.evidence.verdicts import Verdict
-from lab.experiments.explanation import order
+from lab.experiments.explanation import measure, page
+from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
 from lab.models.loading import load_model
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, step_of, visit, words, worked
@@ -60,12 +59,12 @@ def test_the_learner_s_order_is_scored_beside_the_methods(model_id: str) -> None
     press(at, "Commit and show")
     said = words(at)
     assert "right; guessing gets" in said and "your order" in said
-    number = order.example(load_model(model_id))
+    number = page.example(load_model(model_id))
     sizes = abs(result_of(model_id).texts[number].importance.left_out)
     hits = len({2, 0, 1} & {*sorted(range(len(sizes)), key=lambda at: -sizes[at])[:3]})
     assert f"**{hits} of your 3 tokens**" in said
     (table,) = [frame.value for frame in at.dataframe if "your pick" in frame.value]
-    names = order.token_names(load_model(model_id), asked_texts(load_model(model_id))[number][2])
+    names = page.token_names(load_model(model_id), asked_texts(load_model(model_id))[number][2])
     assert table.set_index("token").loc[names[2], "your pick"] == 1
     press(at, "Ask me again")
     assert at.multiselect[0].value == [2, 0, 1] and not at.multiselect[0].disabled
@@ -105,8 +104,8 @@ def test_a_class_sees_the_question_and_a_button() -> None:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replication.RESULTS, "found", {})
-    monkeypatch.setattr(replication, "TEXTS", 3)
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
+    monkeypatch.setattr(measure, "TEXTS", 3)
     at = reveal(visit(PAGE, model=offer(family)))
     assert "not been measured yet" in words(at)
     press(at, "Run the experiment")

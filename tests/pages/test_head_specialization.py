@@ -11,14 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 import lab
 from lab.analysis.heads.features import FEATURES, HeadSample, features_of
-from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.patterns import same_word_cases, trace_patterns
 from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specialization
 from lab.analysis.heads.survey import head_survey
 from lab.analysis.heads.values import Values, layer_groups
 from lab.course.sentences.agreement import ATTRACTIONS, FORMS
-from lab.evidence.grammar.own_sentence import cases
 from lab.evidence.notable import in_folder
+from lab.evidence.own_sentence import cases
 from lab.figures.specialization import names_of
 from lab.lessons.head_specialization import matters
 from lab.lessons.head_specialization.attraction import attractions
@@ -27,7 +26,7 @@ from lab.lessons.head_specialization.figures import others_map, to_others
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED
 from lab.models.interventions import Interventions
 from lab.models.trace import trace_encoding
-from lab.models.twin import random_twin
+from lab.models.twin import random_twin, untrained_twin
 from lab.text.tags import pipeline
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, tagged
 from lab.ui import runs

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from lab.evidence.needed_heads import replication
-from lab.evidence.needed_heads.claims import NEEDED, name_of
-from lab.evidence.needed_heads.replication import known
-from lab.evidence.needed_heads.result import NeededTest
 from lab.evidence.verdicts import Verdict
+from lab.experiments.needed_heads import measure
+from lab.experiments.needed_heads.claims import NEEDED, name_of
+from lab.experiments.needed_heads.measure import NeededTest, known
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from tests.pages.apptest import Offer, reveal, visit, words, worked
@@ -108,10 +107,10 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     offer: Offer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replicate, stopped = endless_at_first(replace(result_of("lab-bert"), made=None))
-    monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
-    monkeypatch.setattr(replication, "untestable", lambda _: "")
-    monkeypatch.setattr(replication.RESULTS, "found", {})
-    monkeypatch.setattr(replication.RESULTS, "data_hash", lambda: "of other pairs")  # so that nothing ships
+    monkeypatch.setattr(measure.MEASUREMENT, "replicate", replicate)
+    monkeypatch.setattr(measure.MEASUREMENT, "check", lambda _: None)
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
+    monkeypatch.setattr(measure.MEASUREMENT, "data_hash", lambda: "of other pairs")  # so that nothing ships
     at = reveal(visit(PAGE, model="lab-bert"))
     assert "not been measured yet" in words(at) and "two minutes or less" in words(at) and not at.dataframe
     press(at, "Run the experiment")

@@ -9,10 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import experiment_of
 from lab.course.words import plain
-from lab.evidence.patching import own_pair, replication
-from lab.evidence.patching.replication import known
-from lab.evidence.patching.result import PatchingTest
 from lab.evidence.verdicts import Verdict
+from lab.experiments.patching import measure, own_pair
+from lab.experiments.patching.measure import PatchingTest, known
 from lab.figures.choices import NEEDED, PATCHED
 from lab.models.loading import LoadedModel, load_model
 from lab.ui import long_work
@@ -125,9 +124,9 @@ def test_a_model_without_a_result_is_measured_in_the_background(
         progress(0.5)
         return replace(found, made=None)
 
-    monkeypatch.setattr(replication.RESULTS, "replicate", replicate)
-    monkeypatch.setattr(replication.RESULTS, "data_hash", lambda: "of other pairs")
-    monkeypatch.setattr(replication.RESULTS, "found", {})
+    monkeypatch.setattr(measure.MEASUREMENT, "replicate", replicate)
+    monkeypatch.setattr(measure.MEASUREMENT, "data_hash", lambda: "of other pairs")
+    monkeypatch.setattr(measure.MEASUREMENT, "found", {})
     at = reveal(visit(PAGE, model=MODEL))
     assert "not been measured yet" in words(at) and not at.dataframe
     press(at, "Run the experiment")

@@ -5,8 +5,8 @@ python -m training.evaluation.experiments grammar lab-bert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -17,16 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from lab.course.pages import EXPERIMENTS, ExperimentRecord
 from lab.evidence import shipped
-from lab.evidence.code_hash import code_hash
-from lab.evidence.copying import replication
-from lab.evidence.explanation import replication as explanation_replication
-from lab.evidence.grammar import replication as grammar_replication
-from lab.evidence.needed_heads import replication as needed_heads_replication
-from lab.evidence.needed_heads import result
-from lab.evidence.patching import replication as patching_replication
-from lab.evidence.patching import tables as patching_tables
-from lab.models.loading import LoadedModel, load_model
+from lab.evidence.measurement import Measurement
+from lab.evidence.tables import to_tables
+from lab.models.batches import unwatched
+from lab.models.loading import load_model
 from training.command_line import SHIPPED, documented
 
 ROOT = Path(__file__).parents[2]
@@ -34,69 +30,13 @@ ROOT = Path(__file__).parents[2]
 SAME = 1e-6
 
 
-@dataclass(frozen=True)
-class Measured:
-    """An experiment as it is measured here.
-
-    Attributes
-    ----------
-    module
-        The module that runs it, by its dotted name; its code decides the result.
-    tables
-        What it finds of a model, as tables.
-    data_hash
-        The hash of what it reads.
-    untestable
-        Why a model cannot be tested, "" where it can.
-    seconds
-        The most that it may take live on an embedded model; None where there is no bound on the whole.
-    """
-
-    module: str
-    tables: Callable[[LoadedModel], dict[str, pa.Table]]
-    data_hash: Callable[[], str]
-    untestable: Callable[[LoadedModel], str] = lambda _: ""
-    seconds: float | None = None
-
-    @property
-    def code_hash(self) -> str:
-        return code_hash(self.module)
+def _measurement(experiment: ExperimentRecord) -> Measurement[Any]:
+    found: Measurement[Any] = import_module(f"lab.experiments.{experiment.id.replace('-', '_')}.measure").MEASUREMENT
+    return found
 
 
-MEASURED = {
-    grammar_replication.EXPERIMENT: Measured(
-        grammar_replication.__name__,
-        lambda model: grammar_replication.as_tables(grammar_replication.replicate(model)),
-        grammar_replication.data_hash,
-        seconds=150,
-    ),
-    needed_heads_replication.EXPERIMENT: Measured(
-        needed_heads_replication.__name__,
-        lambda model: result.as_tables(needed_heads_replication.replicate(model)),
-        needed_heads_replication.data_hash,
-        needed_heads_replication.untestable,
-    ),
-    explanation_replication.EXPERIMENT: Measured(
-        explanation_replication.__name__,
-        lambda model: explanation_replication.as_tables(explanation_replication.replicate(model)),
-        explanation_replication.data_hash,
-        explanation_replication.untestable,
-        seconds=120,
-    ),
-    patching_replication.EXPERIMENT: Measured(
-        patching_replication.__name__,
-        lambda model: patching_tables.as_tables(patching_replication.replicate(model)),
-        patching_replication.data_hash,
-        patching_replication.untestable,
-    ),
-    replication.EXPERIMENT: Measured(
-        replication.__name__,
-        lambda model: replication.as_tables(replication.replicate(model)),
-        replication.data_hash,
-        replication.untestable,
-        seconds=120,
-    ),
-}
+# The experiments in the order of the menu.
+MEASURED = {found.id: found for found in map(_measurement, EXPERIMENTS)}
 
 
 def write(experiment: str, model_id: str) -> None:
@@ -111,8 +51,8 @@ def write(experiment: str, model_id: str) -> None:
     )
     where = shipped.folder(experiment, model_id)
     before = {path.stem: pq.read_table(path) for path in where.glob("*.parquet")}
-    found = measured.tables(model)
-    differs = difference_of(before, found) if before else None
+    found = measured.replicate(model, unwatched)
+    differs = difference_of(before, to_tables(found)) if before else None
     if differs is not None and differs <= SAME:
         shipped.sign(where, made)  # the numbers of before stay: git would store the files once more
     else:
@@ -145,8 +85,13 @@ def difference_of(before: Mapping[str, pa.Table], now: Mapping[str, pa.Table]) -
 
 
 def _apart(one: Any, other: Any) -> float | None:
-    """The largest difference of the numbers in two columns, however deep in lists they are; None for other values."""
+    """The largest difference of the numbers in two columns, however deep they are; None for other values."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return _apart(sorted(one.items()), sorted(other.items()))
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return _apart(list(one), list(other))
     if isinstance(one, list) and isinstance(other, list):
+        one, other = (_by_key(each) for each in (one, other))
         if len(one) != len(other):
             return None
         each = [_apart(*both) for both in zip(one, other, strict=True)]
@@ -156,6 +101,12 @@ def _apart(one: Any, other: Any) -> float | None:
         near = np.isnan(one) and np.isnan(other)
         return 0.0 if near else float(abs(np.float32(one) - np.float32(other))) / max(1.0, abs(one))
     return 0.0 if one == other else None
+
+
+def _by_key(values: list[Any]) -> list[Any]:
+    """A mapping of a result, which is kept as a list, in the order of its keys; any other list as it is."""
+    mapping = values and all(isinstance(each, dict) and each.keys() == {"key", "value"} for each in values)
+    return sorted(values, key=lambda each: each["key"]) if mapping else values
 
 
 def write_all(experiments: Iterable[str], models: Iterable[str]) -> None:

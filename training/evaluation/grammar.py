@@ -2,7 +2,7 @@
 
     python -m training.evaluation.grammar lab/models/embedded/lab-bert
 
-See :mod:`lab.evidence.grammar.accuracy` for how it is measured.
+See :mod:`lab.evidence.relation_cases` for how it is measured.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
-from lab.evidence.grammar.accuracy import HeadAccuracies, head_accuracies
+from lab.evidence.relation_cases import HeadAccuracies, head_accuracies
 from lab.evidence.treebank import ewt
 from lab.models.families.registry import read_weights
 from lab.models.loading import Checkpoint, LoadedModel, load_model

@@ -17,20 +17,13 @@ import numpy as np
 import torch
 
 from lab.analysis.heads.induction import model_induction
-from lab.analysis.heads.named import (
-    Chance,
-    clearly_above,
-    mean_chance,
-    name_heads,
-    scores_of,
-    uniform_scores,
-    untrained_twin,
-)
+from lab.analysis.heads.named import Chance, clearly_above, mean_chance, name_heads, scores_of, uniform_scores
 from lab.analysis.heads.patterns import PATTERNS, Patterns, average_patterns, trace_patterns
 from lab.analysis.heads.values import Values
-from lab.evidence.copying.induction import copying
+from lab.experiments.copying.induction import copying
 from lab.models.loading import load_model
 from lab.models.trace import trace
+from lab.models.twin import untrained_twin
 from training.command_line import models_asked
 from training.corpus import HELD_OUT, paragraphs_to_sentences
 
@@ -113,7 +106,7 @@ def induction(model_id: str, period: int = 50, sequences: int = 8) -> dict[str, 
 def feeds_induction(model_id: str) -> dict[str, Any]:
     """The earlier head that the best induction head depends on: its weight on the token before, and what it is worth.
 
-    See :mod:`lab.evidence.copying.induction`.
+    See :mod:`lab.experiments.copying.induction`.
     """
     found = copying(load_model(model_id), texts=8, draws=1)
     if found.source is None:

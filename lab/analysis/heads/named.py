@@ -24,11 +24,9 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.patterns import PATTERNS, Patterns, head_patterns, trace_patterns, trace_roles
 from lab.analysis.heads.values import Mask, Values, is_causal, keep_others, running_means, uniform_attention
-from lab.models.catalogue import twin_of
 from lab.models.memo import once
 
 if TYPE_CHECKING:
-    from lab.models.loading import LoadedModel
     from lab.models.trace import Trace
 
 MIXED = "mixed"
@@ -70,19 +68,6 @@ def uniform_scores(trace: Trace, *, only_words: bool = False) -> Values:
     return scores_of(head_patterns(even, trace_roles(trace), causal=causal, keep=keep))[:, 0]
 
 
-def untrained_seed(model_id: str) -> tuple[str, int]:
-    """Return the model whose architecture the twin has, and the twin's seed: 0, or a twin's own seed plus 1."""
-    of = twin_of(model_id)
-    return (of[0], of[1] + 1) if of else (model_id, 0)
-
-
-def untrained_twin(model: LoadedModel) -> LoadedModel:
-    """Return the untrained twin for comparison with the heads of ``model``; see :func:`untrained_seed`."""
-    from lab.models.twin import twin
-
-    return twin(model, untrained_seed(model.id)[1])
-
-
 def best_scores(scores: Values) -> Values:
     """Return the largest score of any head, (P, L, H) -> (P,); nan if no head has a score."""
     flat = scores.reshape(len(scores), -1)
@@ -96,6 +81,7 @@ def trace_chance(trace: Trace, *, only_words: bool = False) -> Chance:
     ``only_words`` as in :func:`trace_patterns`.
     """
     from lab.models.trace import trace_encoding
+    from lab.models.twin import untrained_twin
 
     untrained = trace_patterns(trace_encoding(untrained_twin(trace.model), trace.encoding), only_words=only_words)
     return Chance(uniform_scores(trace, only_words=only_words), best_scores(scores_of(untrained)))

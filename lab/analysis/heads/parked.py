@@ -7,7 +7,6 @@ most of its weight on [SEP] (Clark et al. 2019, §3.2), in GPT-2 on the first to
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lab.analysis.heads.ablation import each_head_off, log_change
 from lab.analysis.heads.metrics import trace_metrics
@@ -34,20 +33,3 @@ def effect_sizes(trace: Trace, place: int | None, word: int | None, to_mean: boo
     if place is None or word is None:
         return each_head_off(trace, None, None, to_mean).moved
     return np.abs(log_change(trace, place, word, to_mean))
-
-
-def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
-    """Spearman's ρ, from −1 to 1, which is 1 if two lists of numbers put the same things into the same order.
-
-    ρ is the correlation of the ranks; equal numbers get their mean rank. nan if all numbers of a list are equal.
-    """
-    one, two = (ranks(np.asarray(values).ravel()) for values in (first, second))
-    if np.ptp(one) == 0 or np.ptp(two) == 0:
-        return float("nan")
-    return float(np.corrcoef(one, two)[0, 1])
-
-
-def ranks(values: Values) -> Values:
-    """Return the rank of each number, from 1; equal numbers get the mean of their ranks."""
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[which]

@@ -1,6 +1,6 @@
 """Keep the words that a model's heads name in a large treebank, part by part, in Parquet files.
 
-A part has :data:`lab.evidence.grammar.accuracy.CHUNK` sentences, counted from the first of half A. The result of a part
+A part has :data:`lab.evidence.relation_cases.CHUNK` sentences, counted from the first of half A. The result of a part
 depends neither on the machine nor on the number of parts computed at once. A file is written under a temporary name and
 then renamed, so a file with its final name is complete. The file records the hashes of weights, sentences and code, and
 the part is computed again if one of them differs.
@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 import tokenizers
 import torch
 
-from lab.analysis.heads.named import untrained_seed, untrained_twin
+from lab.evidence import relation_cases
 from lab.evidence.code_hash import code_hash
-from lab.evidence.grammar import accuracy
-from lab.evidence.grammar.accuracy import Cases, find_cases
+from lab.evidence.relation_cases import Cases, find_cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import Sentence
 from lab.models.loading import LoadedModel, load_model
+from lab.models.twin import untrained_seed, untrained_twin
 
 OWN, TWIN = "own", "twin"
 
@@ -95,9 +95,9 @@ def plan(model: LoadedModel, name: str, sentences: Sequence[Sentence]) -> list[T
     """Return the parts of a treebank, first for the model loaded by ``name``, then for its twin."""
     weights = model_hash(model)
     return [
-        TreebankPart(reader, start, tuple(sentences[start : start + accuracy.CHUNK]), name, weights)
+        TreebankPart(reader, start, tuple(sentences[start : start + relation_cases.CHUNK]), name, weights)
         for reader in (OWN, TWIN)
-        for start in range(0, len(sentences), accuracy.CHUNK)
+        for start in range(0, len(sentences), relation_cases.CHUNK)
     ]
 
 
@@ -190,7 +190,7 @@ def _from_parquet(path: Path, relation: str) -> Cases:
 @cache
 def _code() -> tuple[str, ...]:
     """Return the versions of libraries, and the hash of the engine's and the counting code; both decide the numbers."""
-    return torch.__version__, np.__version__, tokenizers.__version__, code_hash(accuracy.__name__)
+    return torch.__version__, np.__version__, tokenizers.__version__, code_hash(relation_cases.__name__)
 
 
 def _hash(text: str) -> str:

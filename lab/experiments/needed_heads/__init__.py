@@ -1,1 +1,0 @@
-"""The experiment on needed heads: which heads does a model need?"""

@@ -11,8 +11,9 @@ import numpy as np
 
 from lab.analysis.heads.effective import RowEntropy, effective_keys
 from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
-from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share, rank_correlation
+from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values
+from lab.analysis.ranks import rank_correlation
 from lab.course.words import beside, head_name, listed, named, resting_place
 from lab.lessons.attention_metrics.parking import compared
 from lab.models.interventions import Head

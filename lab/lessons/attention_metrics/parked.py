@@ -10,6 +10,7 @@ import streamlit as st
 from lab.analysis.heads import parked
 from lab.analysis.heads.parked import PARKED, parked_share
 from lab.analysis.heads.values import keep_others
+from lab.analysis.ranks import rank_correlation
 from lab.course.words import head_name, resting_place
 from lab.figures.parked import parked_and_worth, parked_shares
 from lab.lessons.attention_metrics import LESSON, checks, meanings
@@ -59,7 +60,7 @@ def _show(now: Scene) -> None:
     with st.expander("The share that each head parks", on_change="rerun", key="_shares") as shares:
         if shares.open:
             draw(partial(parked_shares, now.trace, *at), SHARES, clickable=True)
-    code(parked.parked_share, parked.effect_sizes, parked.rank_correlation)
+    code(parked.parked_share, parked.effect_sizes, rank_correlation)
 
 
 def _try_a_head(now: Scene) -> None:

@@ -20,8 +20,8 @@ from lab.charts.marks.bars import bars
 from lab.charts.marks.dots import dots
 from lab.course.sentences.agreement import ATTRACTIONS
 from lab.course.words import head_name
-from lab.evidence.grammar.accuracy import between_words
 from lab.evidence.notable import Notable
+from lab.evidence.relation_cases import between_words
 from lab.figures.attention import MAP_TOKENS, place
 from lab.figures.axes import KEY, QUERY
 from lab.lessons.head_specialization.attraction import attractions

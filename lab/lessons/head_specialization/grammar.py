@@ -11,9 +11,9 @@ from lab.analysis.heads.attention import attention_map
 from lab.course.pages import experiment_of
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, head_name, mostly, quoted, resting_place
-from lab.evidence.grammar import accuracy
-from lab.evidence.grammar.own_sentence import Case, cases
+from lab.evidence import relation_cases
 from lab.evidence.notable import Notable
+from lab.evidence.own_sentence import Case, cases
 from lab.evidence.verdicts import FEW
 from lab.lessons.head_specialization import LESSON, checks, figures, meanings
 from lab.lessons.head_specialization.relations import show_with_grammar
@@ -75,7 +75,7 @@ def show_grammar(view: OneHead) -> None:
         _try(view, each, own)
         _folds(view, found, each, own)
         way_to("The experiment", experiment_of("grammar"))
-    code(accuracy.named_words, accuracy.between_words)
+    code(relation_cases.named_words, relation_cases.between_words)
 
 
 def _flattered(model: LoadedModel, head: Head) -> str:

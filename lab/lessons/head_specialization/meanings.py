@@ -16,8 +16,8 @@ from lab.analysis.heads.parked import PARKED
 from lab.analysis.heads.specialization import SPECIALIZATIONS, WORD_KINDS
 from lab.analysis.heads.values import Values
 from lab.course.words import beside, head_name, heads, listed, quoted
-from lab.evidence.grammar.own_sentence import Case
 from lab.evidence.notable import Doing, Notable
+from lab.evidence.own_sentence import Case
 from lab.lessons.head_specialization.checks import ABOUT, pattern_name
 from lab.models.interventions import Head
 

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from lab.analysis.heads.features import FEATURES
-from lab.analysis.heads.named import name_scores, trace_names, untrained_twin
+from lab.analysis.heads.named import name_scores, trace_names
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.survey import (
     TWIN_READS,
@@ -33,6 +33,7 @@ from lab.lessons.head_specialization.patterns import show_best_heads
 from lab.lessons.head_specialization.view import choose_part, left_out
 from lab.models.batches import Progress
 from lab.models.loading import LoadedModel
+from lab.models.twin import untrained_twin
 from lab.text.bundled import bundled_sentences
 from lab.text.tags.pipeline import PipelineUnavailable, pipeline
 from lab.text.tags.tokens import tagged as tagged_tokens

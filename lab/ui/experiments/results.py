@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lab.evidence.reasons import RULE
 from lab.evidence.shipped import Provenance
-from lab.evidence.verdicts import RULE
 
 
 def show_verdict(told: str) -> None:

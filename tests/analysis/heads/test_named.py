@@ -21,12 +21,9 @@ from lab.analysis.heads.named import (
     trace_chance,
     trace_names,
     uniform_scores,
-    untrained_seed,
-    untrained_twin,
 )
 from lab.analysis.heads.patterns import PATTERNS, head_patterns, token_roles, trace_patterns
 from lab.analysis.heads.values import uniform_attention
-from lab.models.catalogue import twin_id
 from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy
@@ -156,15 +153,6 @@ def test_chance_over_sentences_is_the_mean_of_each_heads_scores_and_then_the_bes
     assert chance.uniform.tolist() == pytest.approx([0.3] * 6)
     assert chance.untrained[1] == pytest.approx(0.5)  # the first head's mean, not the best of each sentence
     assert chance.untrained[3] == pytest.approx(0.1)
-
-
-def test_a_twin_on_screen_is_compared_with_another_draw() -> None:
-    assert untrained_seed("lab-bert") == ("lab-bert", 0)
-    assert untrained_seed(twin_id("lab-bert", 7)) == ("lab-bert", 8)
-    model = lab.load_model("lab-bert")
-    other = untrained_twin(random_twin(model, 7))
-    expected = random_twin(model, 8)
-    assert (other.weights.layers[0].w_q == expected.weights.layers[0].w_q).all()
 
 
 def test_uniform_scores_without_the_delimiters() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from lab.analysis.heads.features import FEATURES, HeadSample, features_of
-from lab.analysis.heads.named import untrained_twin
 from lab.analysis.heads.patterns import PATTERNS, average_patterns, head_patterns, trace_roles
 from lab.analysis.heads.survey import (
     TWIN_READS,
@@ -20,6 +19,7 @@ from lab.analysis.heads.survey import (
 from lab.analysis.heads.values import layer_groups, uniform_attention
 from lab.models.encoding import Encoding
 from lab.models.trace import trace
+from lab.models.twin import untrained_twin
 from lab.toy.models import random_toy
 
 TEXTS = ("a b c d", "b b e", "d a a c e b", "c d", "b e a", "a a")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.analysis.heads.parked import effect_sizes, parked_share, rank_correlation
+from lab.analysis.heads.parked import effect_sizes, parked_share
 from lab.lessons.attention_metrics.parking import compared, parked_against_busy
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
@@ -70,16 +70,3 @@ def test_what_is_said_follows_the_numbers() -> None:
     assert "the change is always less than 0.01. Without" in tiny
     assert "No head parks" in parked_against_busy(shares / 2, effects, trace, "")
     assert "no other head" in parked_against_busy(shares * 0 + 1, effects, trace, "")
-
-
-def test_rank_correlation_is_spearman_s() -> None:
-    rng = np.random.default_rng(0)
-    first, second = rng.random(40), rng.random(40)
-    places = [np.argsort(np.argsort(each)) for each in (first, second)]
-    n = len(first)
-    assert rank_correlation(first, second) == pytest.approx(
-        1 - 6 * ((places[0] - places[1]) ** 2).sum() / (n * (n**2 - 1))
-    )
-    assert rank_correlation(first, np.exp(first)) == pytest.approx(1)
-    assert rank_correlation([1, 1, 2], [3, 3, 1]) == pytest.approx(-1)
-    assert np.isnan(rank_correlation([1, 1, 1], [1, 2, 3]))

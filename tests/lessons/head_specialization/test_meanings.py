@@ -9,8 +9,8 @@ import pytest
 
 import lab
 from lab.analysis.heads.specialization import SPECIALIZATIONS, WORD_KINDS, specialization
-from lab.evidence.grammar.own_sentence import Case, cases
 from lab.evidence.notable import FILE, Doing, HeadJob, Notable, shipped
+from lab.evidence.own_sentence import Case, cases
 from lab.figures.specialization import names_of
 from lab.lessons.head_specialization import meanings
 from lab.lessons.head_specialization.checks import ABOUT

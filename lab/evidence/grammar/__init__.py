@@ -1,1 +1,0 @@
-"""Heads that find relations of grammar (Clark et al. 2019, §4.2)."""

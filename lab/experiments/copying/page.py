@@ -1,0 +1,676 @@
+"""How does copying work? The page: what is asked, drawn and said of the result, and one sequence token by token."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from math import log
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.lines import lines
+from lab.course.words import escaped, head_name, listed, signed
+from lab.evidence.intervals import mean_interval
+from lab.evidence.reasons import why
+from lab.evidence.verdicts import HOLDS
+from lab.experiments.copying.induction import ABLATIONS, MEAN, ZERO, Distance, copying, losses
+from lab.experiments.copying.measure import (
+    BEST,
+    BOTH,
+    BOUND,
+    DRAWS,
+    MEASUREMENT,
+    PERIOD,
+    SOURCE,
+    TEXTS,
+    CopyingRow,
+    CopyingTest,
+    Rise,
+    result,
+)
+from lab.models.encoding import encode
+from lab.models.interventions import Head, Interventions
+from lab.models.loading import LoadedModel
+from lab.models.trace import Trace
+from lab.questions.guesses import between
+from lab.questions.question import Right, open_question
+from lab.ui import parameters, runs
+from lab.ui.drawing import show_numbers as offer_numbers
+from lab.ui.experiments.experiment import Experiment, show_reason
+from lab.ui.experiments.page import look_there
+from lab.ui.experiments.reproduced import NOTHING, Lines, markdown, two, with_ends
+from lab.ui.parameter_kinds import Parameter
+from lab.ui.parameters import HEAD, HEADS, KEY_TOKEN, LAYER, TOKEN
+from lab.ui.tables import DECIMAL, Column, show_table
+
+# What is asked.
+
+
+# The claim's names for the ablated heads.
+AWAY = {BEST: "the best induction head", SOURCE: "the head it depends on", BOTH: "both of them"}
+_STAYS = 0.1  # nats; up to this change, we say that a loss stays the same
+# Shares of the way from the loss of a model with all tokens equally likely (0) to a loss of 0 nats (1).
+_WEAK, _WELL = 0.25, 0.75
+ASKS = (
+    open_question(
+        "random",
+        "Remove the head that looks for the token that came next last time. Then remove other heads instead, up to "
+        f"{DRAWS}, one at a time. How many of these other heads turn out to be at least as important?",
+        ("none", "up to half", "more than half"),
+    ),
+    open_question(
+        "position",
+        "Does that head just count tokens back? In a text without repetition, how much attention does it give to the "
+        "token at the same distance?",
+        ("as much", "about half as much", "hardly at all"),
+    ),
+)
+
+
+def answers(found: CopyingTest) -> dict[str, Right]:
+    """Answer the questions from the result; a question that the result leaves open has no answer."""
+    alike, drawn = _alike(found), len(found.random(1, MEAN))
+    given = {
+        "random": (
+            0 if not alike else 1 if 2 * alike <= drawn else 2,
+            f"{alike} of {drawn} random heads raise the loss at least as much.",
+        )
+    }
+    if (place := position(found)) is not None:
+        repeated, fresh = float(place.repeated.mean()), float(place.fresh.mean())
+        option = between((fresh / repeated, fresh / repeated), (0.25, 0.75)) or 0
+        why = f"the head gives {fresh:.2f} of its attention to that place, and {repeated:.2f} in repeated text."
+        given["position"] = (2 - option, why)
+    return given
+
+
+def position(found: CopyingTest) -> Distance | None:
+    """Find the control for position at the period of the other measurements; None if it was not measured."""
+    return next((each for each in found.distances if each.period == found.period and each.repeated.mean() > 0), None)
+
+
+def _alike(found: CopyingTest) -> int:
+    """Count the random heads that raise the loss as much as the best induction head does, each replaced by its mean."""
+    return sum(control.rise >= found.rows[0].mean.rise for control in found.controls(1, MEAN))
+
+
+# The figures: they need nothing but the model, so a notebook can draw them again.
+
+
+def loss_chart(model: LoadedModel) -> Figure:
+    """Draw the loss of each token of the second copy with all heads and without some, as a mean over the texts of B. A
+    head that is away writes its mean. The experiment runs unless its result ships or is known already. Raises
+    ValueError for a model that the experiment cannot test.
+    """
+    found = result(model)
+    each = [run for kind in (BEST, SOURCE, BOTH) if (run := found.run(kind, MEAN))]
+    series = {"all heads": found.plain.by_place}
+    series |= {"neither" if run.kind == BOTH else f"no {run.name}": run.by_place for run in each}
+    series["without a random head"] = np.mean([run.by_place for run in found.random(1, MEAN)], axis=0)
+    second = {name: losses[found.period :] for name, losses in series.items()}
+    # The loss, at every place, of a model that gives all tokens of the vocabulary the same probability.
+    second["all alike"] = np.full(found.period - 1, found.alike)
+    return lines(
+        second,
+        AxisPlaces("Token of the second copy", range(2, found.period + 1)),
+        Scale("Loss, nats", format=".2f"),
+        title=f"How well {model.id} copies, with and without its heads",
+    )
+
+
+def distance_frame(found: CopyingTest) -> pd.DataFrame:
+    """The control for position: the best head's score at repeated tokens, and at other tokens at the same distance."""
+    return pd.DataFrame(
+        [
+            {"tokens back": each.period - 1, "repeated": each.repeated.mean(), "not repeated": each.fresh.mean()}
+            for each in found.distances
+        ]
+    )
+
+
+def head_table(model: LoadedModel) -> pd.DataFrame:
+    """:func:`as_frame` of a model's result; runs the experiment if the result is not known yet."""
+    return as_frame(result(model))
+
+
+def as_frame(found: CopyingTest) -> pd.DataFrame:
+    """One line for each removal: the heads of the claim, then random heads, each taken away in both ways."""
+    chosen = [_line(found, AWAY[row.kind], (row.zero, row.mean)) | _judged(row) for row in found.rows]
+    random = [
+        _line(found, "random head" if count == 1 else "random couple", both)
+        for count in (1, 2)
+        for both in zip(*(found.controls(count, ablation) for ablation in ABLATIONS), strict=True)
+    ]
+    return pd.DataFrame([*chosen, *random])
+
+
+def _line(found: CopyingTest, what: str, both: tuple[Rise, ...]) -> dict[str, object]:
+    zero, mean = both
+    heads = zero.run.heads
+    one = heads[0] if len(heads) == 1 else None
+    nothing = float("nan")
+    return {
+        "away": what,
+        "head": zero.run.name,
+        "induction score": found.induction[one] if one else nothing,
+        "previous-token score": found.previous[one] if one else nothing,
+        "loss rises by": zero.rise,
+        "low": zero.low,
+        "high": zero.high,
+        "at its mean": mean.rise,
+        "at its mean, low": mean.low,
+        "at its mean, high": mean.high,
+    }
+
+
+def _judged(row: CopyingRow) -> dict[str, object]:
+    return {
+        "decides": "0" if row.decides == ZERO else "mean",
+        "beyond random": row.effect,
+        "beyond, low": row.low,
+        "beyond, high": row.high,
+        "untrained twin": float("nan") if row.twin is None else row.twin,
+        "p (Holm)": row.p,
+        "n": len(row.zero.run.second),
+        "verdict": row.judged.verdict.value,
+        "why": why(row.judged),
+    }
+
+
+def score_frame(found: CopyingTest) -> pd.DataFrame:
+    """One line for each head of the model, the best first: its scores on A, where the best was chosen, and on B."""
+    places = list(np.ndindex(found.induction.shape))
+    frame = pd.DataFrame(
+        {
+            "head": [f"{layer + 1}-{head + 1}" for layer, head in places],
+            "induction score": found.induction.reshape(-1),
+            "induction score on A": found.chosen_on.reshape(-1),
+            "previous-token score": found.previous.reshape(-1),
+            "best head’s score falls by": found.dependence.reshape(-1),
+        }
+    )
+    return frame.sort_values("induction score on A", ascending=False, ignore_index=True)
+
+
+# What is said.
+
+
+def meaning_of(found: CopyingTest, model_id: str) -> str:
+    """Say how well the model copies, and how the loss rises without the best head, a random head, and both heads."""
+    best, both = found.rows[0], found.run(BOTH, MEAN)
+    said = (
+        f"{_copies(found, model_id)} Without {head_name(found.best)} the loss of the second copy rises by "
+        f"{signed(best.mean.rise)}; without a random head it rises by {signed(_random_rise(found, MEAN))}."
+    )
+    if both is None or found.source is None:
+        return said
+    rise = float((both.second - found.plain.second).mean())
+    return f"{said} If its helper, {head_name(found.source)}, is taken away as well, the loss rises by {signed(rise)}."
+
+
+def _random_rise(found: CopyingTest, ablation: str) -> float:
+    return float(np.mean([control.rise for control in found.controls(1, ablation)]))
+
+
+def in_full(found: CopyingTest) -> str:
+    """State the rise if heads write 0, the largest possible rise, both heads' looks, the rise without both, caveats."""
+    best = found.rows[0]
+    at_0 = (
+        f"When head {best.name} writes 0 instead of its mean, the loss rises by {signed(best.zero.rise)}; when a "
+        f"random head does, it rises by {signed(_random_rise(found, ZERO))}."
+    )
+    parts = [at_0, _bounded(found), _looks(found), _by_position(found), *_together(found), *_random(found)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _bounded(found: CopyingTest) -> str:
+    """State the largest rise that lost copying can explain; if the head writes 0, the rise may be larger."""
+    beyond = [row for row in found.rows if row.zero.rise > found.most_lost]
+    said = (
+        f"A model that copies nothing and gives every token the same probability has a loss of {found.alike:.2f}. So "
+        f"losing all copying costs at most **{found.most_lost:.2f} nats**."
+    )
+    if not beyond:
+        return said
+    names = " and ".join(f"{row.name} ({signed(row.zero.rise)})" for row in beyond)
+    return (
+        f"{said} Here, a head that writes 0 costs even more: {names}. Part of this cost has nothing to do with "
+        "copying: the layers above get a vector that they never met in training. The mean disturbs them less, and "
+        "the verdict uses the smaller effect."
+    )
+
+
+def _by_position(found: CopyingTest) -> str:
+    """Say whether the best head looks for a token or for a distance."""
+    place = position(found)
+    if place is None:
+        return ""
+    repeated, fresh = place.repeated.mean(), place.fresh.mean()
+    said = (
+        f"In random text without a repetition, head {_name(found.best)} gives {fresh:.2f} of its attention to the "
+        f"token at that distance, and {repeated:.2f} in repeated text"
+    )
+    return f"{said}: it looks for the token, not for the distance." if repeated > 2 * fresh else f"{said}."
+
+
+def _looks(found: CopyingTest) -> str:
+    """Say where the two heads look, and whether this agrees with the claim."""
+    best, source = found.best, found.source
+    said = f"Head {_name(best)} gives {found.induction[best]:.2f} of its attention to the token that followed last time"
+    if source is None:
+        return f"{said}. It is in the first layer, so no earlier head can help it."
+    rank = 1 + int((found.previous > found.previous[source]).sum())
+    place = "the most of all" if rank == 1 else f"number {rank} of all"
+    told = (
+        f"{said}. Head {_name(source)} gives {found.previous[source]:.2f} of its attention to the token before: "
+        f"{place} {found.previous.size} heads."
+    )
+    if rank > 1 or any(row.judged.verdict not in HOLDS for row in found.rows):
+        return told
+    return (
+        f"{told} So the two heads can work together as the claim says: {_name(source)} tells each token which token "
+        f"came before it, and {_name(best)} looks for a token that came after the current one."
+    )
+
+
+def _name(head: Head) -> str:
+    return f"{head[0] + 1}-{head[1] + 1}"
+
+
+def _together(found: CopyingTest) -> list[str]:
+    """Say whether the loss rises further when the second head, after the first, is replaced by its mean.
+
+    If the model already copies nothing without the first head, a further rise says nothing about copying.
+    """
+    one, both, source = found.run(BEST, MEAN), found.run(BOTH, MEAN), found.source
+    if one is None or both is None or source is None:
+        return []
+    away = f"Without {one.name}, taking {_name(source)} away as well"
+    more = both.second - one.second
+    low, high = mean_interval(more).tolist()
+    side = between((low, high), (-_STAYS, _STAYS))
+    if side == 1:
+        return [f"{away} hardly changes the loss: {_name(source)} helps by way of {one.name}."]
+    if max(one.second.mean(), both.second.mean()) >= found.alike:
+        return [
+            f"{away} tells us nothing about copying: the model then copies no better than a model that gives every "
+            "token the same probability."
+        ]
+    if side == 2:
+        return [f"{away} costs {signed(more.mean())} more. So {_name(source)} does more than help {one.name}."]
+    return []
+
+
+def _copies(found: CopyingTest, model_id: str) -> str:
+    """Say whether the model copies, by its loss in the second copy."""
+    first, second, alike = _first(found), _second(found), found.alike
+    name = escaped(model_id)
+    if second >= first:
+        return f"**{name} does not copy:** its loss is {second:.1f} in the second copy and {first:.1f} in the first."
+    if second >= alike:
+        return (
+            f"**{name} copies almost nothing:** its loss in the second copy is {second:.1f}, no lower than the loss of "
+            f"a model that gives every token the same probability, {alike:.1f}."
+        )
+    share = (alike - second) / alike
+    how = "weakly" if share < _WEAK else "in part" if share < _WELL else "well"
+    return f"**{name} copies {how}:** its loss falls from {first:.1f} in the first copy to {second:.1f} in the second."
+
+
+def _first(found: CopyingTest) -> float:
+    return float(found.plain.by_place[: found.period - 1].mean())
+
+
+def _random(found: CopyingTest) -> list[str]:
+    """Name the random head without which the loss rises most, if it rises at least half as much as without the best."""
+    most = max(found.controls(1, MEAN), key=lambda control: control.rise)
+    (head,) = most.run.heads
+    best = found.rows[0]
+    if best.judged.verdict not in HOLDS or most.rise < best.mean.rise / 2:
+        return []
+    score, other = found.induction[head], found.induction[found.best]
+    said = f"Removing one of the random heads, {most.run.name}, costs {signed(most.rise)}"
+    if score >= other / 2:
+        return [f"{said}: its induction score is {score:.2f}, so it looks like an induction head itself."]
+    return [f"{said}, though its induction score is only {score:.2f}."]
+
+
+def what_a_loss_is(vocabulary: int) -> str:
+    """Explain the measure, and its value for a model that knows nothing."""
+    return (
+        "The **loss** is −ln of the probability that the model gave the right next token, in **nats**: the lower, the "
+        f"better. A model that gives every token the same probability has a loss of {log(vocabulary):.1f}."
+    )
+
+
+def _second(found: CopyingTest) -> float:
+    return float(found.plain.second.mean())
+
+
+def verdict_of(found: CopyingTest) -> str:
+    """Name the verdict on each removal in one line; removals with the same verdict are named together."""
+    alike: dict[str, list[str]] = {}
+    for row in found.rows:
+        alike.setdefault(row.judged.verdict.value, []).append(AWAY[row.kind])
+    return " ".join(f"Without {listed(away)}: **{verdict}**." for verdict, away in alike.items())
+
+
+def verdicts(found: CopyingTest) -> str:
+    """List the verdict of each row and its reason; rows with the same verdict are together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows:
+        key = (row.judged.verdict.value.capitalize(), why(row.judged))
+        alike.setdefault(key, []).append(f"{AWAY[row.kind]} ({row.name})")
+    return "\n".join(f"- **{verdict}**: {', '.join(rows)}. {reason}" for (verdict, reason), rows in alike.items())
+
+
+def bias_of(found: CopyingTest) -> str:
+    """Compare the best head's score on A, where it was chosen, with its score on B."""
+    on_a, on_b = found.chosen_on[found.best], found.induction[found.best]
+    said = f"The best head’s induction score is {on_a:.3f} on A, where it was chosen, and {on_b:.3f} on B"
+    if on_a > on_b:
+        return f"{said}. The difference is selection bias: the best of many heads is partly lucky."
+    return f"{said}: there is no visible bias from choosing the best head."
+
+
+# A sequence that a reader can follow.
+
+
+WORDS = 12  # in one copy
+_TRIES = 200
+_TURN = "_experiment_sequence"
+# A whole word in GPT-2's vocabulary: the space before the word (as Ġ), then letters.
+_WHOLE = re.compile("Ġ[a-z]{3,9}")
+
+
+@dataclass(frozen=True)
+class SequencePlace:
+    """A token of the second copy: the place after its first occurrence, the head's favourite place, and losses.
+
+    ``query``, ``sought`` and ``most`` count from 0. ``weight`` is the attention that the head gives to ``sought``;
+    ``plain`` and ``without`` are the loss of the next token, in nats, with all heads and without this one.
+    """
+
+    query: int
+    sought: int
+    most: int
+    weight: float
+    plain: float
+    without: float
+
+
+def readable(model: LoadedModel, seed: int) -> str:
+    """Words (or beginnings of words) of one token each, in random order, given twice; "" if the vocabulary has none.
+
+    A text has no space before its first word, so that word is a different token in the second copy.
+    """
+    whole = sorted(token[1:] for token in model.tokenizer.get_vocab() if _WHOLE.fullmatch(token))
+    if len(whole) < WORDS:
+        return ""
+    rng = np.random.default_rng(seed)
+    for _ in range(_TRIES):
+        words = [whole[at] for at in rng.choice(len(whole), size=WORDS, replace=False)]
+        text = " ".join(words * 2)
+        ids = encode(model.tokenizer, model.config, text, None).token_ids
+        if len(ids) == 2 * WORDS and ids[1:WORDS] == ids[WORDS + 1 :]:
+            return text
+    return ""
+
+
+def places(trace: Trace, head: Head) -> list[SequencePlace]:
+    """Every token of the second copy, except the first, which is another token there, and the last of the text."""
+    layer, number = head
+    weights = trace.layer(layer).attention[number].numpy()
+    away = Interventions(zero_heads=frozenset({head}))
+    plain, without = (losses(trace.model, [trace.encoding], changes)[0] for changes in (Interventions(), away))
+    found = []
+    for query in range(WORDS + 1, 2 * WORDS - 1):
+        sought = query - WORDS + 1
+        found.append(
+            SequencePlace(
+                query,
+                sought,
+                int(weights[query].argmax()),
+                float(weights[query, sought]),
+                float(plain[query]),
+                float(without[query]),
+            )
+        )
+    return found
+
+
+def show_sequence(model: LoadedModel, found: CopyingTest) -> Trace | None:
+    """Draw a sequence, the head's looks in it, and ways on; returns its run; None if :func:`readable` finds none."""
+    turn = st.session_state.get(_TURN, 0)
+    text = readable(model, turn)
+    if not text:
+        st.markdown(f"The vocabulary of {escaped(model.id)} has too few whole words to build a readable sequence.")
+        return None
+    trace = runs.run(model.id, text, "", Interventions())
+    head = found.best
+    name = found.rows[0].name
+    st.markdown(
+        f"Here are {WORDS} words and beginnings of words in random order, and then the same ones again. The table has "
+        f"a row for each token of the second copy: where head {name} looks most, how much attention it gives to the "
+        "token that came next last time, and the loss of the next token with and without the head."
+    )
+    here = places(trace, head)
+    right = sum(place.most == place.sought for place in here)
+    st.markdown(f"{_marked(trace, here)}")
+    st.caption(
+        f"Green: the head looks most at the token that came next last time ({right} of {len(here)} tokens). Orange: "
+        "the head looks elsewhere. The copy’s first token differs because a space precedes it; no token follows the "
+        "last one."
+    )
+    show_table(sequence_frame(trace, here), _columns(name))
+    best = max(here, key=lambda place: place.weight)
+    chosen: dict[Parameter[Any], Any] = {
+        LAYER: head[0] + 1,
+        HEAD: head[1] + 1,
+        TOKEN: best.query + 1,
+        KEY_TOKEN: best.sought + 1,
+    }
+    with st.container(horizontal=True):
+        view = chosen | {HEADS: str(head[1] + 1)}
+        look_there("head-view", text, view, "_experiment.view")
+        look_there("self-attention", text, chosen, "_experiment.lesson", "map")
+        st.button("Another sequence", icon=":material/refresh:", key="_experiment_others", on_click=_turn)
+    return trace
+
+
+def sequence_frame(trace: Trace, here: list[SequencePlace]) -> pd.DataFrame:
+    """One line for each place, with its token, the head's favourite token and the losses."""
+    return pd.DataFrame(
+        [
+            {
+                "token": trace.labels[place.query],
+                "looks most at": trace.labels[place.most],
+                "came next": trace.labels[place.sought],
+                "weight": place.weight,
+                "loss": place.plain,
+                "loss without": place.without,
+            }
+            for place in here
+        ]
+    )
+
+
+def _columns(name: str) -> list[Column]:
+    words = [Column(each) for each in ("token", "looks most at", "came next")]
+    numbers = [Column(each, format=DECIMAL) for each in ("weight", "loss")]
+    return [*words, *numbers, Column("loss without", format=DECIMAL, heading=f"loss without {name}")]
+
+
+def _marked(trace: Trace, here: list[SequencePlace]) -> str:
+    """The second copy as Markdown: green where the head finds the next token, orange where it looks elsewhere."""
+    found = {place.query: "green" if place.most == place.sought else "orange" for place in here}
+    words = trace.text.split()
+    return " ".join(
+        f":{found[at]}-background[{escaped(word)}]" if at in found else escaped(word) for at, word in enumerate(words)
+    )
+
+
+def _turn() -> None:
+    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
+
+
+# The page.
+
+
+TESTED = "lab-gpt2"  # a model that ships with the lab, and that the experiment can test
+_AWAY = Column("away", 140), Column("head", 80)
+_RISES = (
+    Column("loss rises by", 70, DECIMAL, "at 0", "The rise of the loss when the head writes 0."),
+    Column("low", 54, DECIMAL),
+    Column("high", 54, DECIMAL),
+    Column("at its mean", 70, DECIMAL, "at mean", "The rise of the loss when the head writes its mean."),
+    Column("at its mean, low", 54, DECIMAL, "low"),
+    Column("at its mean, high", 54, DECIMAL, "high"),
+)
+_SCORES = (
+    Column("induction score", 76, DECIMAL, "induction", "The induction score of one head; a pair of heads has none."),
+    Column("previous-token score", 74, DECIMAL, "previous", "The previous-token score of one head; a pair has none."),
+)
+_BEYOND = (
+    Column("decides", 66, help="The verdict uses the column named here, because its effect is the smaller of the two."),
+    Column("beyond random", 72, DECIMAL, "beyond", "The rise of the loss minus the rise without random heads."),
+    Column("beyond, low", 54, DECIMAL, "low"),
+    Column("beyond, high", 54, DECIMAL, "high"),
+    Column("untrained twin", 56, DECIMAL, "twin", "The effect in the untrained twin."),
+    Column("n", 46),
+)
+_DISTANCES = (
+    Column("tokens back", 110),
+    Column("repeated", 150, DECIMAL, "in repeated text"),
+    Column("not repeated", 170, DECIMAL, "without repetition"),
+)
+
+
+def show_untestable(model: LoadedModel, reason: str) -> None:
+    """Draw the reason why a model cannot be tested, and the way to one that can."""
+    show_reason(model, reason)
+    st.button(
+        f"Choose {TESTED}",
+        icon=":material/swap_horiz:",
+        key="_experiment_model",
+        on_click=parameters.MODEL.set,
+        args=(TESTED,),
+    )
+
+
+def method(model: LoadedModel) -> str:
+    """Say in full how the claim is tested on a model."""
+    period = min(PERIOD, model.config.max_tokens // 2)
+    return (
+        f"Each of {TEXTS} texts has {period} random tokens, then the same tokens again. A model cannot guess the "
+        "tokens of the first copy, but it can copy them in the second. A head’s **induction score** is the mean weight "
+        "that it gives to the token that came after the current one last time; its **previous-token score** is the "
+        "mean weight that it gives to the token before. On half **A** of the texts two heads are chosen: the **best "
+        "induction head**, with the highest induction score, and the earlier head whose removal lowers that score "
+        "most. On half **B** each of the two heads is taken away, then both: a head that is taken away writes 0, or "
+        "its mean over the text. The controls are the other heads, each taken away alone, and other pairs of heads; if "
+        f"there are more than {DRAWS}, {DRAWS} are drawn at random.\n\n"
+        f"{what_a_loss_is(model.config.vocabulary)}"
+    )
+
+
+def caption(_: LoadedModel, found: CopyingTest) -> str:
+    """Say what the lines of the figure are."""
+    return (
+        f"The **loss** says how unlikely the right token was: the lower, the better. **No {found.rows[0].name}**: the "
+        f"output of {head_name(found.best)} is replaced by its mean. **All alike**: every token gets the same "
+        "probability."
+    )
+
+
+def show_in_full(_: LoadedModel, found: CopyingTest) -> None:
+    """Draw all that the result says, and the control for position."""
+    st.markdown(in_full(found))
+    if found.distances:
+        show_table(distance_frame(found), _DISTANCES)
+        st.caption("The numbers are means over B of the weight that the best head gives to the token at this distance.")
+
+
+def show_numbers(model: LoadedModel, found: CopyingTest) -> None:
+    """Draw every removal in numbers, and each verdict with its reason."""
+    with st.expander("All numbers, and each verdict with its reason", icon=":material/table_rows:"):
+        _show_tables(as_frame(found))
+        st.caption(
+            "**At 0**, **at mean**: the rise of the loss over the second copy, without its first token, when the heads "
+            "write 0 or their mean. **Beyond**: this rise minus the mean rise without random heads (one random head "
+            "for one head, two for two). **Low** to **high** is the 95 % interval of this difference, with the random "
+            "heads held fixed (2,000 bootstraps over the texts of B). The scores are means over B."
+        )
+        offer_numbers(partial(head_table, model), "copying-heads", partial(head_table, model))
+        st.markdown(verdicts(found))
+
+
+def show_scores(_: LoadedModel, found: CopyingTest) -> None:
+    """Draw every head's scores."""
+    with st.expander("Every head’s scores", icon=":material/table_rows:"):
+        scores = score_frame(found)
+        shown = dict.fromkeys(scores.columns[1:], "%.3f")
+        show_table(scores, formats=shown)
+        st.caption(f"{bias_of(found)} **Best head’s score falls by**: the fall on A when this head is taken away.")
+
+
+def _show_tables(frame: pd.DataFrame) -> None:
+    """Draw the heads of the claim, and the random heads below."""
+    judged = frame["verdict"].notna()
+    means = [each for each in _RISES if each.heading in ("at 0", "at mean")]
+    show_table(frame[judged], [*_AWAY, Column("verdict", 100), *means, *_BEYOND], long_texts=True)
+    with st.expander("Without random heads", icon=":material/casino:"):
+        show_table(frame[~judged], [*_AWAY, *_RISES, *_SCORES], scrolls=True)
+
+
+def reproduced(found: CopyingTest) -> Lines:
+    """A line for each removal."""
+    lines = [
+        (
+            f"{AWAY[row.kind]}, {row.name}",
+            *(with_ends(each.rise, each.low, each.high) for each in (row.zero, row.mean)),
+            with_ends(row.effect, row.low, row.high),
+            NOTHING if row.twin is None else two(row.twin),
+            f"{len(row.zero.run.second)}",
+            row.judged.verdict.value,
+        )
+        for row in found.rows
+    ]
+    return markdown(
+        ("away", "loss rises by, at 0", "at their mean", "beyond random heads", "twin", "n", "verdict"), lines
+    )
+
+
+EXPERIMENT = Experiment(
+    measurement=MEASUREMENT,
+    show_untestable=show_untestable,
+    asks=lambda _: ASKS,
+    answers=answers,
+    takes=lambda _: "This takes half a minute for a small model and a few minutes for GPT-2.",
+    help=("The model reads the texts again without each earlier head, then without the chosen heads and random heads."),
+    figure=lambda model, _: partial(loss_chart, model),
+    name="copying-loss",
+    caption=caption,
+    meaning=meaning_of,
+    verdict=verdict_of,
+    show_in_full=show_in_full,
+    show_numbers=show_numbers,
+    rule=(
+        "The effect is the rise of the loss minus the rise without random heads. Heads are taken away in two ways: the "
+        "smaller effect counts, and the loss must clearly rise in both ways. The paper reports no such figure, so an "
+        f"effect must be at least {BOUND} nats."
+    ),
+    show_more=show_scores,
+    data="texts",
+    code=(copying,),
+    cases="One sequence, token by token",
+    show_cases=show_sequence,
+    method=method,
+    tables={"": reproduced},
+)

@@ -1,0 +1,190 @@
+"""Is attention an explanation? Three claims about attention and predictions, tested against leave-one-out.
+
+Jain & Wallace 2019; Wiegreffe & Pinter 2019; Abnar & Zuidema 2020. Nothing is chosen by its result, so the result uses
+all texts and none is set aside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.analysis.heads.values import Values
+from lab.evidence import shipped
+from lab.evidence.intervals import draws, family_of
+from lab.evidence.measurement import Measurement
+from lab.evidence.pairs import can_be_asked
+from lab.evidence.tables import APART
+from lab.evidence.treebank import ewt, ewt_hash
+from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
+from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, between, beyond, reading
+from lab.experiments.explanation.methods import METHODS, STEPS, AskedWord, Importance, ask, importance
+from lab.models.batches import Progress, unwatched
+from lab.models.cores import on_every_core
+from lab.models.memo import once
+from lab.models.twin import untrained_twin
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+
+# Number of texts, allowed lengths of their sentences in words, and the fewest tokens of a text to put in order.
+TEXTS, WORDS, LEAST = 120, range(10, 25), 8
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedText:
+    """One text: its sentence's number in the treebank, the hidden word (both from 0), and its tokens' importance."""
+
+    sentence: int
+    hidden: int
+    importance: Importance
+
+
+@dataclass(frozen=True)
+class TestedOrderClaim:
+    """One claim, its test and its effect.
+
+    Attributes
+    ----------
+    claim
+        The claim's id in :data:`CLAIMS`.
+    first, second
+        The means of the two numbers that are compared.
+    effect, low, high
+        Mean of first − second, and its 95 % interval (a bootstrap over texts).
+    p
+        The probability of a draw with an effect at or below 0, corrected by Holm for all claims.
+    twin, beside_twin
+        The effect in the untrained twin, and its interval with the probability of a draw in which the model's effect is
+        not above it.
+    count
+        The number of texts.
+    """
+
+    claim: str
+    first: float
+    second: float
+    effect: float
+    low: float
+    high: float
+    p: float
+    twin: float
+    beside_twin: TwinEffect
+    count: int
+
+    @property
+    def judged(self) -> Judged:
+        """The verdict by :data:`lab.evidence.reasons.RULE`."""
+        published = CLAIMS[self.claim]
+        return judge(Effect(self.effect, self.low, self.high, self.p, self.count, published, BOUND, self.beside_twin))
+
+
+@dataclass(frozen=True, eq=False)
+class ExplanationTest:
+    """The experiment's result.
+
+    ``twin`` is the untrained twin on the same texts; ``made`` is the provenance of a shipped result.
+    """
+
+    texts: tuple[ExplainedText, ...]
+    twin: OrderAgreement
+    made: shipped.Provenance | None = field(default=None, metadata=APART)
+
+    @cached_property
+    def own(self) -> OrderAgreement:
+        """The agreement of the orders with leave-one-out in the model itself."""
+        return reading([text.importance for text in self.texts])
+
+    @cached_property
+    def beyond(self) -> Mapping[str, Values]:
+        """By method, Spearman's ρ in the last layer beyond nearness and rarity, (texts,)."""
+        each = [text.importance for text in self.texts]
+        return {name: np.array([beyond(one, name) for one in each]) for name in METHODS}
+
+    @cached_property
+    def between(self) -> Values:
+        """Mean Spearman's ρ of any two of :data:`METHODS`, in the last layer, and of leave-one-out, (7, 7)."""
+        each = np.array([between(text.importance) for text in self.texts])
+        return np.asarray(each.mean(axis=0))
+
+    @cached_property
+    def rows(self) -> tuple[TestedOrderClaim, ...]:
+        """The claims, in their order."""
+        own, twin = (
+            np.stack([each.terms[name][:, 0] - each.terms[name][:, 1] for name in CLAIMS], axis=-1)
+            for each in (self.own, self.twin)
+        )
+        weights = draws(len(own)) / len(own)
+        found, untrained, beyond = (family_of(weights @ each) for each in (own, twin, own - twin))
+
+        def row(at: int, name: str) -> TestedOrderClaim:
+            first, second = self.own.terms[name].mean(axis=0).tolist()
+            low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+            effect, twins = float(own[:, at].mean()), float(twin[:, at].mean())
+            beside = TwinEffect(float(untrained.low[at]), float(untrained.high[at]), float(beyond.p[at]))
+            return TestedOrderClaim(name, first, second, effect, low, high, p, twins, beside, len(own))
+
+        return tuple(row(at, name) for at, name in enumerate(CLAIMS))
+
+
+def check(model: LoadedModel) -> None:
+    """Raise ValueError, with the reason in a sentence, if ``model`` cannot be tested."""
+    can_be_asked(model)
+    if not asked_texts(model):
+        raise ValueError(f"The vocabulary of {model.id} has too few whole words for these sentences.")
+
+
+@once
+def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
+    """:data:`TEXTS` random sentences of the treebank, each with one word to predict: (sentence, hidden, asked).
+
+    The word consists of letters only, is one piece of the vocabulary, and leaves at least :data:`LEAST` tokens to put
+    in order. All models that cut words into the same pieces get the same texts. If the vocabulary has too few such
+    words, there are fewer texts.
+    """
+    rng, found = np.random.default_rng(0), []
+    for number in rng.permutation(len(ewt())).tolist():
+        words = ewt()[number].words
+        places = rng.permutation(len(words)).tolist()
+        if len(words) not in WORDS:
+            continue
+        read = ((place, ask(model, words, place)) for place in places if words[place].isalpha())
+        fit = next(((place, asked) for place, asked in read if asked and len(asked.context) >= LEAST), None)
+        if fit is not None:
+            found.append((number, *fit))
+        if len(found) == TEXTS:
+            break
+    return tuple(found)
+
+
+def replicate(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
+    """Run the experiment on ``model`` and on its untrained twin, which explains its own predictions.
+
+    ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError
+    as :func:`check` does.
+    """
+    check(model)
+    twin, texts = untrained_twin(model), asked_texts(model)
+
+    def both(text: tuple[int, int, AskedWord]) -> tuple[ExplainedText, Importance]:
+        sentence, hidden, asked = text
+        return ExplainedText(sentence, hidden, importance(model, asked)), importance(twin, asked, integrate=False)
+
+    own, untrained = zip(*on_every_core(both, texts, lambda done: progress(done / len(texts))), strict=True)
+    return ExplanationTest(own, reading(untrained))
+
+
+def data_hash() -> str:
+    """Hash of the treebank and of the settings that decide which texts are drawn and how they are measured."""
+    decides = (ewt_hash(), TEXTS, WORDS, LEAST, STEPS)
+    return hashlib.sha256(repr(decides).encode()).hexdigest()
+
+
+MEASUREMENT = Measurement("explanation", __name__, ExplanationTest, replicate, data_hash, check, seconds=120)
+known, result, again = MEASUREMENT.known, MEASUREMENT.result, MEASUREMENT.again
+untestable = MEASUREMENT.untestable

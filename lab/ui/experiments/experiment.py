@@ -1,0 +1,106 @@
+"""An experiment whole: what it measures, and what its page asks, says and draws of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import streamlit as st
+
+from lab.course.words import escaped
+from lab.evidence.measurement import Measurement
+from lab.models.interventions import Head
+from lab.questions.question import Question, Right
+from lab.ui.experiments.reproduced import Lines
+
+if TYPE_CHECKING:
+    from lab.models.loading import LoadedModel
+    from lab.models.trace import Trace
+
+Found = TypeVar("Found")
+
+
+def show_reason(_: LoadedModel, reason: str) -> None:
+    """Draw the reason, in a sentence, why a model cannot be tested."""
+    st.info(f"**Not testable here.** {escaped(reason)}", icon=":material/info:")
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _no_reason(*_: object) -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Generic[Found]):
+    """An experiment, as ``page.py`` in its folder has it; :mod:`lab.ui.experiments.page` draws it in the order below.
+
+    Attributes
+    ----------
+    measurement
+        What is measured; ``measure.py`` in the same folder has it.
+    show_untestable
+        Draws the reason why a model cannot be tested.
+    show_before
+        Draws what comes before the prediction.
+    asks, answers
+        The questions about a model, and the answers of a result by the question's id; a question that the result leaves
+        open has no answer.
+    takes, help
+        The time that a run takes on a model, in a sentence, and what the lab does in it.
+    empty
+        The reason, in a sentence, why a result shows nothing; "" for any other result.
+    show_first
+        Draws what comes before the score of the prediction; returns a run for the badge, or None.
+    figure, name, caption
+        The call that makes the figure of a result, the figure's name in files, and the caption.
+    meaning, verdict
+        What the figure means (for a result and a model's id), and the verdict on the claim.
+    head
+        The head that the result is about, if it is a single one: the learner may have met it.
+    show_choices, show_own
+        Draw the controls of the figure, and what the learner can try with a text of their own.
+    show_in_full, show_numbers, rule, show_more
+        Draw, folded, the whole result and its numbers; the quantity that the rule of the verdicts judges; and what
+        comes after the rule.
+    data, code
+        The name of what was read, and the functions that computed the numbers.
+    cases, show_cases
+        The title of the single cases, and what draws them; returns a run for the badge, or None.
+    method
+        How the claim is tested on a model; "" if it is not.
+    tables
+        The tables of a result in docs/reproduced.md, by what their title has beside the page's question.
+    """
+
+    measurement: Measurement[Found]
+    show_untestable: Callable[[LoadedModel, str], None] = show_reason
+    show_before: Callable[[LoadedModel], object] = _nothing
+    asks: Callable[[LoadedModel], tuple[Question, ...]]
+    answers: Callable[[Found], Mapping[str, Right]]
+    takes: Callable[[LoadedModel], str]
+    help: str
+    empty: Callable[[LoadedModel, Found], str] = _no_reason
+    show_first: Callable[[LoadedModel, Found], Trace | None] = _nothing
+    figure: Callable[[LoadedModel, Found], partial[Any]]
+    name: str
+    caption: Callable[[LoadedModel, Found], str]
+    meaning: Callable[[Found, str], str]
+    verdict: Callable[[Found], str]
+    head: Callable[[Found], Head | None] = _nothing
+    show_choices: Callable[[], None] = _nothing
+    show_own: Callable[[LoadedModel], None] = _nothing
+    show_in_full: Callable[[LoadedModel, Found], None]
+    show_numbers: Callable[[LoadedModel, Found], None]
+    rule: str
+    show_more: Callable[[LoadedModel, Found], None] = _nothing
+    data: str
+    code: tuple[Callable[..., object], ...]
+    cases: str
+    show_cases: Callable[[LoadedModel, Found], Trace | None]
+    method: Callable[[LoadedModel], str]
+    tables: Mapping[str, Callable[[Found], Lines]]

@@ -1,7 +1,8 @@
 # make run            the lab on http://localhost:8501      (PORT=8600, ARGS="--server.headless true")
 # make dev            the same, and a saved file reruns the page
 # make check          lint, types, floors, then every test that needs no browser    (WORKERS=2)
-# make test           the same, then the browser tests; needs Chromium and HAProxy, installs them where it may
+# make test           the same and the browser tests; needs Chromium and HAProxy, installs them where it may
+# make test-all       the same with every text, model and step that make test tries only some of (tests/thorough.py)
 # make lint           lint, types and floors alone
 # make bench          the measurements that docs/measured.md quotes
 # make load           a class at work on a real server, with bounds   (ARGS="--soak 600", ARGS="--servers 2 classroom")
@@ -44,7 +45,7 @@ run dev: export LAB_ALLOW_DOWNLOADS := 1
 
 .DEFAULT_GOAL := run
 .NOTPARALLEL:
-.PHONY: run dev check test lint bench load audit evaluate outside train screenshots chromium haproxy clean
+.PHONY: run dev check test test-all lint bench load audit evaluate outside train screenshots chromium haproxy clean
 
 run: $(RUNTIME)
 	$(SERVE) $(ARGS)
@@ -57,15 +58,15 @@ dev: $(RUNTIME)
 TIMES    = .pytest_cache/times
 TIMED    = @sh tests/timed.sh $(TIMES)
 PYTEST   = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-test check: export PYTHONDONTWRITEBYTECODE :=
+test test-all check: export PYTHONDONTWRITEBYTECODE :=
+test-all: export THOROUGH := 1
 
-# The browser tests come last: what a unit test can tell, it tells first.
 ifeq ($(ARGS),)
-test: chromium haproxy check
-	$(TIMED) "browser and load tests" $(PYTEST) tests/browser tests/load
+test test-all: chromium haproxy lint
+	$(TIMED) "all tests" $(PYTEST)
 	@sh tests/timed.sh $(TIMES)
 else
-test: chromium haproxy lint
+test test-all: chromium haproxy lint
 	$(BIN)/python -m pytest $(ARGS)
 endif
 

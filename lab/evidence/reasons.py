@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from lab.evidence.verdicts import ALPHA, FEW, Because, Effect, Judged, TwinEffect
+from lab.evidence.verdicts import ALPHA, FEW, Because, Effect, Judged, TwinEffect, Verdict
+
+LABELS = {
+    Verdict.SAME: "same direction",
+    Verdict.SMALLER: "smaller",
+    Verdict.LARGER: "larger",
+    Verdict.OPPOSITE: "opposite",
+    Verdict.NOT_REPRODUCED: "not reproduced",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.ALSO_UNTRAINED: "also untrained",
+    Verdict.NOT_TESTABLE: "not testable here",
+}
 
 RULE = f"""\
 - **Not testable here**: fewer than {FEW} cases, or for the reason given.

@@ -10,16 +10,16 @@ ALPHA = 0.05
 
 
 class Verdict(Enum):
-    """The outcome of testing a published effect in the model on screen."""
+    """The outcome of testing a published effect; :data:`lab.evidence.reasons.LABELS` has the words."""
 
-    SAME = "same direction"
-    SMALLER = "smaller"
-    LARGER = "larger"
-    OPPOSITE = "opposite"
-    NOT_REPRODUCED = "not reproduced"
-    INCONCLUSIVE = "inconclusive"
-    ALSO_UNTRAINED = "also untrained"
-    NOT_TESTABLE = "not testable here"
+    SAME = 1
+    SMALLER = 2
+    LARGER = 3
+    OPPOSITE = 4
+    NOT_REPRODUCED = 5
+    INCONCLUSIVE = 6
+    ALSO_UNTRAINED = 7
+    NOT_TESTABLE = 8
 
 
 # The verdicts by which a model has the effect, and clearly more of it than its untrained twin.

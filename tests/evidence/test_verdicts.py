@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.evidence.reasons import RULE, why
+from lab.evidence.reasons import LABELS, RULE, why
 from lab.evidence.verdicts import ALPHA, FEW, Effect, TwinEffect, Verdict, judge
 
 NONE = TwinEffect(low=-0.1, high=0.1, p=0.001)
@@ -89,4 +89,4 @@ def test_a_reason_is_told() -> None:
 
 
 def test_the_printed_rule_names_every_verdict() -> None:
-    assert all(f"**{verdict.value.capitalize()}**" in RULE or f"**{verdict.value}**" in RULE for verdict in Verdict)
+    assert all(f"**{LABELS[verdict].capitalize()}**" in RULE or f"**{LABELS[verdict]}**" in RULE for verdict in Verdict)

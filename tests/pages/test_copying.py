@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import Verdict
 from lab.experiments.copying import measure
 from lab.experiments.copying.measure import CopyingTest, known
@@ -56,7 +57,7 @@ def test_nothing_of_the_result_before_the_prediction(found: CopyingTest) -> None
     said = everything(at)
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     assert not [row for row in found.rows if row.name in said or f"{row.zero.rise:.2f}" in said]
-    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "copying")
 
 
@@ -64,7 +65,7 @@ def test_skipped_it_shows_every_number_and_verdict(found: CopyingTest) -> None:
     at = reveal(visit(PAGE, model="lab-gpt2"))
     assert "4 % of the windows" in words(at)
     tables = [frame.value for frame in at.dataframe if "loss rises by" in frame.value]
-    verdicts = [row.judged.verdict.value for row in found.rows]
+    verdicts = [LABELS[row.judged.verdict] for row in found.rows]
     table, random = tables
     assert table["verdict"].tolist() == verdicts and len(random) == 2 * measure.DRAWS
     assert table["loss rises by"].tolist() == pytest.approx([row.zero.rise for row in found.rows])

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import EXPERIMENTS, LESSONS, experiment_of
+from lab.evidence.reasons import LABELS
 from lab.evidence.relation_cases import Cases
 from lab.evidence.shipped import model_hash
 from lab.evidence.treebank import halves
@@ -59,7 +60,7 @@ def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     for row in result_of(model_id).rows:
         assert row.name not in said and f"{row.accuracy:.0%} right" not in said
-    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "grammar")
 
 
@@ -68,7 +69,7 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
     tables = [frame.value for frame in at.dataframe if "verdict" in frame.value]
     for table, rows in zip(tables, (found.rows, found.elsewhere), strict=True):
-        assert table["verdict"].tolist() == [row.judged.verdict.value for row in rows]
+        assert table["verdict"].tolist() == [LABELS[row.judged.verdict] for row in rows]
         assert np.allclose(table["ours"], [row.right / row.count for row in rows], atol=6e-4)
         assert table["n"].tolist() == [row.count for row in rows]
     assert "What this means" in words(at) and "guessing gets" not in words(at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation import measure, page
 from lab.experiments.explanation.measure import ExplanationTest, asked_texts, known
@@ -27,7 +28,7 @@ def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
     at = visit(PAGE, model=model_id)
     said = everything(at)
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
-    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "explanation")
     blank = "the mean of all word vectors" if model_id == "lab-gpt2" else "the mask, which the model knows"
     assert blank in said and not at.multiselect[0].disabled
@@ -38,7 +39,7 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, found = reveal(visit(PAGE, model=model_id)), result_of(model_id)
     tables = [frame.value for frame in at.dataframe]
     (claims,) = [table for table in tables if "verdict" in table]
-    assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert claims["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
     assert claims["ours"].tolist() == pytest.approx([row.effect for row in found.rows])
     (methods,) = [table for table in tables if "beyond" in table]
     assert methods["ρ"].tolist() == pytest.approx([each[:, -1].mean() for each in found.own.rho.values()])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import Verdict
 from lab.experiments.needed_heads import measure
 from lab.experiments.needed_heads.claims import NEEDED, name_of
@@ -30,7 +31,7 @@ def test_nothing_of_the_result_before_the_prediction() -> None:
     said = everything(at)
     assert not at.dataframe and not at.get("vega_lite_chart") and not at.get("download_button")
     assert name_of(found.effect.largest) not in said
-    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "needed-heads")
 
 
@@ -43,8 +44,10 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at.run()
     assert not at.exception
     claims, by_template = [frame.value for frame in at.dataframe if "verdict" in frame.value]
-    assert by_template["verdict"].tolist() == [r.judged.verdict.value for rows in found.rows_in.values() for r in rows]
-    assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert by_template["verdict"].tolist() == [
+        LABELS[r.judged.verdict] for rows in found.rows_in.values() for r in rows
+    ]
+    assert claims["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
     assert claims["ours"].tolist()[:-1] == pytest.approx([row.zero.ours for row in found.rows[:-1]], abs=1e-4)
     (templates,) = [frame.value for frame in at.dataframe if "dropped" in frame.value]
     assert templates["pairs"].sum() == len(found.pairs)

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import experiment_of
 from lab.course.words import plain
+from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import Verdict
 from lab.experiments.patching import measure, own_pair
 from lab.experiments.patching.measure import PatchingTest, known
@@ -39,7 +40,7 @@ def test_nothing_of_the_result_before_the_prediction(model_id: str) -> None:
     said = everything(at)
     assert result is not None and not at.dataframe and not charts(at) and not at.get("download_button")
     assert not [row for row in result.rows if f"{row.effect:.2f}" in said]
-    assert not [verdict for verdict in Verdict if verdict.value in said]
+    assert not [verdict for verdict in Verdict if LABELS[verdict] in said]
     frames(at, "patching")
 
 
@@ -48,7 +49,7 @@ def test_skipped_it_shows_every_number_and_verdict(model_id: str) -> None:
     at, result = reveal(visit(PAGE, model=model_id)), known(load_model(model_id))
     assert result is not None and result.made is not None
     (table,) = [frame.value for frame in at.dataframe if "effect" in frame.value]
-    assert table["verdict"].tolist() == [row.judged.verdict.value for row in result.rows]
+    assert table["verdict"].tolist() == [LABELS[row.judged.verdict] for row in result.rows]
     assert table["effect"].tolist() == pytest.approx([row.effect for row in result.rows])
     assert set(table["n"]) == {len(result.half(1))}
     assert "What this means" in words(at) and result.made.command in words(at)

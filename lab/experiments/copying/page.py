@@ -17,7 +17,7 @@ from lab.charts.base.figure import Figure
 from lab.charts.marks.lines import lines
 from lab.course.words import escaped, head_name, listed, signed
 from lab.evidence.intervals import mean_interval
-from lab.evidence.reasons import why
+from lab.evidence.reasons import LABELS, why
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.copying.induction import ABLATIONS, MEAN, ZERO, Distance, copying, losses
 from lab.experiments.copying.measure import (
@@ -178,7 +178,7 @@ def _judged(row: CopyingRow) -> dict[str, object]:
         "untrained twin": float("nan") if row.twin is None else row.twin,
         "p (Holm)": row.p,
         "n": len(row.zero.run.second),
-        "verdict": row.judged.verdict.value,
+        "verdict": LABELS[row.judged.verdict],
         "why": why(row.judged),
     }
 
@@ -357,7 +357,7 @@ def verdict_of(found: CopyingTest) -> str:
     """Name the verdict on each removal in one line; removals with the same verdict are named together."""
     alike: dict[str, list[str]] = {}
     for row in found.rows:
-        alike.setdefault(row.judged.verdict.value, []).append(AWAY[row.kind])
+        alike.setdefault(LABELS[row.judged.verdict], []).append(AWAY[row.kind])
     return " ".join(f"Without {listed(away)}: **{verdict}**." for verdict, away in alike.items())
 
 
@@ -365,7 +365,7 @@ def verdicts(found: CopyingTest) -> str:
     """List the verdict of each row and its reason; rows with the same verdict are together."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in found.rows:
-        key = (row.judged.verdict.value.capitalize(), why(row.judged))
+        key = (LABELS[row.judged.verdict].capitalize(), why(row.judged))
         alike.setdefault(key, []).append(f"{AWAY[row.kind]} ({row.name})")
     return "\n".join(f"- **{verdict}**: {', '.join(rows)}. {reason}" for (verdict, reason), rows in alike.items())
 
@@ -638,7 +638,7 @@ def reproduced(found: CopyingTest) -> Lines:
             with_ends(row.effect, row.low, row.high),
             NOTHING if row.twin is None else two(row.twin),
             f"{len(row.zero.run.second)}",
-            row.judged.verdict.value,
+            LABELS[row.judged.verdict],
         )
         for row in found.rows
     ]

@@ -24,7 +24,7 @@ from lab.charts.marks.lines import lines
 from lab.course.words import escaped, quoted, signed
 from lab.evidence.intervals import mean_interval
 from lab.evidence.published import ABNAR
-from lab.evidence.reasons import why
+from lab.evidence.reasons import LABELS, why
 from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation.agreement import BOUND, CLAIMS, ROLLED, TELLS, WEAK
 from lab.experiments.explanation.measure import (
@@ -221,7 +221,7 @@ def claim_frame(found: ExplanationTest) -> pd.DataFrame:
         [
             {
                 "whose": WHOSE[row.claim],
-                "verdict": row.judged.verdict.value,
+                "verdict": LABELS[row.judged.verdict],
                 "published": CLAIMS[row.claim],
                 "ours": row.effect,
                 "low": row.low,
@@ -274,7 +274,7 @@ def meaning_of(found: ExplanationTest, model_id: str) -> str:
 
 def verdict_of(found: ExplanationTest) -> str:
     """Name each claim with its verdict."""
-    return "\n".join(["", *(f"- {_SAYS[row.claim]}: **{row.judged.verdict.value}**." for row in found.rows)])
+    return "\n".join(["", *(f"- {_SAYS[row.claim]}: **{LABELS[row.judged.verdict]}**." for row in found.rows)])
 
 
 def in_full(found: ExplanationTest) -> str:
@@ -656,7 +656,7 @@ def _show_agreement(model: LoadedModel, found: ExplanationTest) -> None:
 def _show_claims(found: ExplanationTest) -> None:
     show_table(claim_frame(found), _CLAIMS, long_texts=True)
     for row in found.rows:
-        st.markdown(f"**{row.judged.verdict.value.capitalize()}**: {compared(row)} {why(row.judged)}")
+        st.markdown(f"**{LABELS[row.judged.verdict].capitalize()}**: {compared(row)} {why(row.judged)}")
 
 
 # Kendall's τ in the result files of Jain & Wallace 2019, for LSTMs that classify, by task: attention with
@@ -679,7 +679,7 @@ def reproduced(found: ExplanationTest) -> Lines:
                 published,
                 two(row.twin),
                 f"{row.count}",
-                row.judged.verdict.value,
+                LABELS[row.judged.verdict],
             )
         )
     return markdown(("what should agree more", "than", "difference", "published", "twin", "n", "verdict"), lines)

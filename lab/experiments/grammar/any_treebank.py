@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.evidence import shipped
+from lab.evidence.reasons import LABELS
 from lab.evidence.scale.parts import OWN, OtherWeights, TreebankPart, TreebankParts, plan
 from lab.evidence.scale.workers import Workers, WorkersLost, processes
 from lab.evidence.treebank import Half, file_hash, halves_of
@@ -156,5 +157,5 @@ def _cells(row: RelationRow) -> tuple[str, ...]:
         rule,
         twin,
         str(row.count),
-        row.judged.verdict.value,
+        LABELS[row.judged.verdict],
     )

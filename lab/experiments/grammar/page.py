@@ -19,7 +19,7 @@ from lab.charts.marks.ranges import ranges
 from lab.course.words import escaped, head_name
 from lab.evidence.intervals import spread
 from lab.evidence.published import CLARK
-from lab.evidence.reasons import why
+from lab.evidence.reasons import LABELS, why
 from lab.evidence.relation_cases import between_words, encode_words, find_cases
 from lab.evidence.treebank import Sentence, gum, halves
 from lab.evidence.verdicts import HOLDS, Verdict
@@ -234,7 +234,7 @@ def as_frame(found: GrammarTest, gum: bool = False) -> pd.DataFrame:
             "rule by gold kinds": row.gold_accuracy, "untrained twin": row.twin, "n": row.count,
             "documents": row.documents, "lift": row.lift, "lift low": row.low, "lift high": row.high,
             "twin’s lift": row.twin_lift, "p (Holm)": row.p, "p above the twin (Holm)": row.p_twin,
-            "verdict": row.judged.verdict.value, "on the other treebank": other.judged.verdict.value,
+            "verdict": LABELS[row.judged.verdict], "on the other treebank": LABELS[other.judged.verdict],
             "head": row.name, "direction": DIRECTIONS[row.end], "on A": row.on_a, "A − B": row.selection_bias,
             "n of A": row.count_a, "distance": row.offset, "rule": told(row.rule),
             "above the rule, low": row.beyond_low, "above the rule, high": row.beyond_high,
@@ -307,7 +307,7 @@ def _farthest(row: RelationRow) -> str:
 
 def verdict_of(found: GrammarTest) -> str:
     """Count the relations by verdict, the most frequent first."""
-    counts = Counter(row.judged.verdict.value for row in found.rows)
+    counts = Counter(LABELS[row.judged.verdict] for row in found.rows)
     told = [f"**{verdict}** in {count}" for verdict, count in counts.most_common()]
     return f"Beside the paper’s effect: {', '.join(told)}."
 
@@ -467,7 +467,7 @@ def show_cases(model: LoadedModel, found: GrammarTest) -> Trace | None:
     )
     row = rows.get(chosen, rows[best])
     st.markdown(
-        f"**{row.judged.verdict.value.capitalize()}.** {why_of(row)} Head {row.name}, {DIRECTIONS[row.end]}, "
+        f"**{LABELS[row.judged.verdict].capitalize()}.** {why_of(row)} Head {row.name}, {DIRECTIONS[row.end]}, "
         f"is right in {row.right} of {row.count} cases. {NOTES.get(row.relation, '')}".rstrip()
     )
     st.caption("These are the sentences of half B with 6 to 18 words and without numbers or addresses, shortest first.")
@@ -635,7 +635,7 @@ def _measured(row: RelationRow) -> tuple[str, ...]:
         _with_offset(row.rule_accuracy, row.gold_accuracy),
         percent(row.twin),
         f"{row.count:,}",
-        row.judged.verdict.value,
+        LABELS[row.judged.verdict],
     )
 
 

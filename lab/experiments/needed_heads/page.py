@@ -19,7 +19,7 @@ from lab.course.words import escaped, head_name, signed
 from lab.evidence.intervals import drawn_means, spread
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.pairs import BLANK, MinimalPair, ask
-from lab.evidence.reasons import why
+from lab.evidence.reasons import LABELS, why
 from lab.experiments.needed_heads.ablations import ABLATIONS, without_each_head
 from lab.experiments.needed_heads.claims import (
     BOUNDS,
@@ -256,7 +256,7 @@ def template_claims(found: NeededTest) -> pd.DataFrame:
 def _line(row: TestedClaim) -> dict[str, object]:
     zero, mean = row.zero, row.mean
     return {
-        "verdict": row.judged.verdict.value,
+        "verdict": LABELS[row.judged.verdict],
         "what is measured": what_of(row),
         "ours": zero.ours,
         "low": zero.low,
@@ -431,7 +431,7 @@ def verdict_of(found: NeededTest) -> str:
     """Name each claim with its verdict; claims with the same verdict are together."""
     alike: dict[str, list[str]] = {}
     for row in found.rows:
-        alike.setdefault(row.judged.verdict.value, []).append(CLAIMS[row.id])
+        alike.setdefault(LABELS[row.judged.verdict], []).append(CLAIMS[row.id])
     return "\n".join(["", *(f"- **{verdict}**: {'; '.join(claims)}." for verdict, claims in alike.items())])
 
 
@@ -786,7 +786,7 @@ def show_numbers(model: LoadedModel, found: NeededTest) -> None:
         offer_numbers(partial(claim_table, model), "needed-claims", partial(claim_table, model))
         for row in found.rows:
             st.markdown(
-                f"**{row.judged.verdict.value.capitalize()}**: {CLAIMS[row.id]}. {why_of(row)} Published: "
+                f"**{LABELS[row.judged.verdict].capitalize()}**: {CLAIMS[row.id]}. {why_of(row)} Published: "
                 f"{PUBLISHED[row.id]}."
             )
         st.caption("BLEU is a score for translations, from 0 to 100.")
@@ -861,7 +861,7 @@ def _show_accuracy(found: NeededTest) -> None:
 def reproduced(found: NeededTest) -> Lines:
     """A line for each claim, in percent, by both ways to take heads away."""
     lines = [
-        (CLAIMS[row.id], PUBLISHED[row.id], what_of(row), *_measured(row), f"{row.count:,}", row.judged.verdict.value)
+        (CLAIMS[row.id], PUBLISHED[row.id], what_of(row), *_measured(row), f"{row.count:,}", LABELS[row.judged.verdict])
         for row in found.rows
     ]
     return markdown(("claim", "published", "what", "heads at 0", "at their mean", "twin", "n", "verdict"), lines)
@@ -880,8 +880,8 @@ def reproduced_by_template(found: NeededTest) -> Lines:
     lines = []
     for template, (each, one) in found.rows_in.items():
         costly = " ".join(name_of(head) for head in found.costly_in(template)) or NOTHING
-        free = (*_measured(each)[:2], each.judged.verdict.value)
-        most = (what_of(one), *_measured(one), f"{one.count:,}", one.judged.verdict.value)
+        free = (*_measured(each)[:2], LABELS[each.judged.verdict])
+        most = (what_of(one), *_measured(one), f"{one.count:,}", LABELS[one.judged.verdict])
         lines.append((template, costly, *free, *most))
     free = ("for free, heads at 0", "at their mean", "verdict")
     return markdown(

@@ -22,7 +22,7 @@ from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.marks.scatter import scatter
 from lab.course.words import escaped, head_name, quoted, signed
 from lab.evidence.pairs import BLANK, can_be_asked
-from lab.evidence.reasons import why
+from lab.evidence.reasons import LABELS, why
 from lab.evidence.shipped import model_hash
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.patching.claims import (
@@ -311,7 +311,7 @@ def as_frame(found: PatchingTest) -> pd.DataFrame:
             {
                 "claim": SAYS[row.claim.id],
                 "direction": row.claim.direction or "–",
-                "verdict": row.judged.verdict.value,
+                "verdict": LABELS[row.judged.verdict],
                 "compared": " − ".join(COMPARED[row.claim.id]),
                 "first": row.first,
                 "second": row.second,
@@ -426,9 +426,9 @@ def verdict_of(found: PatchingTest) -> str:
     verdicts: dict[str, dict[str, str]] = {}
     for row in found.rows:
         if row.claim.direction:
-            verdicts.setdefault(SAYS[row.claim.id], {})[row.claim.direction] = row.judged.verdict.value
+            verdicts.setdefault(SAYS[row.claim.id], {})[row.claim.direction] = LABELS[row.judged.verdict]
     lines = [f"- {says}: {_both(ways)}." for says, ways in verdicts.items()]
-    untrained = any(Verdict.ALSO_UNTRAINED.value in line for line in lines)
+    untrained = any(LABELS[Verdict.ALSO_UNTRAINED] in line for line in lines)
     return "\n".join(["**Also untrained**: the same happens with random weights.\n" * untrained, *lines])
 
 
@@ -868,7 +868,7 @@ def reproduced(found: PatchingTest) -> Lines:
             with_ends(row.effect, row.low, row.high),
             NOTHING if row.twin is None else f"{two(row.twin)} (n {row.twin_count})",
             f"{row.count}",
-            row.judged.verdict.value,
+            LABELS[row.judged.verdict],
         )
         for row in found.rows
     ]

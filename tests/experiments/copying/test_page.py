@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.evidence.reasons import why
+from lab.evidence.reasons import LABELS, why
 from lab.experiments.copying import page
 from lab.experiments.copying.induction import MEAN, losses
 from lab.experiments.copying.measure import BEST, BOTH, DRAWS, RANDOM, SOURCE, CopyingTest, known
@@ -122,9 +122,9 @@ def test_equal_verdicts_are_said_once(found: CopyingTest) -> None:
     in_a_line = page.verdict_of(found)
     for row in found.rows:
         (part,) = [part for part in in_a_line.split(" Without ") if page.AWAY[row.kind] in part]
-        assert f"**{row.judged.verdict.value}**" in part
-    for verdict in {row.judged.verdict.value.capitalize() for row in found.rows}:
-        reasons = {why(row.judged) for row in found.rows if row.judged.verdict.value.capitalize() == verdict}
+        assert f"**{LABELS[row.judged.verdict]}**" in part
+    for verdict in {LABELS[row.judged.verdict].capitalize() for row in found.rows}:
+        reasons = {why(row.judged) for row in found.rows if LABELS[row.judged.verdict].capitalize() == verdict}
         assert told.count(f"**{verdict}**") == len(reasons)
     none = page.verdicts(moved(found, BEST, 0.0))
     assert none.startswith(("- **Opposite**: the best induction head", "- **Not reproduced**: the best"))

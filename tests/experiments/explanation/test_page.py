@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from lab.course.words import plain
+from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import Verdict
 from lab.experiments.explanation import page
 from lab.experiments.explanation.agreement import OrderAgreement
@@ -55,7 +56,7 @@ def test_the_meaning_has_the_table_s_numbers(model_id: str) -> None:
     near = table.loc["nearness alone", "ρ"]
     assert said.endswith(f"{'does better' if near > line['ρ'] else 'reaches'}: {near:.2f}.")
     verdicts = page.verdict_of(found).splitlines()[1:]
-    assert [verdict.split("**")[1] for verdict in verdicts] == [row.judged.verdict.value for row in found.rows]
+    assert [verdict.split("**")[1] for verdict in verdicts] == [LABELS[row.judged.verdict] for row in found.rows]
     twin = f"{line['untrained twin']:z.2f}".replace("-", "−")
     assert f"{line['low']:.2f} to {line['high']:.2f}" in full
     assert f"{line['beyond']:.2f} of attention’s agreement is left" in full and f"the ρ of attention is {twin}" in full
@@ -111,7 +112,7 @@ def test_the_figures_have_the_means(model_id: str) -> None:
     layers = layer_frame(found)
     assert layers["published, rollout"].tolist() == [0.32, 0.38, 0.51, 0.62, 0.70, 0.71]
     assert np.allclose(layers[NAMES[ATTENTION]].dropna(), found.own.rho[ATTENTION].mean(axis=0))
-    assert claim_frame(found)["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert claim_frame(found)["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
 
 
 @pytest.mark.parametrize("call", [layer_chart, agreement_chart, method_table])

@@ -12,6 +12,7 @@ import pytest
 
 import lab
 from lab.course.words import plain
+from lab.evidence.reasons import LABELS
 from lab.evidence.treebank import halves
 from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.grammar import page
@@ -29,7 +30,7 @@ def found(request: pytest.FixtureRequest) -> GrammarTest:
 
 def test_the_meaning_counts_what_the_table_says(found: GrammarTest) -> None:
     said, table, gum = page.meaning_of(found, "m"), as_frame(found), as_frame(found, gum=True)
-    held = [verdict.value for verdict in HOLDS]
+    held = [LABELS[verdict] for verdict in HOLDS]
     testable = table[table["verdict"] != "not testable here"]
     clear = testable[testable["verdict"].isin(held)]
     assert f"**{len(clear)} of {len(testable)}** relations" in said

@@ -13,6 +13,7 @@ import pytest
 import lab
 from lab.evidence.lexicon import TEMPLATES
 from lab.evidence.pairs import BLANK, ask
+from lab.evidence.reasons import LABELS
 from lab.experiments.needed_heads import page
 from lab.experiments.needed_heads.ablations import ABLATIONS
 from lab.experiments.needed_heads.claims import EACH, FIFTH, HURTS, IMPORTANCE, NEEDED
@@ -68,7 +69,7 @@ def test_the_meaning_has_the_tables_numbers(found: NeededTest) -> None:
     told = page.verdict_of(found).splitlines()
     for row in found.rows:
         (line,) = [line for line in told if page.CLAIMS[row.id] in line]
-        assert f"**{row.judged.verdict.value}**" in line
+        assert f"**{LABELS[row.judged.verdict]}**" in line
     assert f"{len(clear)} of {len(table)} heads have an effect that clearly differs from 0" in full
     assert f"for {(clear['change'] < 0).sum()} of them" in full
     assert f"for {(clear['change'] > 0).sum()} it rises" in full
@@ -171,7 +172,7 @@ def test_choosing_is_said_to_flatter_only_where_it_does(found: NeededTest) -> No
 
 def test_every_claim_and_template_has_its_line(found: NeededTest, model: LoadedModel) -> None:
     claims, templates, ways = claim_frame(found), template_frame(found), ablation_frame(found)
-    assert claims["verdict"].tolist() == [row.judged.verdict.value for row in found.rows]
+    assert claims["verdict"].tolist() == [LABELS[row.judged.verdict] for row in found.rows]
     assert np.allclose(claims["A − B"], claims["on A"] - claims["ours"], equal_nan=True)
     for template, row in zip(found.templates, templates.to_dict("records"), strict=True):
         own = found.of(template.id)

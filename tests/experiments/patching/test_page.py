@@ -12,6 +12,7 @@ import pytest
 
 import lab
 from lab.course.words import quoted
+from lab.evidence.reasons import LABELS
 from lab.evidence.verdicts import HOLDS
 from lab.experiments.patching import page
 from lab.experiments.patching.claims import SUFFICES, flipped
@@ -51,7 +52,7 @@ def test_the_meaning_has_the_result_s_numbers(found: PatchingTest) -> None:
     b = [row for row in found.pairs if row.pair.half == 1]
     assert f"the two logits by {np.mean([row.clean - row.corrupt for row in b]):.2f} on average" in full
     located = table[table["direction"] != "–"]
-    held = located["verdict"].isin([verdict.value for verdict in HOLDS]).sum()
+    held = located["verdict"].isin([LABELS[verdict] for verdict in HOLDS]).sum()
     assert (f"**{held} of 8**" in full) == (held < 8) and ("All 8 claims" in full) == (held == 8)
     for line in table.to_dict("records"):
         named = full.partition("untrained twin: ")[2]

@@ -10,6 +10,7 @@ from playwright.sync_api import Dialog, Page, expect
 from benchmarks.server import Lab
 from tests.browser.harness import EXTREMES, PHONE, wait_idle
 from tests.charts.samples import every_figure, words
+from tests.thorough import at_night, some
 
 # The middle of the strong outline stands where the arguments say, as shares of the cells' width and height
 _OUTLINED = """([x, y]) => {
@@ -35,7 +36,7 @@ def _click(page: Page, size: int, q: int, k: int) -> None:
 
 
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
-@pytest.mark.parametrize("size", [3, 40])
+@pytest.mark.parametrize("size", some([40, 3], 1))
 def test_a_click_finds_its_cell(alone: Lab, page: Page, size: int) -> None:
     """The smallest cells and the largest."""
     _open(page, alone, f"n={size}")
@@ -66,6 +67,7 @@ def test_hovering_names_both_tokens_and_the_outline_follows_the_click_and_outliv
     page.wait_for_function(_OUTLINED, arg=[2.5 / size, 4.5 / size])
 
 
+@at_night
 def test_masked_cells_answer_no_click_and_128_tokens_are_drawn_on_a_canvas(alone: Lab, page: Page) -> None:
     _open(page, alone, "n=6&causal=1")
     _click(page, 6, 1, 4)
@@ -76,7 +78,7 @@ def test_masked_cells_answer_no_click_and_128_tokens_are_drawn_on_a_canvas(alone
 
 @pytest.mark.parametrize(
     ("view", "query"),
-    [(EXTREMES[0], "n=40"), (PHONE, "n=3"), (PHONE, "n=40"), (PHONE, "n=14&hostile=1")],
+    some([(PHONE, "n=14&hostile=1"), (EXTREMES[0], "n=40"), (PHONE, "n=3"), (PHONE, "n=40")], 2),
     indirect=["view"],
     ids=str,
 )

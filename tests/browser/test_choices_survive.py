@@ -13,6 +13,7 @@ from benchmarks.server import Lab
 from lab.course.pages import MENUS, Lesson, number, page_of
 from lab.course.pages import Page as LabPage
 from tests.browser.harness import go_to, wait_idle
+from tests.thorough import at_night, some
 
 TEXT = "The cat sat on the mat because it was tired."
 # A value for each parameter that several pages know, none of them a default.
@@ -49,6 +50,7 @@ def is_as_chosen(page: Page, at: LabPage) -> None:
         expect(sidebar.get_by_label("Text", exact=True).first).to_have_value(TEXT)
 
 
+@at_night
 def test_through_all_pages_by_the_menu_and_all_the_way_back_and_on_again(lab: Lab, page: Page) -> None:
     page.goto(lab.url + LINK)
     is_as_chosen(page, page_of("self-attention"))
@@ -80,7 +82,7 @@ WAYS: dict[str, Callable[[Page], None]] = {
 GOES_TO = {"the link to the next lesson": "multi-head-attention", "the strip": "feed-forward"}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", some([*WAYS], 1))
 def test_by_link_and_strip_and_back(lab: Lab, page: Page, way: str) -> None:
     page.goto(lab.url + LINK)
     is_as_chosen(page, page_of("self-attention"))

@@ -14,6 +14,7 @@ from lab.analysis.flow.influence import Tree, influence_tree
 from lab.analysis.flow.maps import layer_maps
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import BADGE, EXTREMES, PHONE, View, wait_idle
+from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
 TREE = (
@@ -79,6 +80,7 @@ def places(tree: Tree, node: int) -> list[int]:
     return [int((tree.parent[:each] == tree.parent[each]).sum()) for each in tree.path(node)]
 
 
+@at_night
 def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: Page) -> None:
     open_bench(lab, page, "/Flow?step=Influence+tree&token=5&text=The+sleepish+cat+sat+on+the+mat.")
     levels, last = page.locator(".levels span"), library.load_model(DEFAULT_MODEL).config.layers
@@ -91,6 +93,7 @@ def test_the_tree_opens_at_the_last_layer_and_names_its_levels(lab: Lab, page: P
     expect(page.get_by_text(f"Every level reads the same matrix: layer {last}")).to_be_visible()
 
 
+@at_night
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_no_band_strikes_through_a_label(lab: Lab, page: Page, view: View) -> None:
     """Each label has a rim in the page's colour below its letters, in each theme; on a telephone none is on another."""
@@ -142,6 +145,7 @@ def test_the_tree_by_keyboard_and_a_fold_that_outlives_a_rerun(lab: Lab, page: P
     expect(items(page)).to_have_count(28)
 
 
+@at_night
 def test_hostile_tokens_are_text(lab: Lab, page: Page) -> None:
     for step in ("Sankey", "Influence+tree"):
         every = "flow_heads=Mean+over+heads&flow_tokens=All+tokens&flow_threshold=0.01&tree_k=6&token=9"

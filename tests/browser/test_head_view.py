@@ -18,6 +18,7 @@ import lab as python_lab
 from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import EXTREMES, View, pick, scroller, tooltip, wait_idle
+from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
 PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
@@ -145,6 +146,7 @@ def test_the_numbers_are_the_trace_s(lab: Lab, page: Page) -> None:
     assert [row[6] for row in rows] == sorted((row[6] for row in rows), reverse=True)
 
 
+@at_night
 @pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
 def test_a_click_locks_and_frees(lab: Lab, page: Page, view: View) -> None:
     open_view(page, lab)
@@ -187,6 +189,7 @@ def test_the_keyboard_does_what_the_mouse_does(lab: Lab, page: Page) -> None:
     expect(tooltip(page)).to_be_hidden()
 
 
+@at_night
 def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
     trace = python_lab.trace(python_lab.load_model(DEFAULT_MODEL), PAIR["text"], PAIR["pair"])
     side = {str(i + 1): "AB"[segment] for i, segment in enumerate(trace.segment_ids)}
@@ -207,6 +210,7 @@ def test_a_pair_is_filtered_by_sentence(lab: Lab, page: Page) -> None:
         assert abs(float(said[1]) - 100 * mass) < 0.2
 
 
+@at_night
 def test_many_heads_open_with_their_strongest_lines_whose_share_is_told_and_one_head_with_all(
     lab: Lab, page: Page
 ) -> None:
@@ -296,6 +300,7 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     assert sum(str(text).startswith("</script><script") for text in texts) == 2
 
 
+@at_night
 def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_chose(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=12&heads=4")
     expect(scroller(page)).to_be_visible(timeout=60_000)
@@ -325,6 +330,7 @@ def test_png_and_svg_show_what_is_drawn_and_another_layer_keeps_what_the_reader_
     assert {(row[0], row[2]) for row in numbers(page)} == {("2", "5")}
 
 
+@at_night
 def test_sixteen_heads_of_512_tokens_scroll_and_fit(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/head_view_alone?n=512")
     expect(scroller(page)).to_be_visible(timeout=180_000)

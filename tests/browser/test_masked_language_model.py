@@ -11,6 +11,7 @@ import lab as library
 from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import PHONE, wait_idle
+from tests.thorough import at_night
 
 TEXT = "The+cat+sat+on+the+mat+because+it+was+tired."
 MASKED = ("Hide words", "From vector to word", "Layer by layer", "Every place", "Check")
@@ -67,6 +68,7 @@ def test_words_are_hidden_by_click_and_a_reload_shows_the_same(lab: Lab, page: P
     assert page.locator("main script").count() == 0
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: Page) -> None:
     """On a wider one test_teaching.py walks through every lesson."""
@@ -82,6 +84,7 @@ def test_the_lesson_walks_from_step_to_step_and_fits_the_screen(lab: Lab, page: 
     expect(page.get_by_role("heading", name="Check yourself")).to_be_visible()
 
 
+@at_night
 def test_one_logit_moves_and_every_probability_with_it(lab: Lab, page: Page) -> None:
     open_page(lab, page, f"text={TEXT}&masked=7&step=From+vector+to+word")
     skip_the_prediction(page)
@@ -102,6 +105,7 @@ def test_one_logit_moves_and_every_probability_with_it(lab: Lab, page: Page) -> 
     assert "_candidate" not in page.url
 
 
+@at_night
 def test_a_long_likelihood_shows_its_progress_and_stops(lab: Lab, page: Page) -> None:
     open_page(lab, page, f"text={'+'.join([TEXT] * 16)}&step=Likelihood")
     page.get_by_role("button", name="Score 176 tokens").click(timeout=60_000)

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, PHONE, wait_idle
+from tests.thorough import at_night
 
 SENTENCES = "The+dog+ran+to+the+park.+It+found+a+ball.+The+children+laughed."
 
@@ -39,6 +40,7 @@ def test_a_click_on_the_map_of_heads_chooses_one(lab: Lab, page: Page) -> None:
     assert "layer=3" in page.url and "head=4" in page.url
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_the_matrix_chooses_two_sentences(lab: Lab, page: Page) -> None:
     open_step(lab, page, f"/Inter-sentence_attention?step=Matrix&text={SENTENCES}")

@@ -17,6 +17,7 @@ from lab.evidence.notable import shipped
 from lab.evidence.notable import told as jobs
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import PHONE, VIEWS, View, pick, scroller, tooltip, wait_idle
+from tests.thorough import at_night
 
 TEXT = "The cat sat on the mat. It slept."
 LONG = " ".join(["one two three four five six seven"] * 18)  # 128 tokens with [CLS] and [SEP]
@@ -139,6 +140,7 @@ def test_the_keyboard_walks_over_the_heads_and_opens_one(lab: Lab, page: Page) -
     assert told(page)["weight"] == "masked: in the future"
 
 
+@at_night
 def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=14&hostile=1&frames=1")
     expect(scroller(page)).to_be_visible(timeout=60_000)
@@ -165,6 +167,7 @@ def test_hostile_tokens_are_text(alone: Lab, page: Page) -> None:
     assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=12&layers=2&heads=4&frames=1")
@@ -180,6 +183,7 @@ def test_highest_first_puts_heads_without_a_value_last(alone: Lab, page: Page) -
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+@at_night
 @pytest.mark.parametrize("view", VIEWS[:2], indirect=True, ids=str)
 def test_384_heads_of_128_tokens_scroll_in_their_box(alone: Lab, page: Page, view: View) -> None:
     page.goto(f"{alone.url}/model_view_alone?n=128&layers=24&heads=16&frames=1")

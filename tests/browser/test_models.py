@@ -7,8 +7,10 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import PHONE, wait_idle
+from tests.thorough import at_night
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_card_with_its_picture_fits_the_page(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Models?card=lab-bert")

@@ -11,6 +11,7 @@ from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.loading import load_model
 from tests.browser.harness import BADGE, PHONE, wait_idle
+from tests.thorough import at_night
 
 HEADS = load_model(DEFAULT_MODEL).config.heads
 
@@ -27,6 +28,7 @@ def open_step(page: Page, url: str) -> None:
         wait_idle(page)
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_a_click_on_a_small_map_chooses_its_head(lab: Lab, page: Page) -> None:
     open_step(page, lab.url + "/Multi-head_attention?layer=2&head=3&text=The+cat+sat.")

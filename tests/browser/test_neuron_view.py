@@ -15,6 +15,7 @@ from lab.analysis.heads.patterns import trace_patterns
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.browser.harness import BADGE, EXTREMES, View, wait_idle
+from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
 ADDRESS = "/Neuron_view?layer=4&head=5&token=5&text=The+sleepish+cat+sat+on+the+mat."
@@ -69,6 +70,7 @@ def fits_a_projector(page: Page) -> None:
     assert whole <= shown
 
 
+@at_night
 def test_numbers_in_the_rows_and_of_the_contribution_are_the_traces(lab: Lab, page: Page) -> None:
     open_bench(lab, page)
     layer = library.trace(library.load_model(DEFAULT_MODEL), TEXT).layer(3)
@@ -117,6 +119,7 @@ def test_keys_walk_open_and_read(lab: Lab, page: Page) -> None:
     expect(page.locator(".written")).to_have_count(0)
 
 
+@at_night
 def test_hostile_tokens_are_text_and_later_ones_are_masked(lab: Lab, page: Page) -> None:
     open_bench(lab, page, f"{ADDRESS}&model=lab-gpt2")
     fits_a_projector(page)

@@ -11,6 +11,7 @@ from benchmarks.server import Lab
 from lab.course.pages import LESSONS
 from lab.front.page import QUESTION
 from tests.browser.harness import BADGE, PHONE, View, go_to, pick, wait_idle
+from tests.thorough import at_night
 
 # The last step's button leads to another page instead.
 NEXT_STEP = re.compile("^Next: (?!lesson |the course)")
@@ -56,6 +57,7 @@ def walk(page: Page) -> int:
     raise AssertionError("the lesson does not end")
 
 
+@at_night
 def test_the_first_lesson_and_the_last_by_their_own_buttons(lab: Lab, page: Page) -> None:
     """All nine are walked in tests/pages/test_course.py, every combination in tests/pages/test_matrix.py."""
     page.goto(lab.url)
@@ -126,6 +128,7 @@ def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Pag
         expect(page.get_by_test_id("stSidebar").get_by_role("combobox", name="Head")).to_have_value(head)
 
 
+@at_night
 def test_back_takes_back_a_choice_that_no_widget_holds(lab: Lab, page: Page) -> None:
     """The query of a row is the page's own choice, not a widget's that Streamlit keeps in the address."""
     page.goto(lab.url + "/Self-attention?text=The+cat+sat+on+the+mat.&step=Build+a+row")
@@ -141,6 +144,7 @@ def test_back_takes_back_a_choice_that_no_widget_holds(lab: Lab, page: Page) -> 
     expect(page).not_to_have_url(re.compile(r"[?&]token=\d"))
 
 
+@at_night
 def test_a_copied_address_names_the_head_on_screen_and_back_leaves_at_once(lab: Lab, page: Page) -> None:
     """Nobody has chosen one yet; another visitor opens the address with another sentence."""
     page.goto(lab.url + "/Models")

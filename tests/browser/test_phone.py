@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, PHONE, wait_idle
+from tests.thorough import at_night
 
 pytestmark = pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 APART = 24  # pixels, from one link's middle to the next one's (WCAG 2.5.8)
@@ -40,6 +41,7 @@ def test_a_row_that_is_built_fits_with_its_weights_and_so_does_the_badge(lab: La
     assert box(page.get_by_role("button", name=BADGE))["right"] <= PHONE.width
 
 
+@at_night
 def test_what_is_said_of_a_row_changes_with_its_stage(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?step=Build+a+row")
     wait_idle(page)
@@ -52,6 +54,7 @@ def test_what_is_said_of_a_row_changes_with_its_stage(lab: Lab, page: Page) -> N
     assert "Softmax" in found[2] and "Softmax" not in found[3] and "value of" in found[3]
 
 
+@at_night
 @pytest.mark.parametrize("experiment", ["Grammar", "Explanation", "Copying"])
 def test_every_name_of_a_legend_is_whole_and_on_its_chart(lab: Lab, page: Page, experiment: str) -> None:
     page.goto(f"{lab.url}/{experiment}")

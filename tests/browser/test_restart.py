@@ -15,6 +15,7 @@ from benchmarks.server import HOME, Lab, running_lab
 from lab.course.pages import BENCHES, LESSONS, step_name
 from lab.front.page import QUESTION
 from tests.browser.harness import BADGE, View, go_to, unfold, visit, wait_idle
+from tests.thorough import at_night
 
 TITLES = {lesson.page: lesson.title for lesson in LESSONS} | {bench.page: bench.title for bench in BENCHES}
 TITLES |= {"pages/20_Models.py": "Models", "pages/21_Glossary.py": "Glossary"}
@@ -96,6 +97,7 @@ def test_the_first_visit_to_a_server_may_be_to_any_page(fresh_server: Callable[[
     comes_up(page, fresh_server(), "pages/20_Models.py")
 
 
+@at_night
 def test_the_entry_for_community_cloud_opens_every_kind_of_page(fresh_server: Callable[..., Lab], page: Page) -> None:
     """It starts Home.py from another folder: pages, models and links are found all the same."""
     server = fresh_server(HOME.parent / "cloud" / "app.py")

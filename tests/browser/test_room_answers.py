@@ -20,6 +20,7 @@ from lab.rooms.states import Phase
 from tests.browser.accessibility import violations
 from tests.browser.harness import PHONE, View, visit, wait_idle
 from tests.browser.test_room import SOON, STREAMLITS, database, press
+from tests.thorough import at_night
 
 __all__ = ["database"]  # a fixture
 
@@ -91,6 +92,7 @@ def test_a_number_a_token_and_a_head_are_given_on_a_telephone_by_keyboard(
     assert not found, "\n".join(found)
 
 
+@at_night
 def test_the_summary_is_printed_in_one_light_column(lab: Lab, browser: Browser, database: str) -> None:
     with ExitStack() as stack:
         rooms = Rooms(open_database(database))

@@ -12,6 +12,7 @@ import lab as package
 from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import wait_idle
+from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
 
@@ -38,6 +39,7 @@ def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path
     np.testing.assert_allclose(np.load(file), key, atol=1e-6)
 
 
+@at_night
 def test_a_variant_is_drawn_and_a_copied_link_names_it(lab: Lab, page: Page) -> None:
     """Streamlit writes what stands on a button: what a link says has to be that."""
     shown, charts = page.get_by_text("Rows made to sum to 1 again (linscale)."), page.get_by_test_id("stVegaLiteChart")

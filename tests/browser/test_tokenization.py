@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import PHONE, View, wait_idle
+from tests.thorough import at_night
 
 STEPS = ("Tokens", "Cut", "Pieces", "Special tokens", "Check")
 # Words in pieces: those of the small vocabulary; lab-minilm has most of these words whole.
@@ -47,6 +48,7 @@ def test_from_the_chips_to_a_prediction(lab: Lab, page: Page, view: View) -> Non
     expect(page.get_by_text("as you predicted")).to_be_visible()
 
 
+@at_night
 def test_hostile_text_stays_text(lab: Lab, page: Page) -> None:
     open_page(page, lab, text=HOSTILE, pair=HOSTILE)
     for step in STEPS:

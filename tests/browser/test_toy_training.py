@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, go_to, wait_idle
+from tests.thorough import at_night
 
 STEP = "/Self-attention?mode=Toy&toy_weights=Trained+live&step=Train+a+toy&toy_task=Does+it+occur+again%3F"
 STEP += "&toy_layers=2&toy_length=32&toy_seed="  # a long training: the click must come before its end
@@ -31,6 +32,7 @@ def test_stop_keeps_what_was_learned(lab: Lab, page: Page) -> None:
     expect(page.get_by_role("button", name="Go on training")).to_be_visible()
 
 
+@at_night
 def test_leaving_the_page_stops_the_training(lab: Lab, page: Page) -> None:
     _start(page, lab.url + STEP + "12")
     go_to(page, "Inside BERT")

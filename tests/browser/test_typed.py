@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.server import Lab
 from lab.ui.parameters import BLANK_TEXT, MAX_CHARACTERS
 from tests.browser.harness import wait_idle
+from tests.thorough import at_night
 
 
 def test_a_long_paste_into_the_first_page(lab: Lab, page: Page) -> None:
@@ -21,6 +22,7 @@ def test_a_long_paste_into_the_first_page(lab: Lab, page: Page) -> None:
     assert len(field.input_value()) == BLANK_TEXT.longest
 
 
+@at_night
 def test_a_long_paste_into_the_sentence_of_a_lesson(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention")
     wait_idle(page)

@@ -12,6 +12,7 @@ from benchmarks.server import Lab
 from lab.course.sentences.first import FIRST
 from tests.browser.accessibility import each_scheme, violations
 from tests.browser.harness import EXTREMES, PHONE, View, wait_idle
+from tests.thorough import at_night, some
 
 DOGS = FIRST[2].text
 HOSTILE = "<img src=x onerror=alert(1)> </script> \u202egnp.exe $x$ 🙂 مرحبا _"
@@ -74,6 +75,7 @@ def test_it_waits_plays_once_and_fills_the_blank(lab: Lab, page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+@at_night
 def test_all_fits_a_laptop_s_screen_keys_go_through_the_layers_and_any_token_is_watched(lab: Lab, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     open_page(lab, page)
@@ -126,6 +128,7 @@ def test_a_click_cuts_buttons_choose_the_way_and_a_second_click_heals_each_at_on
     assert min(waited) <= ANSWER, waited
 
 
+@at_night
 def test_cls_is_offered_to_say_something_else_and_a_link_brings_it_back(lab: Lab, page: Page) -> None:
     open_page(lab, page, still=True)
     show(page)
@@ -141,6 +144,7 @@ def test_cls_is_offered_to_say_something_else_and_a_link_brings_it_back(lab: Lab
     expect(page).not_to_have_url(re.compile("cut="))
 
 
+@at_night
 def test_a_link_has_a_panel_where_it_or_one_head_of_it_is_cut_and_that_leads_to_its_heads(lab: Lab, page: Page) -> None:
     open_page(lab, page, still=True)
     show(page)
@@ -183,7 +187,7 @@ def test_headings_are_doors_to_the_lessons_and_nothing_moves_where_motion_is_red
         wait_idle(page)
 
 
-@pytest.mark.parametrize("view", EXTREMES, indirect=True, ids=str)
+@pytest.mark.parametrize("view", some(EXTREMES, 1), indirect=True, ids=str)
 def test_hostile_tokens_are_text_and_axe_finds_nothing(lab: Lab, page: Page, view: View) -> None:
     open_page(lab, page, HOSTILE, still=True)
     show(page)
@@ -199,8 +203,10 @@ def test_hostile_tokens_are_text_and_axe_finds_nothing(lab: Lab, page: Page, vie
     "address",
     [
         "/Multi-head_attention?step=Through+several+layers",
-        "/Multi-head_attention?step=Through+several+layers&model=lab-gpt2",
-        "/Multi-head_attention?step=Through+several+layers&mode=Toy&toy_weights=Constructed",
+        pytest.param("/Multi-head_attention?step=Through+several+layers&model=lab-gpt2", marks=at_night),
+        pytest.param(
+            "/Multi-head_attention?step=Through+several+layers&mode=Toy&toy_weights=Constructed", marks=at_night
+        ),
         f"/Multi-head_attention?step=Through+several+layers&text={quote('The dogs chased the cat. ' * 100)}",
     ],
     ids=["sentence", "gpt2", "toy", "long"],

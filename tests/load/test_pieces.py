@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import pieces
 from lab.models.cores import give_way, one_core
+from tests.thorough import some
 
 
 def test_the_longest_piece_counts_and_not_the_whole() -> None:
@@ -25,7 +26,9 @@ def test_the_longest_piece_counts_and_not_the_whole() -> None:
     assert 0.1 <= longest.core < 0.15
 
 
-@pytest.mark.parametrize("page", ["feed-forward", "masked-language-model", "neuron-view", "flow", "embeddings"])
+@pytest.mark.parametrize(
+    "page", some(["feed-forward", "masked-language-model", "neuron-view", "flow", "embeddings"], 2)
+)
 def test_a_step_is_done_in_short_pieces(page: str) -> None:
     lines = list[str]()
     status = pieces.main(["--only", page, "--models", "lab-minilm"], lines.append)

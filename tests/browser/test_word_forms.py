@@ -20,6 +20,8 @@ HOSTILE = "<img src=x onerror=alert(1)> </script> \u202egnp.exe $x$ 🙂 مرح�
 STREAMLITS = ("list", "listitem")
 ANSWER = 0.3  # seconds from a click to the words of the new run
 
+_LAYERS = "/Multi-head_attention?step=Through+several+layers"
+
 
 def open_page(lab: Lab, page: Page, sentence: str = "", still: bool = False) -> None:
     """The first page; ``still``: for somebody who wants no motion, so that it need not play to its end."""

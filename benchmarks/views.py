@@ -22,7 +22,7 @@ from lab.analysis.flow.influence import influence_tree
 from lab.analysis.flow.maps import layer_maps
 from lab.benches.head_view.view import head_view_of
 from lab.benches.model_view.view import view_of
-from lab.benches.neuron_view.figures import KEYS, neurons
+from lab.benches.neuron_view.dimensions import KEYS, neurons
 from lab.charts.components.influence_tree import tree_chart
 from lab.figures.word_forms import word_forms
 from lab.models.catalogue import DEFAULT_MODEL

@@ -1,5 +1,5 @@
 """Bench: Head view."""
 
-from lab.benches.head_view.page import play
+from lab.benches.play import play
 
-play()
+play("head-view")

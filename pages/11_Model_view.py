@@ -1,5 +1,5 @@
 """Bench: Model view."""
 
-from lab.benches.model_view.page import play
+from lab.benches.play import play
 
-play()
+play("model-view")

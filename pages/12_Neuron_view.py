@@ -1,5 +1,5 @@
 """Bench: Neuron view."""
 
-from lab.benches.neuron_view.page import play
+from lab.benches.play import play
 
-play()
+play("neuron-view")

@@ -1,5 +1,5 @@
 """Bench: Flow."""
 
-from lab.benches.flow.page import play
+from lab.benches.play import play
 
-play()
+play("flow")

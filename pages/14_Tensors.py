@@ -1,5 +1,5 @@
 """Bench: Tensors."""
 
-from lab.benches.tensors.page import play
+from lab.benches.play import play
 
-play()
+play("tensors")

@@ -1,5 +1,5 @@
 """Bench: Compare."""
 
-from lab.benches.compare.page import play
+from lab.benches.play import play
 
-play()
+play("compare")

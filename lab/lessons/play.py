@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from lab.course.pages import LESSONS, Lesson, lesson_of, number
 from lab.ui import shell
+from lab.ui.step_files import file_of
 
 if TYPE_CHECKING:
     from lab.questions.asking import Asking
@@ -53,12 +53,7 @@ def step_file(lesson: Lesson, step: str) -> ModuleType:
     Raises ValueError, with the gap, for a step without a file, for a file that shows nothing, and for a record that
     says what belongs into the file.
     """
-    folder, name = _folder(lesson.id).__name__, step.replace("-", "_")
-    if find_spec(f"{folder}.{name}") is None:
-        raise ValueError(f"{lesson.id}: the step {step} has no file {name}.py beside lesson.toml.")
-    found = import_module(f"{folder}.{name}")
-    if not callable(getattr(found, "show", None)):
-        raise ValueError(f"{lesson.id}: {name}.py has no function show(view), which draws the step {step}.")
+    found = file_of(step, lesson.id, _folder(lesson.id), "lesson.toml")
     if lesson.hints or lesson.step(step).idea:
         raise ValueError(f"{lesson.id}: the idea of a step and its hints are in the step's file, not in lesson.toml.")
     return found

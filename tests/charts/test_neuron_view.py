@@ -7,7 +7,8 @@ import pytest
 
 import lab
 from lab.analysis.heads.neurons import NeuronRow, neuron_row
-from lab.benches.neuron_view.figures import KEYS, deciding, drawn_keys, kept, neurons
+from lab.benches.neuron_view.deciding import deciding, kept
+from lab.benches.neuron_view.dimensions import KEYS, drawn_keys, neurons
 from lab.charts.components import script, style
 from lab.charts.components.neuron_view import neuron_chart
 from lab.models.trace import Trace

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.benches.compare.choice import EXAMPLE
+from lab.benches.compare import EXAMPLE
 from lab.course.words import escaped, quoted
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions

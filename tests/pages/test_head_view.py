@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.benches.head_view.example import PAIR, tied
-from lab.benches.head_view.view import head_view_of, parsed_heads
+from lab.benches.head_view.view import PAIR, chosen_heads, head_view_of, tied
 from lab.course.sentences.looks import look, look_head
 from lab.models.catalogue import DEFAULT_MODEL
-from lab.ui.parameters import DEFAULT_TEXT, WORDS
+from lab.ui.parameters import DEFAULT_TEXT
 from tests.analysis.words.test_words import naive
 from tests.charts.payloads import unpack
 from tests.pages.apptest import components, visit, words
@@ -57,7 +56,7 @@ def test_every_text_arrives_as_traced(model: str) -> None:
 
 def test_words_are_the_mean_of_rows_and_the_sum_of_columns() -> None:
     trace = lab.trace(lab.load_model("lab-bert"), "Unhappily, the photographers rebuilt it.")
-    view = head_view_of(trace, 1, WORDS)
+    view = head_view_of(trace, 1, words=True)
     assert view.labels == ("[CLS]", "Unhappily", ",", "the", "photographers", "rebuilt", "it", ".", "[SEP]")
     groups = [0 if w is None and i == 0 else 8 if w is None else w + 1 for i, w in enumerate(trace.word_ids)]
     for head, weights in enumerate(np.asarray(trace.layer(1).attention)):
@@ -119,7 +118,7 @@ def test_heads_of_the_link() -> None:
 
 @pytest.mark.parametrize("text", ["0", "9", "1.", ".", "a", "1,2", "-1", "1.2.99999999999"])
 def test_what_names_no_heads(text: str) -> None:
-    assert parsed_heads(text, 8) is None
+    assert chosen_heads(text, 8) is None
 
 
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-bert", "lab-gpt2"])

@@ -13,8 +13,8 @@ import lab
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.analysis.heads.named import trace_chance, trace_names
 from lab.analysis.heads.patterns import PATTERNS, trace_patterns
-from lab.benches.model_view.figures import head_numbers
-from lab.benches.model_view.view import opened_place
+from lab.benches.model_view import chosen_place
+from lab.benches.model_view.view import head_numbers
 from lab.evidence.notable import shipped, told
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.charts.payloads import unpack
@@ -135,7 +135,7 @@ def test_the_link_says_what_is_open_and_what_colours() -> None:
     ],
 )
 def test_what_the_browser_says_is_checked(reported: str, place: tuple[int, ...] | None) -> None:
-    assert opened_place(reported, 4, 8, 9) == place
+    assert chosen_place(reported, 4, 8, 9) == place
 
 
 @pytest.mark.parametrize("weights", ["Trained", "Random"])

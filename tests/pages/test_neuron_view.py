@@ -12,8 +12,7 @@ import lab
 from lab.analysis.heads.neurons import DECIDED, decide, score_with
 from lab.analysis.heads.patterns import trace_patterns
 from lab.analysis.heads.walk import walk as neuron_walk
-from lab.benches.neuron_view.figures import neighbour_products, neighbour_queries
-from lab.benches.neuron_view.walks import at_places
+from lab.benches.neuron_view.three_patterns import at_places, neighbour_products, neighbour_queries
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack

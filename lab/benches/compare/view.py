@@ -1,4 +1,4 @@
-"""Two runs on screen: a figure of each on one scale, their difference, and the distance of their residual streams."""
+"""Two runs: a figure of each on one scale, their difference, and the distance of their residual streams."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ import streamlit as st
 
 from lab.analysis.heads.metrics import METRICS
 from lab.analysis.layers.compared import apart, same_tokens
-from lab.benches.compare import comparable, differences, meanings
-from lab.benches.compare.choice import Pair, tokens
-from lab.benches.compare.comparable import At, NothingToShow
+from lab.benches.compare import CompareView, comparable
+from lab.benches.compare.comparable import At, NothingToShow, shown
+from lab.benches.compare.other_run import Pair, choose_comparison, choose_first_head, choose_other_run, choose_tokens
 from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Names, ShownComparison
+from lab.charts.base.axes import AxisPlaces, Scale
+from lab.charts.base.figure import Figure
+from lab.charts.marks.lines import lines
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, named, quoted, signed
 from lab.models.trace import Trace
 from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
+from lab.ui.bench import Proven
 from lab.ui.drawing import code, draw
 from lab.ui.frame.script import meaning
 from lab.ui.parameters import (
@@ -40,27 +44,146 @@ from lab.ui.sentence import show_sentence
 from lab.ui.shared.met_again import met_again
 
 
-def choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
+def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
+    """Draw ``figure`` for A, on a scale that both runs share. Raises the errors of :func:`shown`."""
+    return shown(a, figure, at).drawn("A", shown(b, figure, at))
+
+
+def figure_b(a: Trace, b: Trace, figure: str, at: At) -> Figure:
+    """Draw ``figure`` for B, on a scale that both runs share. Raises the errors of :func:`shown`."""
+    return shown(b, figure, at).drawn("B", shown(a, figure, at))
+
+
+def difference(a: Trace, b: Trace, figure: str, at: At) -> Figure:
+    """Draw B minus A, with colours around 0. Also raises ValueError if the two runs have no cells in common."""
+    return shown(b, figure, at).less(shown(a, figure, at))
+
+
+def streams(a: Trace, b: Trace) -> Figure:
+    """Return the distance between the residual streams after each layer, averaged over the places with equal tokens.
+
+    Raises ValueError if the streams have different shapes, or no tokens are equal.
+    """
+    found, same = apart(a, b), same_tokens(a, b)
+    if not same.any():
+        raise ValueError("A and B share no token at the same place.")
+    series = {
+        "‖B − A‖ ÷ ‖A‖": found.distance[:, same].mean(axis=1),
+        "1 − cosine": 1 - found.cosine[:, same].mean(axis=1),
+    }
+    places = AxisPlaces("Layer (0: embeddings)", range(len(found.distance)))
+    return lines(series, places, Scale("Distance"), title="Distance of the residual streams")
+
+
+def asked(pair: Pair, figure: str, at: At) -> Pair:
+    """Return the runs that a figure is about: for predictions, the runs in which the token is hidden."""
+    if figure != comparable.PREDICTIONS:
+        return pair
+    try:
+        a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
+    except NothingToShow:
+        return pair  # the figure itself says why there is nothing to show
+    return replace(pair, a=a, b=b)
+
+
+def said(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) -> str:
+    """Name each run's most probable word; if the runs differ in one token only, say that this token changed the word.
+
+    No cause is named for two models, other weights, or a run with an intervention.
+    """
+    one_run, other_run = runs
+    (first, p), (second, q) = (_best(each) for each in (a, b))
+    if first == second:
+        said = f"Both expect {quoted(first)} most: A gives this word {p:.2f}, and B gives it {q:.2f}."
+        moved = "does not change the word that comes first"
+    else:
+        said = f"A’s first word is {quoted(first)} ({p:.2f}), and B’s is {quoted(second)} ({q:.2f})."
+        moved = "is enough to move the model from one word to the other"
+    places = [at for at, (one, other) in enumerate(zip(one_run.tokens, other_run.tokens, strict=False)) if one != other]
+    alike = one_run.model.id == other_run.model.id and one_run.interventions == other_run.interventions
+    if not alike or len(one_run) != len(other_run) or len(places) != 1:
+        return said
+    one, other = (quoted(each.tokens[places[0]]) for each in runs)
+    return f"{said} A and B differ in one token, {one} and {other}: this swap {moved}."
+
+
+def _best(words: ComparedWords) -> tuple[str, float]:
+    top = int(words.values.argmax())
+    return words.word(top), float(words.values[top])
+
+
+def summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> str:
+    """Sum the comparison up in one or two numbers."""
+    if reason is not None:
+        return f"{escaped(reason)}: the two figures have no cells to compare."
+    found = b.largest(a)
+    if found.value == 0:
+        return "**No difference** between A and B in this figure."
+    if isinstance(b, Names):
+        return (
+            f"**{found.mean * b.values.size:.0f} of {b.values.size} heads** have a different name in B; the first is "
+            f"{found.where}."
+        )
+    # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
+    mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
+    return f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}"
+
+
+def _elsewhere(pair: Pair, figure: str, at: At) -> str:
+    """If B lacks the part that was chosen in A, say which part B's figure shows instead."""
+    here = at.inside(pair.b)
+    if figure in comparable.OF_A_TOKEN and (
+        here.token != at.token or pair.a.tokens[at.token] != pair.b.tokens[here.token]
+    ):
+        return f", at {named(pair.b, here.token)}"
+    if here.layer != at.layer or here.head != at.head:
+        return f", at layer {here.layer + 1} and head {here.head + 1}, the last that B has"
+    return ""
+
+
+def _asked(traced: Trace, at: At) -> str:
+    """Name the token that a run's prediction is about."""
+    token = at.inside(traced).token
+    if traced.model.config.causal:
+        return f"{quoted(traced.model.id)} predicts what follows token {token + 1}; nothing is hidden from it."
+    hidden = quoted(traced.labels[token])
+    return f"In every figure here, {hidden} hides token {token + 1} from {quoted(traced.model.id)}."
+
+
+def show(view: CompareView) -> Proven:
+    """Draw the choices of the two runs and of the figure, and all that the figure says about the runs."""
+    page, a = view.page, view.a
+    layer, head = page.head_controls(a, choose_first_head(page))
+    pair = choose_other_run(page, a, choose_comparison(), layer, head)
+    figure, at = _choose_figure(pair, layer, head)
+    pair = asked(pair, figure, at)
+    _show_pair(pair, figure, at)
+    return Proven((pair.a, pair.b), ("A", "B"))
+
+
+def _choose_figure(pair: Pair, layer: int, head: int) -> tuple[str, At]:
     """Let the learner choose the figure to compare, and the settings and the token of this figure."""
     with st.container(horizontal=True):
-        figure = FIGURE.choose("Figure", _offered(), width=260)
-        at = _details(figure, At(layer, head))
+        figure = FIGURE.choose("Figure", _choose_from(), width=260)
+        at = _choose_details(figure, At(layer, head))
         chosen = selection.current()
         # A figure about one token keeps its token when another head is chosen.
-        token, _ = tokens(pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b)
+        token, _ = choose_tokens(
+            pair.a, *(look_head(pair.a) if figure in comparable.OF_A_TOKEN else (layer, head)), pair.b
+        )
         blocking = chosen[COMPARE] == INTERVENTION and chosen[CHANGE] == BLOCKED  # the token is chosen already
     if not blocking and (figure in comparable.OF_A_TOKEN or len(pair.a) > comparable.TOKENS):
         show_sentence(pair.a, token)
     return figure, replace(at, token=token)
 
 
-def _offered() -> tuple[str, ...]:
+def _choose_from() -> tuple[str, ...]:
     """List the available figures: a toy has no vocabulary, so it predicts no words."""
     toy = MODE.chosen() == TOY
     return tuple(name for name in FIGURE.options if not (toy and name == comparable.PREDICTIONS))
 
 
-def _details(figure: str, at: At) -> At:
+def _choose_details(figure: str, at: At) -> At:
     """Draw the controls that only this figure has."""
     if figure == comparable.METRIC:
         name = METRIC.choose("Metric", width=260)
@@ -76,21 +199,10 @@ def _details(figure: str, at: At) -> At:
     return at
 
 
-def asked(pair: Pair, figure: str, at: At) -> Pair:
-    """Return the runs that a figure is about: for predictions, the runs in which the token is hidden."""
-    if figure != comparable.PREDICTIONS:
-        return pair
-    try:
-        a, b = (comparable.hidden(each, at.token) for each in (pair.a, pair.b))
-    except NothingToShow:
-        return pair  # the figure itself says why there is nothing to show
-    return replace(pair, a=a, b=b)
-
-
-def show(pair: Pair, figure: str, at: At) -> None:
+def _show_pair(pair: Pair, figure: str, at: At) -> None:
     """Draw everything about two runs: the figure of each, its meaning, and their differences, folded."""
     try:
-        a, b = (comparable.shown(each, figure, at) for each in (pair.a, pair.b))
+        a, b = (shown(each, figure, at) for each in (pair.a, pair.b))
     except (NothingToShow, PipelineUnavailable) as error:
         st.info(escaped(str(error)), icon=":material/info:")
         _show_streams(pair)
@@ -98,58 +210,27 @@ def show(pair: Pair, figure: str, at: At) -> None:
     reason = a.why_not(b)
     if figure == comparable.PREDICTIONS:
         st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
-    calls = (differences.figure_a, differences.figure_b)
+    calls = (figure_a, figure_b)
     for column, name, what, call in zip(st.columns(2), "AB", (pair.a_is, pair.b_is), calls, strict=True):
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
     if isinstance(a, ComparedWords) and isinstance(b, ComparedWords):
-        meaning(meanings.best_words(a, b, (pair.a, pair.b)))
-    _summary(a, b, reason)
+        meaning(said(a, b, (pair.a, pair.b)))
+    st.markdown(summary(a, b, reason))
     if COMPARE.chosen() == INTERVENTION and CHANGE.chosen() in (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD):
         met_again(pair.a.model, (at.layer, at.head))
     if reason is not None:
-        _no_difference(figure)
-    _notes(pair, figure, a, b)
+        _show_other_ways(figure)
+    _show_notes(pair, figure, a, b)
     with st.expander("The difference, cell by cell and layer by layer", icon=":material/difference:"):
         if reason is None:
-            draw(partial(differences.difference, pair.a, pair.b, figure, at), "compare-difference")
+            draw(partial(difference, pair.a, pair.b, figure, at), "compare-difference")
         _show_streams(pair)
     code(apart)
 
 
-def _summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> None:
-    """Sum the comparison up in one or two numbers."""
-    if reason is not None:
-        st.markdown(f"{escaped(reason)}: the two figures have no cells to compare.")
-        return
-    found = b.largest(a)
-    if found.value == 0:
-        st.markdown("**No difference** between A and B in this figure.")
-    elif isinstance(b, Names):
-        st.markdown(
-            f"**{found.mean * b.values.size:.0f} of {b.values.size} heads** have a different name in B; the first is "
-            f"{found.where}."
-        )
-    else:
-        # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
-        mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
-        st.markdown(f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}")
-
-
-def _elsewhere(pair: Pair, figure: str, at: At) -> str:
-    """If B lacks the part that was chosen in A, say which part B's figure shows instead."""
-    here = at.inside(pair.b)
-    if figure in comparable.OF_A_TOKEN and (
-        here.token != at.token or pair.a.tokens[at.token] != pair.b.tokens[here.token]
-    ):
-        return f", at {named(pair.b, here.token)}"
-    if here.layer != at.layer or here.head != at.head:
-        return f", at layer {here.layer + 1} and head {here.head + 1}, the last that B has"
-    return ""
-
-
-def _no_difference(figure: str) -> None:
+def _show_other_ways(figure: str) -> None:
     """Say that there is no difference map, and offer the comparisons that exist."""
     if figure in comparable.PER_HEAD:
         st.info(
@@ -180,7 +261,7 @@ def _show_streams(pair: Pair) -> None:
     if not same.any():
         st.caption("A and B share no token at the same place, so no vectors are compared.")
         return
-    draw(partial(differences.streams, a, b), "compare-streams")
+    draw(partial(streams, a, b), "compare-streams")
     found = apart(a, b)
     cosine = found.cosine[:, same].mean(axis=1)
     first, last = (signed(value, 3) for value in (cosine[0], cosine[-1]))
@@ -191,7 +272,7 @@ def _show_streams(pair: Pair) -> None:
     )
 
 
-def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> None:
+def _show_notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> None:
     """Draw the notes that are needed to read the figures."""
     axes = [axis for each in (a, b) if isinstance(each, ComparedCells) for axis in (each.rows, each.columns)]
     cut = isinstance(a, ComparedCells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
@@ -203,12 +284,3 @@ def _notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> N
         st.caption("The text is long, so each cell shows the largest weight of a block of tokens.")
     if pair.a.model is not pair.b.model and not isinstance(a, ComparedWords) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension with the same number may do different things in two models.")
-
-
-def _asked(traced: Trace, at: At) -> str:
-    """Name the token that a run's prediction is about."""
-    token = at.inside(traced).token
-    if traced.model.config.causal:
-        return f"{quoted(traced.model.id)} predicts what follows token {token + 1}; nothing is hidden from it."
-    hidden = quoted(traced.labels[token])
-    return f"In every figure here, {hidden} hides token {token + 1} from {quoted(traced.model.id)}."

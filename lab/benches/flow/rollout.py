@@ -1,4 +1,4 @@
-"""Rollout on screen: where a token's vector would come from if only attention weights counted."""
+"""Rollout: where a token's vector would come from if only attention weights counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.analysis.flow import rollout
 from lab.analysis.flow.maps import layer_maps
 from lab.analysis.heads.attention import window
 from lab.analysis.heads.values import Weights
-from lab.benches.flow.view import FlowView
+from lab.benches.flow import FlowView
 from lab.course.pages import experiment_of
 from lab.figures import flow
 from lab.ui.drawing import code, draw
@@ -21,7 +21,34 @@ from lab.ui.sentence import show_sentence
 _MEASURED = " (lesson 8, Residual and LayerNorm, measures how much is added)"
 
 
-def show_rollout(view: FlowView) -> None:
+def said(view: FlowView, raw: Weights, rolled: Weights) -> str:
+    """State the row of the chosen token in both matrices, in numbers."""
+    others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
+    other = int(others.argmax())
+    kept = f"{view.name(view.token)} keeps **{rolled[view.token]:.2f}** of itself"
+    if len(rolled) > 1:
+        return (
+            f"After all layers up to this one, {view.name(other)} contributes most to {view.name(view.token)}: "
+            f"**{rolled[other]:.2f}**; in layer {view.layer + 1} alone, its share is {raw[other]:.2f}. {kept}."
+        )
+    return f"In rollout, {kept}."
+
+
+def limits(norms: bool) -> str:
+    """State what rollout leaves out."""
+    if norms:
+        return (
+            "Lengths instead of weights include the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
+            "networks are still left out, two vectors count in full even if they cancel each other, and the residual "
+            f"path gets half, whatever the model does{_MEASURED}."
+        )
+    return (
+        "Rollout (Abnar & Zuidema 2020) follows attention weights over all paths. It gives the residual path half, "
+        f"whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward networks."
+    )
+
+
+def show(view: FlowView) -> None:
     """Draw the raw mean of the chosen layer beside the rollout after this layer."""
     show_sentence(view.trace, view.token)
     trace, layer, token, norms = view.trace, view.layer, view.token, view.norms
@@ -36,39 +63,11 @@ def show_rollout(view: FlowView) -> None:
     shown = window(token, n, flow.TOKENS)
     if n > flow.TOKENS:
         st.caption(f"The maps are {n} × {n}. You see tokens {shown.start + 1} to {shown.stop}, around the chosen one.")
-    _say_row(view, raw[view.token], rolled[view.token])
+    meaning(said(view, raw[view.token], rolled[view.token]))
+    st.caption("Rollout says what could arrive, not what a prediction depends on.")
     with st.expander("The formula and its limits", icon=":material/function:"):
         st.latex(r"R_\ell = \hat A_\ell\, R_{\ell-1}, \quad R_0 = I")
         st.latex(r"(\hat A_\ell)_{ij} = \frac{(A_\ell + I)_{ij}}{\sum_k (A_\ell + I)_{ik}}")
-        _say_limits(view.norms)
+        st.markdown(limits(view.norms))
     way_to("The experiment", experiment_of("explanation"))
     code(rollout.with_residual, rollout.rollout)
-
-
-def _say_row(view: FlowView, raw: Weights, rolled: Weights) -> None:
-    """State the chosen token's row in both matrices, in numbers, and the limits of rollout."""
-    others = np.where(np.arange(len(rolled)) == view.token, -1, rolled)
-    other = int(others.argmax())
-    kept = f"{view.name(view.token)} keeps **{rolled[view.token]:.2f}** of itself"
-    if len(rolled) > 1:
-        meaning(
-            f"After all layers up to this one, {view.name(other)} contributes most to {view.name(view.token)}: "
-            f"**{rolled[other]:.2f}**; in layer {view.layer + 1} alone, its share is {raw[other]:.2f}. {kept}."
-        )
-    else:
-        meaning(f"In rollout, {kept}.")
-    st.caption("Rollout says what could arrive, not what a prediction depends on.")
-
-
-def _say_limits(norms: bool) -> None:
-    if norms:
-        st.markdown(
-            "Lengths instead of weights include the values and $W_O$ (Kobayashi et al. 2020). The feed-forward "
-            "networks are still left out, two vectors count in full even if they cancel each other, and the residual "
-            f"path gets half, whatever the model does{_MEASURED}."
-        )
-    else:
-        st.markdown(
-            "Rollout (Abnar & Zuidema 2020) follows attention weights over all paths. It gives the residual path half, "
-            f"whatever the model does{_MEASURED}. It leaves out the values, $W_O$ and the feed-forward networks."
-        )

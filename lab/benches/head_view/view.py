@@ -1,4 +1,4 @@
-"""The head view on the page: the lines of one layer of a run, between tokens or words."""
+"""The lines of one layer: its attention between tokens or words, from left to right."""
 
 from __future__ import annotations
 
@@ -6,77 +6,67 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from lab.analysis.heads.values import is_causal
 from lab.analysis.words.words import reduce_to_words, words_of
-from lab.benches.head_view.example import tied
-from lab.benches.head_view.figures import strongest_edges
+from lab.benches.head_view import LinesView
+from lab.charts.base.tables import unique_names
 from lab.charts.components.head_view import HeadView
-from lab.course.sentences.looks import look_head, look_in
+from lab.course.sentences.examples import EXAMPLES
+from lab.course.sentences.looks import look_in
 from lab.course.words import escaped, head_name, named, percent, quoted
 from lab.models.interventions import Head
 from lab.models.trace import Trace
-from lab.ui import selection, sidebar
+from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
 from lab.ui.frame.script import meaning
-from lab.ui.parameters import HEADS, TOKENS, UNITS, WORDS
+from lab.ui.parameters import HEADS
 from lab.ui.reports import HeadsShown, heard
 from lab.ui.shared.met_again import met_again
 
-
-def choose_units() -> str:
-    """Draw in the sidebar the choice of lines between tokens or between words."""
-    with sidebar.controls():
-        return UNITS.choose(
-            "Lines between",
-            help=(
-                "Words: a word gets the sum of the attention to its tokens, and gives the mean of the attention from "
-                "its tokens, so each row still adds up to 1."
-            ),
-        )
+# The article's own pair of texts, and two of its words.
+PAIR = next(each for each in EXAMPLES if each.name == "A pair of one form")
+_NOUN, _VERB = "rabbit", "hopped"
 
 
-def first_head(trace: Trace, layer: int) -> int | None:
-    """Find the head to begin with, from 0: the head that the lab chooses, if it is in this layer.
+def head_view_of(trace: Trace, layer: int, words: bool = False, heads: tuple[int, ...] = ()) -> HeadView:
+    """Make the data of layer ``layer`` (from 0) for the browser, with ``heads`` (from 0) drawn first."""
+    attention, encoding = np.asarray(trace.layer(layer).attention), trace.encoding
+    labels, special, in_pair = trace.labels, encoding.special, encoding.in_pair
+    if words:
+        cut = words_of(encoding)
+        attention = reduce_to_words(attention, cut.groups)
+        labels, special, in_pair = cut.labels, cut.special, cut.in_pair
+    second = in_pair.index(True) if True in in_pair else None
+    return HeadView(attention, labels, special, trace.model.id, layer, second, is_causal(trace), heads)
 
-    Returns None once the learner has chosen heads.
+
+def strongest_edges(
+    traced: Trace, layer: int, heads: tuple[int, ...] = (), words: bool = False, most: int = 200
+) -> pd.DataFrame:
+    """Return the ``most`` heaviest edges (from, to, weight) of ``heads`` (from 0; all if empty), the heaviest first.
+
+    With ``words``, edges run between words: columns are added up, and rows averaged, over the tokens of a word.
     """
-    found = look_head(trace)
-    return found[1] if HEADS.name not in st.session_state and found[0] == layer else None
-
-
-def show(trace: Trace, layer: int, units: str, first: int | None = None) -> None:
-    """Draw the figure, at first with only the head ``first``.
-
-    The reader chooses other heads in the figure, without a rerun.
-    """
-    heads = asked_heads(trace.model.config.heads, trace.model.id)
-    view = head_view_of(trace, layer, units, heads if first is None else (first,))
-    if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
-        view = replace(view, hide=not trace.encoding.special[_favourite(trace, (layer, first))[1]])
-    st.markdown(
-        "A line runs from a token (left) to one that it looks at (right): the darker the line, the more attention."
+    attention, labels = np.asarray(traced.layer(layer).attention), traced.labels
+    if words:
+        cut = words_of(traced.encoding)
+        attention, labels = reduce_to_words(attention, cut.groups), cut.labels
+    chosen = list(heads) or list(range(len(attention)))
+    weights, names = attention[chosen], unique_names(labels)
+    order = np.argsort(-weights, axis=None, kind="stable")[:most]
+    head, query, key = np.unravel_index(order, weights.shape)
+    return pd.DataFrame(
+        {
+            "head": [chosen[i] + 1 for i in head],
+            "from": [names[i] for i in query],
+            "to": [names[i] for i in key],
+            "weight": weights[head, query, key],
+        }
     )
-    report = heard(mount("head_view", view.payload(), "head_view", states=("heads",)), HeadsShown)
-    reported = None if report is None else report.heads
-    if reported is not None and reported != st.session_state.get("_head_view.reported"):
-        st.session_state["_head_view.reported"] = reported
-        if parsed_heads(reported, trace.model.config.heads) is not None or not reported:
-            HEADS.set(reported)
-    if first is not None:
-        meaning(looks_most(trace, (layer, first)))
-        met_again(trace.model, (layer, first))
-    if (told := tied(trace)) is not None:
-        st.markdown(told)
-    st.caption(
-        "Click a head’s number to switch it on or off; double-click it to see this head alone, with all its lines. "
-        "With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers; click or press "
-        "Enter to keep them."
-    )
-    again = partial(strongest_edges, trace, layer, heads, units == WORDS)
-    show_numbers(again, "strongest-edges", again)
 
 
 def looks_most(trace: Trace, head: Head) -> str:
@@ -95,24 +85,75 @@ def _favourite(trace: Trace, head: Head) -> tuple[int, int]:
     return query, int(trace.layer(head[0]).attention[head[1], query].argmax())
 
 
-def head_view_of(trace: Trace, layer: int, units: str = TOKENS, heads: tuple[int, ...] = ()) -> HeadView:
-    """Make the data of layer ``layer`` (from 0) for the browser, with ``heads`` (from 0) drawn first."""
-    attention, encoding = np.asarray(trace.layer(layer).attention), trace.encoding
-    labels, special, in_pair = trace.labels, encoding.special, encoding.in_pair
-    if units == WORDS:
-        words = words_of(encoding)
-        attention = reduce_to_words(attention, words.groups)
-        labels, special, in_pair = words.labels, words.special, words.in_pair
-    second = in_pair.index(True) if True in in_pair else None
-    return HeadView(attention, labels, special, trace.model.id, layer, second, is_causal(trace), heads)
+def tied(trace: Trace) -> str | None:
+    """State the largest weight between *rabbit* and *hopped*, over all layers and heads; None for any other text."""
+    if (trace.text, trace.pair) != (PAIR.text, PAIR.pair):
+        return None
+    noun, verb = (_tokens(trace, word) for word in (_NOUN, _VERB))
+    attention = trace.attention.numpy()
+    ways = {
+        (start, end): attention[:, :, rows][..., columns]
+        for start, end, rows, columns in ((_VERB, _NOUN, verb, noun), (_NOUN, _VERB, noun, verb))
+    }
+    (start, end), weights = max(ways.items(), key=lambda way: float(way[1].max()))
+    layer, head = (int(each) for each in np.unravel_index(int(weights.argmax()), weights.shape)[:2])
+    return (
+        f"In the article from which this pair comes, a head of BERT base ties *{_NOUN}* to *{_VERB}* (Vig 2019). In "
+        f"{escaped(trace.model.id)}, the largest weight between the two words is **{weights.max():.2f}**: head "
+        f"{head + 1} of layer {layer + 1}, from *{start}* to *{end}*."
+    )
 
 
-def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
+def _tokens(trace: Trace, word: str) -> list[int]:
+    """Return the tokens of a word of the first text, from 0."""
+    start = trace.text.index(word)
+    spans = zip(trace.offsets, trace.encoding.in_pair, strict=True)
+    return [
+        i
+        for i, ((first, last), second) in enumerate(spans)
+        if not second and first < start + len(word) and start < last
+    ]
+
+
+def show(seen: LinesView) -> None:
+    """Draw the lines, at first only those of the head with which the view begins.
+
+    The reader chooses other heads in the figure, without a rerun.
+    """
+    trace, first = seen.trace, seen.first
+    heads = _chosen_heads(trace.model.config.heads, trace.model.id)
+    view = head_view_of(trace, seen.layer, seen.words, heads if first is None else (first,))
+    if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
+        view = replace(view, hide=not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]])
+    st.markdown(
+        "A line runs from a token (left) to one that it looks at (right): the darker the line, the more attention."
+    )
+    report = heard(mount("head_view", view.payload(), "head_view", states=("heads",)), HeadsShown)
+    reported = None if report is None else report.heads
+    if reported is not None and reported != st.session_state.get("_head_view.reported"):
+        st.session_state["_head_view.reported"] = reported
+        if chosen_heads(reported, trace.model.config.heads) is not None or not reported:
+            HEADS.set(reported)
+    if first is not None:
+        meaning(looks_most(trace, (seen.layer, first)))
+        met_again(trace.model, (seen.layer, first))
+    if (told := tied(trace)) is not None:
+        st.markdown(told)
+    st.caption(
+        "Click a head’s number to switch it on or off; double-click it to see this head alone, with all its lines. "
+        "With many heads, you see only the strongest lines. Hover or use the arrow keys to see numbers; click or press "
+        "Enter to keep them."
+    )
+    again = partial(strongest_edges, trace, seen.layer, heads, seen.words)
+    show_numbers(again, "strongest-edges", again)
+
+
+def _chosen_heads(count: int, model_id: str) -> tuple[int, ...]:
     """Read the heads that the link names, from 0; empty for all. If the layer has no such heads, the page says so."""
     asked = HEADS.chosen()
     if not asked:
         return ()
-    heads = parsed_heads(asked, count)
+    heads = chosen_heads(asked, count)
     if heads is None:
         selection.note(
             f"{escaped(model_id)} has heads 1 to {count}; {quoted(asked[:20])} names other heads, so all are drawn."
@@ -122,7 +163,7 @@ def asked_heads(count: int, model_id: str) -> tuple[int, ...]:
     return heads
 
 
-def parsed_heads(text: str, count: int) -> tuple[int, ...] | None:
+def chosen_heads(text: str, count: int) -> tuple[int, ...] | None:
     """Read ``"2.5"`` as (1, 4); None unless every part is the number of a head, from 1 to ``count``."""
     found = [selection.whole_number(part, 1, count) for part in text.split(".")]
     return tuple(sorted({head - 1 for head in found if head is not None})) if None not in found else None

@@ -13,7 +13,7 @@ import lab
 from lab.analysis.heads.metrics import METRICS, attention_metrics
 from lab.analysis.heads.named import trace_names
 from lab.analysis.words.masking import hide, mask_of
-from lab.benches.compare import differences
+from lab.benches.compare import view
 from lab.benches.compare.comparable import (
     ALL_HEADS,
     ATTENTION,
@@ -148,7 +148,7 @@ def test_the_difference_is_that_of_the_two_traces(name: str, kind: str, model: s
 @pytest.mark.parametrize("name", [ATTENTION, EMBEDDINGS, METRIC, SUBLAYERS_ADD])
 def test_the_numbers_drawn_are_the_difference(name: str) -> None:
     a, b = pair("texts", "lab-bert")
-    figure = differences.difference(a, b, name, AT)
+    figure = view.difference(a, b, name, AT)
     np.testing.assert_allclose(
         figure.data["value"],
         (independent(b, name) - independent(a, name)).ravel(),
@@ -163,7 +163,7 @@ def test_the_numbers_drawn_are_the_difference(name: str) -> None:
 @pytest.mark.parametrize("name", SCALED)
 def test_both_figures_have_one_scale_that_holds_both(name: str, kind: str, model: str) -> None:
     a, b = pair(kind, model)
-    first, second = differences.figure_a(a, b, name, AT), differences.figure_b(a, b, name, AT)
+    first, second = view.figure_a(a, b, name, AT), view.figure_b(a, b, name, AT)
     one, two = scales(first), scales(second)
     assert one and one == two
     values = np.concatenate([first.data["value"], second.data["value"]])
@@ -179,7 +179,7 @@ def test_a_run_beside_itself_differs_nowhere(name: str) -> None:
     if name == HEAD_NAMES:
         assert not shown(again, name, AT).difference(shown(a, name, AT)).any()
     else:
-        assert not differences.difference(a, again, name, AT).data["value"].any()
+        assert not view.difference(a, again, name, AT).data["value"].any()
     found = shown(again, name, AT).largest(shown(a, name, AT))
     assert found.value == found.mean == 0
 
@@ -187,7 +187,7 @@ def test_a_run_beside_itself_differs_nowhere(name: str) -> None:
 def test_names_that_differ_are_marked() -> None:
     a, b = pair("weights", "lab-bert")
     names = [trace_names(each) for each in (a, b)]
-    figure = differences.difference(a, b, HEAD_NAMES, AT)
+    figure = view.difference(a, b, HEAD_NAMES, AT)
     assert (figure.data["category"].to_numpy() == 0).tolist() == (names[0] != names[1]).ravel().tolist()
     found = shown(b, HEAD_NAMES, AT).largest(shown(a, HEAD_NAMES, AT))
     assert found.mean * names[0].size == pytest.approx((names[0] != names[1]).sum())
@@ -211,22 +211,22 @@ def test_texts_of_other_lengths_have_no_cells_in_common() -> None:
     for name in (ATTENTION, ALL_HEADS, EMBEDDINGS, SUBLAYERS_ADD):
         assert shown(a, name, AT).why_not(shown(b, name, AT)) == f"A has {len(a)} tokens, B has {len(b)}"
         with pytest.raises(ValueError, match="there is no difference"):
-            differences.difference(a, b, name, AT)
+            view.difference(a, b, name, AT)
     assert shown(a, PREDICTIONS, AT).why_not(shown(b, PREDICTIONS, AT)) is None
     with pytest.raises(ValueError, match="residual stream"):
-        differences.streams(a, b)
+        view.streams(a, b)
 
 
 def test_other_vocabularies_have_no_words_in_common() -> None:
     a, b = run("lab-bert", A), run("lab-gpt2", A)
     assert a.model.config.vocabulary == b.model.config.vocabulary
     assert shown(a, PREDICTIONS, AT).why_not(shown(b, PREDICTIONS, AT)) == "A and B have different vocabularies"
-    assert len(differences.figure_b(a, b, PREDICTIONS, AT).data) == 5
+    assert len(view.figure_b(a, b, PREDICTIONS, AT).data) == 5
 
 
 def test_words_probable_in_either_are_in_both_figures() -> None:
     a, b = pair("weights", "lab-bert")
-    first, second = (make(a, b, PREDICTIONS, AT).table() for make in (differences.figure_a, differences.figure_b))
+    first, second = (make(a, b, PREDICTIONS, AT).table() for make in (view.figure_a, view.figure_b))
     assert first.index.tolist() == second.index.tolist() and 5 <= len(first) <= 10
     for traced in (a, b):
         top = traced.model.tokenizer.id_to_token(int(independent(traced, PREDICTIONS).argmax()))
@@ -238,11 +238,11 @@ def test_long_texts_are_bounded() -> None:
     assert len(a) == len(b) == 512
     for name in COMPARABLE:
         for figure in (
-            differences.figure_a(a, b, name, At(1, 2, 300)),
-            differences.difference(a, b, name, At(1, 2, 300)),
+            view.figure_a(a, b, name, At(1, 2, 300)),
+            view.difference(a, b, name, At(1, 2, 300)),
         ):
             assert len(figure.data) <= 33_000
-    table = differences.figure_a(a, b, ATTENTION, At(1, 2, 300)).table()
+    table = view.figure_a(a, b, ATTENTION, At(1, 2, 300)).table()
     assert any(label.startswith("301 · ") for label in table.index)
 
 

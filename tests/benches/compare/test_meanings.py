@@ -6,10 +6,10 @@ import pytest
 import torch
 
 import lab
-from lab.benches.compare.choice import EXAMPLE
+from lab.benches.compare import EXAMPLE
 from lab.benches.compare.comparable import PREDICTIONS, At, hidden, shown
-from lab.benches.compare.meanings import best_words
 from lab.benches.compare.shown import ComparedWords
+from lab.benches.compare.view import said as best_words
 from lab.course.words import quoted
 from lab.models.twin import random_twin
 

@@ -13,8 +13,8 @@ import pytest
 import lab
 from lab.analysis.heads.variants import VARIANTS
 from lab.analysis.layers.inspector import Cut, rows_of, values
-from lab.benches.tensors import variant_figures
-from lab.benches.tensors.figures import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part, tensor_place
+from lab.benches.tensors import variants
+from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part, tensor_place
 from lab.figures.notebook import python_of
 from lab.models.tensors import catalogue
 from lab.models.trace import Trace
@@ -107,22 +107,22 @@ def test_csv_holds_the_numbers_under_their_names() -> None:
 def test_every_variant_can_be_taken_home(name: str) -> None:
     traced = run(name)
     for kind in VARIANTS:
-        found = variant_figures.of_head(traced, 0, 1, kind)
-        call = partial(variant_figures.variant_map, traced, 0, 1, kind)
+        found = variants.of_head(traced, 0, 1, kind)
+        call = partial(variants.variant_map, traced, 0, 1, kind)
         setup, expression = python_of(call)
         space: dict[str, object] = {}
         exec(f"{setup}\nfigure = {expression}", space)
         table = space["figure"].table().to_numpy()  # type: ignore[attr-defined]
         np.testing.assert_allclose(table[found.exists], found.matrix[found.exists], atol=1e-7)
         assert np.isnan(table[~found.exists]).all()
-        assert len(variant_figures.labels(traced, kind)) == len(found.matrix)
+        assert len(variants.labels(traced, kind)) == len(found.matrix)
 
 
 def test_a_variant_of_all_heads_is_that_of_each() -> None:
     traced = run("lab-bert")
     for kind in VARIANTS:
-        figure = variant_figures.variant_of_all_heads(traced, 1, 2, kind)
-        each = [variant_figures.of_head(traced, 1, head, kind) for head in range(traced.model.config.heads)]
+        figure = variants.variant_of_all_heads(traced, 1, 2, kind)
+        each = [variants.of_head(traced, 1, head, kind) for head in range(traced.model.config.heads)]
         drawn = figure.data["value"].to_numpy().reshape(len(each), *each[0].matrix.shape)
         np.testing.assert_allclose(drawn, [found.matrix for found in each], rtol=1e-6)
         assert f"Head 3: {each[2].removed.mean():.0%} removed" in figure.alt

@@ -1,8 +1,8 @@
-"""The two runs that the bench of comparisons shows side by side, and the controls for choosing the runs."""
+"""The other run: another text or model, an intervention, or random weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from lab.analysis.heads.ablation import each_head_off, multiplications
 from lab.analysis.layers.compared import turned_round
 from lab.analysis.words.predictions import candidate, prediction_at
+from lab.benches.compare import EXAMPLE
 from lab.benches.compare.comparable import hidden
 from lab.course.sentences.looks import look_head, look_in
 from lab.course.words import escaped, named, quoted
@@ -21,7 +22,7 @@ from lab.toy.runs import number_run
 from lab.ui import parameters, runs, selection
 from lab.ui.chosen_tokens import FirstHead, with_tokens
 from lab.ui.downloads import available
-from lab.ui.page import BenchPage, OpenPage
+from lab.ui.page import OpenPage
 from lab.ui.parameters import (
     BLOCKED,
     INTERVENTION,
@@ -37,12 +38,8 @@ from lab.ui.parameters import (
     ZERO_HEAD,
 )
 from lab.ui.sentence import show_sentence
-from lab.ui.sidebar import untouched
 from lab.ui.toys import toy_runs
 
-# Token 5 is the verb in both sentences: if it is hidden, its form depends on the noun before it. In GPT-2, the
-# prediction for the next token changes.
-EXAMPLE = ("The old dogs were sleeping in the garden.", "The old dog was sleeping in the garden.")
 _VERB = 4  # from 0
 # Up to this many multiplications, no button is needed: some two seconds on one core.
 _UNASKED = 1e10
@@ -59,17 +56,7 @@ class Pair:
     b_is: str
 
 
-def with_example(page: BenchPage) -> BenchPage:
-    """Show the lab's example as A until the learner types a text, either in the sidebar or as B."""
-    chosen = page.selection
-    others = (chosen[parameters.OTHER_TEXT], chosen[parameters.OTHER_PAIR])
-    if not untouched() or any(text.strip() for text in others) or chosen[parameters.MODE] == TOY:
-        return page
-    st.caption(f"**An example**: A is {quoted(EXAMPLE[0])} until you type a sentence of your own in the sidebar.")
-    return replace(page, selection=chosen.but({parameters.TEXT: EXAMPLE[0], parameters.PAIR: ""}))
-
-
-def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
+def choose_tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int, int]:
     """Find the chosen query and key of A, from 0.
 
     Until somebody chooses, the query is the verb of the example; in another text, it is the place that the lab would
@@ -82,7 +69,7 @@ def tokens(a: Trace, layer: int, head: int, b: Trace | None = None) -> tuple[int
     return with_tokens(a, (layer, head), first if first in both or not both else both[-1])
 
 
-def first_of(page: OpenPage) -> FirstHead:
+def choose_first_head(page: OpenPage) -> FirstHead:
     """Return the function that finds the first head.
 
     For the lab's example of an intervention, it finds a head that matters.
@@ -111,20 +98,20 @@ def choose_comparison() -> str:
     return parameters.COMPARE.choose("Compare")
 
 
-def other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
+def choose_other_run(page: OpenPage, a: Trace, compare: str, layer: int, head: int) -> Pair:
     """Draw the controls that choose B, and run B. Stops the page with a sentence if B cannot be run."""
     toy = page.selection[parameters.MODE] == TOY
     if compare == TWO_TEXTS:
-        b = _toy_sentence(page, a) if toy else _other_text(page, a)
+        b = _choose_toy_sentence(page, a) if toy else _choose_text(page, a)
         return Pair(a, b, _text(a), _text(b))
     if compare == INTERVENTION:
-        return _intervened(page, a, layer, head)
+        return _choose_intervention(page, a, layer, head)
     if compare == TWO_MODELS:
         if toy:
-            return _other_toy(page, a)
-        b = _other_model(page, a)
+            return _choose_toy(page, a)
+        b = _choose_model(page, a)
         return Pair(a, b, quoted(a.model.id), quoted(b.model.id))
-    return _random(page, a, toy)
+    return _choose_random_weights(page, a, toy)
 
 
 def _text(traced: Trace) -> str:
@@ -136,7 +123,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _other_text(page: OpenPage, a: Trace) -> Trace:
+def _choose_text(page: OpenPage, a: Trace) -> Trace:
     example = page.selection[parameters.TEXT] == EXAMPLE[0] != parameters.TEXT.chosen()
     text, pair = (EXAMPLE[1], "") if example else turned_round(a.text, a.pair or "")
     parameters.OTHER_TEXT.line("Text B", placeholder=_cut(text))
@@ -152,14 +139,14 @@ def _other_text(page: OpenPage, a: Trace) -> Trace:
     return page.run(a.model.id, text, pair, whose="Text B: ")
 
 
-def _other_model(page: OpenPage, a: Trace) -> Trace:
+def _choose_model(page: OpenPage, a: Trace) -> Trace:
     ids, default = runs.model_ids(), parameters.OTHER_MODEL.default
     chosen = parameters.OTHER_MODEL.menu("Model B", ids, default if default in ids else ids[-1], width=320)
     other = available(chosen)
     return page.run(other, page.selection[parameters.TEXT], page.selection[parameters.PAIR], whose="Model B: ")
 
 
-def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
+def _choose_random_weights(page: OpenPage, a: Trace, toy: bool) -> Pair:
     """Pair A with a run of the model before training."""
     seed, chosen = parameters.TWIN_SEED.choose("Seed of the random weights", width=240), page.selection
     b_is = f"**random weights**, seed {seed}: nothing is learned"
@@ -169,10 +156,10 @@ def _random(page: OpenPage, a: Trace, toy: bool) -> Pair:
     b = number_run(
         runs.toy(parameters.RANDOM, chosen[parameters.TOY_VOCABULARY], chosen[parameters.TOY_LENGTH], seed), a.text
     )
-    return Pair(a, b, _toy_is(page, page.selection[parameters.TOY_WEIGHTS]), b_is)
+    return Pair(a, b, _chosen_toy(page, page.selection[parameters.TOY_WEIGHTS]), b_is)
 
 
-def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
+def _choose_toy_sentence(page: OpenPage, a: Trace) -> Trace:
     """Pair A with a run of another of the toy's sentences."""
     wanted = parameters.TOY_OTHER.choose("Sentence B", width=160)
     every = toy_runs.sentences(page.selection).sentences
@@ -181,7 +168,7 @@ def _toy_sentence(page: OpenPage, a: Trace) -> Trace:
     return number_run(a.model, as_text(every[min(wanted, len(every)) - 1]))
 
 
-def _toy_is(page: OpenPage, kind: str) -> str:
+def _chosen_toy(page: OpenPage, kind: str) -> str:
     """Say in a few words whether a toy's weights are random, written by hand or trained."""
     if kind == parameters.RANDOM:
         return "toy with **random weights**: nothing is learned"
@@ -194,7 +181,7 @@ def _toy_is(page: OpenPage, kind: str) -> str:
     return f"toy **trained live**, {run.latest.step} steps on “{plan.what.name}”"
 
 
-def _other_toy(page: OpenPage, a: Trace) -> Pair:
+def _choose_toy(page: OpenPage, a: Trace) -> Pair:
     """Pair the runs of this sentence through the chosen toy and through another toy."""
     kind, chosen = parameters.OTHER_TOY.choose("Toy B"), page.selection
     if kind == TRAINED:
@@ -204,16 +191,16 @@ def _other_toy(page: OpenPage, a: Trace) -> Pair:
             kind, chosen[parameters.TOY_VOCABULARY], chosen[parameters.TOY_LENGTH], chosen[parameters.TOY_SEED]
         )
     b = number_run(toy, a.text)
-    return Pair(a, b, _toy_is(page, chosen[parameters.TOY_WEIGHTS]), _toy_is(page, kind))
+    return Pair(a, b, _chosen_toy(page, chosen[parameters.TOY_WEIGHTS]), _chosen_toy(page, kind))
 
 
-def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
+def _choose_intervention(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
     """Pair this run with a run in which a single thing is changed."""
     change = parameters.CHANGE.choose("Change in B", width=320)
-    query, key = tokens(a, layer, head)
+    query, key = choose_tokens(a, layer, head)
     if change == BLOCKED:
         show_sentence(a, query, key, of=(layer, head))
-    changes, what = _change(a, change, (layer, head), (query, key))
+    changes, what = _chosen_change(a, change, (layer, head), (query, key))
     try:
         b = changed(a, changes)
     except ValueError:
@@ -230,7 +217,7 @@ def _intervened(page: OpenPage, a: Trace, layer: int, head: int) -> Pair:
     return Pair(a, b, f"{escaped(a.model.id)} as it is", f"{escaped(a.model.id)}, {what}")
 
 
-def _change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, int]) -> tuple[Interventions, str]:
+def _chosen_change(a: Trace, change: str, place: tuple[int, int], tokens: tuple[int, int]) -> tuple[Interventions, str]:
     """Return the intervention, and describe its effect in words."""
     heads, head = frozenset({place}), f"head {place[1] + 1} of layer {place[0] + 1}"
     found: dict[str, tuple[Interventions, str]] = {

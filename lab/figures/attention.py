@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.analysis.heads import attention
 from lab.analysis.heads.attention import window
+from lab.analysis.heads.values import is_causal
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.figures.axes import WEIGHT, queries_and_keys
 from lab.models.trace import Trace
@@ -23,11 +24,18 @@ def shown(traced: Trace, query: int, key: int) -> tuple[slice, slice]:
     return window(query, len(traced), MAP_TOKENS), window(key, len(traced), MAP_TOKENS)
 
 
+def weights_among(traced: Trace, layer: int, head: int, tokens: slice) -> Heatmap:
+    """Draw the weights of ``head`` among some of the tokens."""
+    weights = attention.attention_map(traced.layer(layer), head)[tokens, tokens]
+    title, axes = f"Attention weights, {place(layer, head)}", queries_and_keys(traced, tokens, tokens)
+    return heatmap(weights, axes, WEIGHT, title=title, causal=is_causal(traced))
+
+
 def attention_map(traced: Trace, layer: int, head: int, query: int = 0, key: int = 0, title: str = "") -> Heatmap:
     """Draw the weights of ``head``; rows attend, columns are attended to. The pair (``query``, ``key``) is outlined."""
     rows, columns = shown(traced, query, key)
     weights = attention.attention_map(traced.layer(layer), head)[rows, columns]
     title, outlined = title or f"Attention weights, {place(layer, head)}", (query - rows.start, key - columns.start)
-    masked = traced.model.config.causal and not traced.interventions.no_causal_mask and len(traced) <= MAP_TOKENS
+    masked = is_causal(traced) and len(traced) <= MAP_TOKENS
     axes = queries_and_keys(traced, rows, columns)
     return heatmap(weights, axes, WEIGHT, title=title, highlight=outlined, causal=masked)

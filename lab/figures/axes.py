@@ -14,7 +14,7 @@ WEIGHT = Scale("Weight", (0.0, 1.0))
 
 def tokens(traced: Trace, title: str = "Token", shown: slice = slice(0, None)) -> Axis:
     """The tokens of a trace, or only the ``shown`` tokens, with their positions in the text."""
-    return Axis(title, traced.labels[shown], shown.start + 1)
+    return Axis(title, traced.labels[shown], shown.start + 1, things="tokens", count=len(traced))
 
 
 def queries_and_keys(traced: Trace, rows: slice = slice(0, None), columns: slice = slice(0, None)) -> tuple[Axis, Axis]:
@@ -24,7 +24,7 @@ def queries_and_keys(traced: Trace, rows: slice = slice(0, None), columns: slice
 
 def counted(title: str, count: int) -> Axis:
     """A side with layers, heads or other things, counted from 1."""
-    return Axis(title, [str(i + 1) for i in range(count)])
+    return Axis(title, [str(i + 1) for i in range(count)], things=f"{title.lower()}s")
 
 
 def layers_and_heads(values: ArrayLike) -> tuple[Axis, Axis]:

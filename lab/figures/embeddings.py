@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.attention import window
 from lab.analysis.layers.embeddings import SUMMANDS, parts, worked_dimension
-from lab.charts.base.axes import span
+from lab.charts.base.axes import Axis, span
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import VALUE, strips
+from lab.figures.axes import tokens
 from lab.models.trace import Trace
 from lab.toy.models import CONSTRUCTED, dimension_labels
 
+_TITLES = {"token": "Token vectors", "sum": "Embeddings summed", "LayerNorm": "Embeddings after LayerNorm"}
 # The most dimensions, and tokens, that are readable on a laptop.
 DIMENSIONS = 64
 TOKENS = 32
@@ -32,17 +34,20 @@ def dimension_names(traced: Trace, shown: slice) -> list[str]:
     return [str(i + 1) for i in range(shown.start, shown.stop)]
 
 
-def vectors(traced: Trace, token: int = 0, first: int = 0) -> Heatmap:
+def vectors(traced: Trace, token: int = 0, first: int = 0, part: str = "token") -> Heatmap:
     """Draw the row of the token table for each token; in a long text, for the tokens around ``token``.
 
-    ``first`` is the first dimension drawn.
+    ``first`` is the first dimension drawn. ``part`` names other vectors: the "sum" of all that are added, or the output
+    of the "LayerNorm".
     """
-    drawn = parts(traced)["token"]
+    drawn = parts(traced)[part]
     rows, shown = window(token, len(traced), TOKENS), stretch(first, drawn.shape[1])
-    title = f"Token vectors, dimensions {_from_to(shown)}"
+    title = f"{_TITLES[part]}, dimensions {_from_to(shown)}"
     end, names = colours_end(drawn), dimension_names(traced, shown)
     scale = replace(VALUE, domain=(-end, end))
-    return strips(drawn[rows, shown], traced.labels[rows], scale, title=title, dimensions=names)
+    figure = strips(drawn[rows, shown], traced.labels[rows], scale, title=title, dimensions=names)
+    dimensions = Axis("Dimension", names, things="dimensions", count=drawn.shape[1])
+    return replace(figure, axes=(tokens(traced, shown=rows), dimensions))
 
 
 def colours_end(values: NDArray[np.float32]) -> float:

@@ -64,7 +64,8 @@ class Between:
 
     def axes(self, *others: str) -> tuple[Axis, Axis]:
         """The sides of a matrix from sentences to sentences, by their numbers, and to ``others``."""
-        return Axis(FROM, self.names()), Axis(TO, [*(str(i + 1) for i in range(len(self.sentences))), *others])
+        numbers = [*(str(i + 1) for i in range(len(self.sentences))), *others]
+        return Axis(FROM, self.names(), things="sentences"), Axis(TO, numbers, things="sentences")
 
 
 def read(traced: Trace, sentences: Sentences, left_out: bool) -> InterSentence:

@@ -23,8 +23,7 @@ from lab.charts.base.axes import Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.labels import visible
 from lab.charts.base.plotted import Plotted
-from lab.charts.cells.categories import Category, category_map
-from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.categories import Category, CategoryMap, category_map
 from lab.charts.marks import radar as chart
 from lab.charts.marks.bars import bars
 from lab.evidence import notable
@@ -124,12 +123,18 @@ def names_of(traced: Trace, only_words: bool = False) -> NDArray[np.str_]:
     return name_heads(trace_patterns(traced, only_words=only_words), chance)
 
 
-def named_heads(traced: Trace, layer: int, head: int, only_words: bool = False) -> Heatmap:
+def named_heads(
+    traced: Trace,
+    layer: int,
+    head: int,
+    only_words: bool = False,
+    title: str = "Heads that have a name in this text",
+) -> CategoryMap:
     """Draw the named pattern of each head on this text, as in :func:`names_of`; ``head`` of ``layer`` is outlined."""
-    return names_map(names_of(traced, only_words), layer, head, "Heads that have a name in this text")
+    return names_map(names_of(traced, only_words), layer, head, title)
 
 
-def names_map(names: NDArray[np.str_], layer: int, head: int, title: str) -> Heatmap:
+def names_map(names: NDArray[np.str_], layer: int, head: int, title: str) -> CategoryMap:
     """Draw a map of names, (L, H) ids of patterns."""
     order = [*(pattern.id for pattern in PATTERNS), MIXED]
     places = np.array([[order.index(str(name)) for name in row] for row in names])

@@ -24,6 +24,7 @@ def test_a_map_of_names() -> None:
     assert figure.data["chosen"].tolist() == [False, False, False, True, False, False]
     assert figure.table().to_numpy().tolist() == [["previous <b>", "mixed", "mixed"], ["next", "previous <b>", "mixed"]]
     assert list(figure.table().index) == ["Layer 1", "Layer 2"]
+    assert figure.values.tolist() == [[0, 1, 1], [2, 0, 1]] and figure.axes[1].total == 3
     assert "2 by 3" in figure.alt and "mixed 3" in figure.alt
     colours = figure.spec["layer"][0]["encoding"]["color"]["scale"]["range"]
     assert len(colours) == 3 and colours[0] != colours[2]

@@ -27,6 +27,17 @@ def test_numbers_travel_as_one_flat_float32_column() -> None:
     np.testing.assert_array_equal(figure.data["value"].to_numpy().reshape(3, 3), matrix(3).astype(np.float32))
 
 
+def test_a_figure_keeps_its_numbers_as_exact_as_they_were() -> None:
+    numbers, axes, scale = (
+        matrix(3).astype(np.float64) / 3,
+        (Axis("Query", words(3)), Axis("Key", words(3))),
+        Scale("W"),
+    )
+    figure = heatmap(numbers, axes, scale, title="Weights", causal=True)
+    assert figure.values.dtype == np.float64 and figure.values.tolist() == np.tril(numbers).tolist()
+    assert (figure.axes, figure.scale, figure.title, figure.causal) == (axes, scale, "Weights", True)
+
+
 def test_equal_tokens_stay_rows_of_their_own() -> None:
     spec = a_heatmap(values=matrix(3), labels=["the", "the", "the"]).spec
     assert spec["encoding"]["x"]["scale"]["domain"] == [0, 1, 2]

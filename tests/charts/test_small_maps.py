@@ -24,6 +24,16 @@ def test_numbers_travel_map_after_map_row_after_row() -> None:
     np.testing.assert_array_equal(data["value"].to_numpy().reshape(3, 4, 4), MAPS)
 
 
+def test_a_figure_keeps_its_numbers_and_the_names_of_its_sides() -> None:
+    figure = some_maps()
+    assert figure.values.tolist() == MAPS.tolist() and figure.scale == WEIGHT
+    assert [(axis.noun, *axis.names) for axis in figure.axes] == [
+        ("Map", "Head 1", "Head 2", "Head 3"),
+        ("Query", *words(4)),
+        ("Key", *words(4)),
+    ]
+
+
 def test_a_click_names_its_map() -> None:
     figure = some_maps()
     assert figure.clicked({"selection": {"map": [{"map": 2}]}}) == 2

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.benches.play import view_file
 from lab.course import pages
-from lab.course.pages import BENCHES, CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
+from lab.course.pages import CHECK_STEP, LESSONS, Lesson, page_at, page_of, read_page, step_name
 from lab.course.record import read_toml
 from lab.lessons.play import asked_again, is_in_files, part, step_file
 
@@ -91,12 +90,6 @@ def test_every_step_has_a_function_and_every_function_a_step(lesson: Lesson) -> 
     assert [step.name for step in lesson.steps if not step.aside][-1] == CHECK_STEP
     names = [step.name for step in lesson.steps]
     assert len({*names}) == len(names)
-
-
-def test_every_step_of_a_bench_has_a_function() -> None:
-    for bench in BENCHES:
-        assert all(callable(view_file(bench, step.id).show) for step in bench.steps)
-        assert bench.steps or callable(view_file(bench, "").show)
 
 
 def test_ideas_are_short_and_plain() -> None:

@@ -48,7 +48,7 @@ def layers() -> int:
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_figure_bears_every_text(causal: bool, offer: Offer) -> None:
-    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", flow_threshold="0.01")
+    at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, flow_layer="2", flow_threshold="0.01")
     for kind, (text, pair) in TEXTS.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
@@ -131,18 +131,14 @@ def test_rollout_opens_after_the_last_layer() -> None:
     assert at.selectbox(key="_flow_layer").value == layers()
 
 
-def test_the_layer_of_an_old_link_is_understood() -> None:
-    at = by_weight(text=TEXT, step="rollout", layer="2")
-    assert at.selectbox(key="_flow_layer").value == 2
-    assert not at.warning
-    assert "layer" not in at.query_params and at.query_params["flow_layer"] == "2"
+def test_a_link_names_the_layer_to_which_the_paths_lead() -> None:
+    at = by_weight(text=TEXT, step="rollout", flow_layer="2")
+    assert at.selectbox(key="_flow_layer").value == 2 and not at.warning
     at.selectbox(key="_flow_layer").set_value(layers()).run()
     assert at.selectbox(key="_flow_layer").value == layers() and "flow_layer" not in at.query_params
-    for name in ("layer", "flow_layer"):
-        at = by_weight(text=TEXT, step="rollout", **{name: "9"})
-        assert at.selectbox(key="_flow_layer").value == layers()
-        assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}: layers run from 1 to {layers()}." in words(at)
-    assert "There is no layer x" in words(by_weight(text=TEXT, step="rollout", layer="x"))
+    at = by_weight(text=TEXT, step="rollout", flow_layer="9")
+    assert at.selectbox(key="_flow_layer").value == layers()
+    assert f"There is no layer 9 in {escaped(DEFAULT_MODEL)}: layers run from 1 to {layers()}." in words(at)
 
 
 def test_a_tree_too_large_is_cut_and_said() -> None:

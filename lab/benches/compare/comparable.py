@@ -1,6 +1,6 @@
-"""The numbers by which two runs can be compared: the data of the lessons' main figures, before they are drawn.
+"""The figures by which two runs can be compared, each with the numbers that it shows.
 
-:data:`COMPARABLE` has a function for each figure: ``(trace, at) -> Shown``. Layers, heads and tokens count from 0;
+:data:`COMPARABLE` has a function for each figure: ``(trace, at) -> Numbers``. Layers, heads and tokens count from 0;
 a number that is too large for the run becomes the number of its last layer, head or token.
 """
 
@@ -13,22 +13,24 @@ from functools import partial
 
 import numpy as np
 
-from lab.analysis.heads.attention import attention_map, window
-from lab.analysis.heads.comparing import small_maps
-from lab.analysis.heads.metrics import METRICS, trace_metrics
-from lab.analysis.heads.named import trace_names
+from lab.analysis.heads.attention import window
+from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.specialization import specialization as measured
-from lab.analysis.heads.values import is_causal
 from lab.analysis.layers.embeddings import parts
 from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run
-from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Folded, Labels, Names, ShownComparison
-from lab.charts.cells.small_maps import block_names
-from lab.figures import embeddings, metrics, sentences, specialization
-from lab.figures.attention import place
+from lab.benches.compare.side_by_side import NeuronCells, Numbers, Words
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.activations import ACTIVATION
+from lab.charts.cells.categories import CategoryMap
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.small_maps import SmallMaps
+from lab.figures import attention, embeddings, metrics, multi_head, sentences, specialization
+from lab.figures.axes import counted, tokens
+from lab.figures.choices import CHANGE_LENGTH
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
 from lab.models.trace import Trace
@@ -36,7 +38,6 @@ from lab.models.trace import Trace
 # The most tokens on an axis, and the most cells per side of a map, because two figures share the width of the page.
 TOKENS = 48
 CELLS = 32
-DIMENSIONS = embeddings.DIMENSIONS
 NEURONS_A_ROW = 64
 
 
@@ -82,115 +83,78 @@ def hidden(traced: Trace, token: int) -> Trace:
     return masked_run(traced, (there,))
 
 
-def _tokens(traced: Trace, shown: slice, title: str = "Token") -> Labels:
-    return Labels(title, traced.labels[shown], "tokens", len(traced), shown.start)
+def _embeddings(traced: Trace, at: At) -> Heatmap:
+    """Draw the vectors that layer 1 reads, one vector per row."""
+    part = "LayerNorm" if "LayerNorm" in parts(traced) else "sum"
+    return embeddings.vectors(traced, at.token, part=part)
 
 
-def _counted(title: str, count: int) -> Labels:
-    return Labels(title, tuple(str(i + 1) for i in range(count)), f"{title.lower()}s", count)
+def _attention(traced: Trace, at: At) -> Heatmap:
+    """Draw the weights of one head."""
+    return attention.weights_among(traced, at.layer, at.head, window(at.token, len(traced), TOKENS))
 
 
-def _embeddings(traced: Trace, at: At) -> ShownComparison:
-    """Return the vectors that layer 1 reads, one vector per row."""
-    found = parts(traced)
-    what = "LayerNorm" if "LayerNorm" in found else "sum"
-    values, rows = found[what], window(at.token, len(traced), embeddings.TOKENS)
-    shown = slice(0, min(DIMENSIONS, values.shape[1]))
-    names = tuple(embeddings.dimension_names(traced, shown))
-    title = f"Embeddings {'after LayerNorm' if what == 'LayerNorm' else 'summed'}, dimensions 1 to {shown.stop}"
-    down, across = _tokens(traced, rows), Labels("Dimension", names, "dimensions", values.shape[1])
-    return ComparedCells(title, down, across, values[rows, shown].copy(), "Value", signed=True, strips=True)
+def _all_heads(traced: Trace, at: At) -> SmallMaps:
+    """Draw the weights of every head of a layer; in a long text, each cell has the largest weight of a block."""
+    return multi_head.all_heads(traced, at.layer, at.head, at.token, CELLS)
 
 
-def _attention(traced: Trace, at: At) -> ShownComparison:
-    """Return the weights of one head."""
-    shown = window(at.token, len(traced), TOKENS)
-    weights = attention_map(traced.layer(at.layer), at.head)[shown, shown].copy()
-    title, causal = f"Attention weights, {place(at.layer, at.head)}", is_causal(traced)
-    rows, columns = _tokens(traced, shown, "Query"), _tokens(traced, shown, "Key")
-    return ComparedCells(title, rows, columns, weights, "Weight", causal=causal)
-
-
-def _all_heads(traced: Trace, at: At) -> ShownComparison:
-    """Return the weights of every head of a layer; in a long text, each cell has the largest weight of a block."""
-    maps, block = small_maps(traced.layer(at.layer).attention, CELLS)
-    cells = tuple(block_names(traced.labels, block))
-    heads, tokens = (
-        _counted("Head", len(maps)),
-        Labels("Token", cells, "tokens", len(traced), 0 if block == 1 else None),
-    )
-    return ComparedMaps(f"All heads of layer {at.layer + 1}", heads, tokens, maps, "Weight", causal=is_causal(traced))
-
-
-def _metrics(traced: Trace, at: At) -> ShownComparison:
-    """One metric of every head."""
-    values = trace_metrics(traced).values(at.metric, at.corrected)
-    if not np.isfinite(values).all():
+def _metrics(traced: Trace, at: At) -> Heatmap:
+    """Draw one metric of every head."""
+    if not np.isfinite(trace_metrics(traced).values(at.metric, at.corrected)).all():
         raise NothingToShow("A single token has no other token to attend to, so the corrected metric has no value.")
-    metric = next(each for each in METRICS if each.id == at.metric)
-    title, unit = metrics.label(metric, at.corrected, 0.01), metrics.unit(metric, at.corrected).capitalize()
-    return ComparedCells(title, _counted("Layer", len(values)), _counted("Head", values.shape[1]), values, unit)
+    return metrics.all_heads(traced, at.metric, at.layer, at.head, at.corrected)
 
 
-def _head_names(traced: Trace, at: At) -> ShownComparison:
-    """Return the named pattern of every head."""
-    names = trace_names(traced)
-    layers, heads = _counted("Layer", len(names)), _counted("Head", names.shape[1])
-    return Names("Named heads", layers, heads, names, (at.layer, at.head))
+def _head_names(traced: Trace, at: At) -> CategoryMap:
+    """Draw the named pattern of every head."""
+    return specialization.named_heads(traced, at.layer, at.head, title=HEAD_NAMES)
 
 
-def _specialization(traced: Trace, at: At) -> ShownComparison:
-    """Return the seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
+def _specialization(traced: Trace, at: At) -> Heatmap:
+    """Draw the seven specialization metrics of a layer's heads, without the metrics for which the text has no tokens.
 
     Raises :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """
     found = measured(traced)
     values = (found.corrected if at.corrected else found.raw)[at.layer]
     there = specialization.present(values)
-    names = tuple(specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there)
+    names = [specialization.axis_name(traced, SPECIALIZATIONS[each]) for each in there]
     title = f"Specialization, layer {at.layer + 1}, {'corrected' if at.corrected else 'raw'}"
-    kinds, unit = (
-        Labels("Metric", names, "kinds of token", len(names)),
-        "× even share" if at.corrected else sentences.SHARE,
-    )
-    return ComparedCells(title, _counted("Head", len(values)), kinds, values[:, there], unit)
+    scale = Scale("× even share" if at.corrected else sentences.SHARE)
+    axes = counted("Head", len(values)), Axis("Metric", names, things="kinds of token")
+    return heatmap(values[:, there], axes, scale, title=title)
 
 
-def _sublayers(traced: Trace, at: At) -> ShownComparison:
-    """Return the change of each token by each sublayer."""
-    values = sublayer_changes(traced).relative
-    shown = window(at.token, len(traced), TOKENS)
-    rows = tuple(f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS)
-    sublayers, drawn = Labels("Sublayer", rows, "sublayers", len(rows)), values.reshape(-1, len(traced))[:, shown]
-    return ComparedCells("‖Δ‖ / ‖x‖ of each sublayer", sublayers, _tokens(traced, shown), drawn, "‖Δ‖ / ‖x‖")
+def _sublayers(traced: Trace, at: At) -> Heatmap:
+    """Draw the change of each token by each sublayer."""
+    values, shown = sublayer_changes(traced).relative, window(at.token, len(traced), TOKENS)
+    rows = [f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS]
+    axes = Axis("Sublayer", rows, things="sublayers"), tokens(traced, shown=shown)
+    title = f"{CHANGE_LENGTH} of each sublayer"
+    return heatmap(values.reshape(-1, len(traced))[:, shown], axes, Scale(CHANGE_LENGTH), title=title)
 
 
-def _neurons(traced: Trace, at: At) -> ShownComparison:
-    """Return the activations of one token's neurons, cut into rows."""
+def _neurons(traced: Trace, at: At) -> NeuronCells:
+    """Draw the activations of one token's neurons, cut into rows."""
     values = traced.layer(at.layer).ffn_activation[at.token].numpy()
     count = len(values)
     across = min(NEURONS_A_ROW, count)
     cells = np.zeros(-(-count // across) * across, dtype=np.float32)
     cells[:count] = values
-    starts = tuple(str(start) for start in range(1, count + 1, across))
-    rows, columns = (
-        Labels("Neurons from", starts, "neurons", count),
-        Labels("plus", tuple(map(str, range(across))), "", across),
-    )
+    starts = [str(start) for start in range(1, count + 1, across)]
+    axes = Axis("Neurons from", starts, things="neurons", count=count), Axis("plus", [str(i) for i in range(across)])
     title = f"Activations of the {count:,} neurons of {traced.labels[at.token]}, layer {at.layer + 1}"
-    return Folded(title, rows, columns, cells.reshape(-1, across), "Activation", signed=True)
+    return NeuronCells(**vars(heatmap(cells.reshape(-1, across), axes, ACTIVATION, title=title)))
 
 
-def _predictions(traced: Trace, at: At) -> ShownComparison:
+def _predictions(traced: Trace, at: At) -> Words:
     """Return the probability of every word at a token that is hidden, or after the token in a causal model."""
-    asked = hidden(traced, at.token)
-    found = predictions.predictions(asked, [at.token], [None])[0]
+    found = predictions.predictions(hidden(traced, at.token), [at.token], [None])[0]
     where = "after" if traced.model.config.causal else "at"
-    title, word = (
-        f"Most probable words {where} token {at.token + 1}",
-        partial(predictions.word_of, traced.model.tokenizer),
-    )
-    return ComparedWords(title, found.probabilities, word, _vocabulary(traced.model))
+    word = partial(predictions.word_of, traced.model.tokenizer)
+    title = f"Most probable words {where} token {at.token + 1}"
+    return Words(title, found.probabilities, word, _vocabulary(traced.model))
 
 
 @once
@@ -199,23 +163,18 @@ def _vocabulary(model: LoadedModel) -> str:
     return hashlib.sha256(repr(sorted(model.tokenizer.get_vocab().items())).encode()).hexdigest()
 
 
-def _sentences(traced: Trace, at: At) -> ShownComparison:
-    """Return the attention between sentences."""
-    found = sentences.between(traced)
-    if len(found.sentences) < 2:
+def _sentences(traced: Trace, at: At) -> Heatmap:
+    """Draw the attention between sentences."""
+    if len(sentences.between(traced).sentences) < 2:
         raise NothingToShow("This text is a single sentence, so there is no attention between sentences.")
-    count = len(found.sentences)
-    names = ("From", tuple(found.names())), ("To", tuple(str(i + 1) for i in range(count)))
-    rows, columns = (Labels(title, labels, "sentences", count) for title, labels in names)
-    title, unit = f"{at.measure}, sentence to sentence", sentences.MEASURES[at.measure][1]
-    return ComparedCells(title, rows, columns, found.values(at.measure), unit, causal=found.causal)
+    return sentences.matrix(traced, at.measure, (0, 0))
 
 
 EMBEDDINGS, ATTENTION, ALL_HEADS = "Embeddings", "Attention of a head", "All heads of a layer"
 METRIC, HEAD_NAMES, SPECIALIZATION = "Metric of every head", "Named heads", "Specialization"
 SUBLAYERS_ADD, NEURONS = "Sublayer changes", "Neurons of a token"
 PREDICTIONS, SENTENCES = "Most probable words", "Sentence to sentence"
-COMPARABLE: Mapping[str, Callable[[Trace, At], ShownComparison]] = {
+COMPARABLE: Mapping[str, Callable[[Trace, At], Numbers]] = {
     PREDICTIONS: _predictions,
     ATTENTION: _attention,
     ALL_HEADS: _all_heads,
@@ -234,8 +193,8 @@ OF_A_TOKEN = (NEURONS, PREDICTIONS)
 
 
 @once
-def shown(traced: Trace, figure: str, at: At) -> ShownComparison:
-    """Return the data of a figure of :data:`COMPARABLE` for a run.
+def shown(traced: Trace, figure: str, at: At) -> Numbers:
+    """Return a figure of :data:`COMPARABLE` for a run.
 
     Raises :class:`NothingToShow`, and for specialization :class:`lab.text.tags.pipeline.PipelineUnavailable`.
     """

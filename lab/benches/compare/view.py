@@ -12,9 +12,13 @@ from lab.analysis.layers.compared import apart, same_tokens
 from lab.benches.compare import CompareView, comparable
 from lab.benches.compare.comparable import At, NothingToShow, shown
 from lab.benches.compare.other_run import Pair, choose_comparison, choose_first_head, choose_other_run, choose_tokens
-from lab.benches.compare.shown import ComparedCells, ComparedMaps, ComparedWords, Names, ShownComparison
+from lab.benches.compare.side_by_side import Numbers, Words, beside, largest, why_not
+from lab.benches.compare.side_by_side import difference as less
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
+from lab.charts.cells.categories import CategoryMap
+from lab.charts.cells.heatmap import Heatmap
+from lab.charts.cells.small_maps import SmallMaps
 from lab.charts.marks.lines import lines
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, named, quoted, signed
@@ -46,17 +50,17 @@ from lab.ui.shared.met_again import met_again
 
 def figure_a(a: Trace, b: Trace, figure: str, at: At) -> Figure:
     """Draw ``figure`` for A, on a scale that both runs share. Raises the errors of :func:`shown`."""
-    return shown(a, figure, at).drawn("A", shown(b, figure, at))
+    return beside("A", shown(a, figure, at), shown(b, figure, at))
 
 
 def figure_b(a: Trace, b: Trace, figure: str, at: At) -> Figure:
     """Draw ``figure`` for B, on a scale that both runs share. Raises the errors of :func:`shown`."""
-    return shown(b, figure, at).drawn("B", shown(a, figure, at))
+    return beside("B", shown(b, figure, at), shown(a, figure, at))
 
 
 def difference(a: Trace, b: Trace, figure: str, at: At) -> Figure:
     """Draw B minus A, with colours around 0. Also raises ValueError if the two runs have no cells in common."""
-    return shown(b, figure, at).less(shown(a, figure, at))
+    return less(shown(a, figure, at), shown(b, figure, at))
 
 
 def streams(a: Trace, b: Trace) -> Figure:
@@ -86,7 +90,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
     return replace(pair, a=a, b=b)
 
 
-def said(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) -> str:
+def said(a: Words, b: Words, runs: tuple[Trace, Trace]) -> str:
     """Name each run's most probable word; if the runs differ in one token only, say that this token changed the word.
 
     No cause is named for two models, other weights, or a run with an intervention.
@@ -107,25 +111,25 @@ def said(a: ComparedWords, b: ComparedWords, runs: tuple[Trace, Trace]) -> str:
     return f"{said} A and B differ in one token, {one} and {other}: this swap {moved}."
 
 
-def _best(words: ComparedWords) -> tuple[str, float]:
+def _best(words: Words) -> tuple[str, float]:
     top = int(words.values.argmax())
     return words.word(top), float(words.values[top])
 
 
-def summary(a: ShownComparison, b: ShownComparison, reason: str | None) -> str:
+def summary(a: Numbers, b: Numbers, reason: str | None) -> str:
     """Sum the comparison up in one or two numbers."""
     if reason is not None:
         return f"{escaped(reason)}: the two figures have no cells to compare."
-    found = b.largest(a)
+    found = largest(a, b)
     if found.value == 0:
         return "**No difference** between A and B in this figure."
-    if isinstance(b, Names):
+    if isinstance(b, CategoryMap):
         return (
             f"**{found.mean * b.values.size:.0f} of {b.values.size} heads** have a different name in B; the first is "
             f"{found.where}."
         )
     # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
-    mean = "" if isinstance(a, ComparedWords) else f" Mean of all: **{found.mean:.3g}**."
+    mean = "" if isinstance(a, Words) else f" Mean of all: **{found.mean:.3g}**."
     return f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}"
 
 
@@ -207,7 +211,7 @@ def _show_pair(pair: Pair, figure: str, at: At) -> None:
         st.info(escaped(str(error)), icon=":material/info:")
         _show_streams(pair)
         return
-    reason = a.why_not(b)
+    reason = why_not(a, b)
     if figure == comparable.PREDICTIONS:
         st.markdown(" ".join(dict.fromkeys(_asked(each, at) for each in (pair.a, pair.b))))
     calls = (figure_a, figure_b)
@@ -215,7 +219,7 @@ def _show_pair(pair: Pair, figure: str, at: At) -> None:
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
-    if isinstance(a, ComparedWords) and isinstance(b, ComparedWords):
+    if isinstance(a, Words) and isinstance(b, Words):
         meaning(said(a, b, (pair.a, pair.b)))
     st.markdown(summary(a, b, reason))
     if COMPARE.chosen() == INTERVENTION and CHANGE.chosen() in (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD):
@@ -272,15 +276,12 @@ def _show_streams(pair: Pair) -> None:
     )
 
 
-def _show_notes(pair: Pair, figure: str, a: ShownComparison, b: ShownComparison) -> None:
+def _show_notes(pair: Pair, figure: str, a: Numbers, b: Numbers) -> None:
     """Draw the notes that are needed to read the figures."""
-    axes = [axis for each in (a, b) if isinstance(each, ComparedCells) for axis in (each.rows, each.columns)]
-    cut = isinstance(a, ComparedCells) and any(axis.first is not None and len(axis.names) < axis.count for axis in axes)
-    if cut:
+    axes = [axis for each in (a, b) if isinstance(each, Heatmap) for axis in each.axes]
+    if any(axis.first is not None and len(axis.names) < axis.total for axis in axes):
         st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
-    if isinstance(a, ComparedMaps) and any(
-        each.cells.first is None for each in (a, b) if isinstance(each, ComparedMaps)
-    ):
+    if any(each.axes[1].first is None for each in (a, b) if isinstance(each, SmallMaps)):
         st.caption("The text is long, so each cell shows the largest weight of a block of tokens.")
-    if pair.a.model is not pair.b.model and not isinstance(a, ComparedWords) and figure != comparable.SENTENCES:
+    if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension with the same number may do different things in two models.")

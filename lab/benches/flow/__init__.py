@@ -72,19 +72,10 @@ def _choose_layer(trace: Trace) -> int:
 
 
 def _chosen_layer(trace: Trace, count: int) -> int:
-    """Read the layer that a link asks for, from 1, or 0 for the last; the page says so if the model has no such layer.
-
-    Older links call this parameter ``layer``, as other pages still do; such links still work.
-    """
-    before = selection.asked(parameters.LAYER)
-    if before is not None:
-        st.query_params.pop(parameters.LAYER.name, None)
-        st.session_state.pop(parameters.LAYER.name, None)
-        parameters.FLOW_LAYER.set(parameters.FLOW_LAYER.meant(before) or 0)
+    """Read the layer of the link, from 1, or 0 for the last; if the model has no such layer, the page says so."""
     asked = parameters.FLOW_LAYER.chosen()
-    if asked > count or (before is not None and asked == 0):
-        what = escaped(str(before if before is not None else asked)[:20])
-        selection.note(f"There is no layer {what} in {escaped(trace.model.id)}: layers run from 1 to {count}.")
+    if asked > count:
+        selection.note(f"There is no layer {asked} in {escaped(trace.model.id)}: layers run from 1 to {count}.")
         asked = 0
         parameters.FLOW_LAYER.set(asked)
     return asked

@@ -17,12 +17,26 @@ class Axis:
     names    one for each place; they may repeat and may be any text: they are data, not markup
     first    the position of the first name, which the tooltip shows before the name: "3 · cat"; None: names alone
     counts   True if the names are only the numbers 1, 2, 3 …; then only a few of them are written
+    things   the places in the plural, such as "tokens", for sentences about their number
+    count    the number of all such things, if only a part of them is on this side
     """
 
     title: str
     names: Sequence[str]
     first: int | None = None
     counts: bool = False
+    things: str = "places"
+    count: int | None = None
+
+    @property
+    def noun(self) -> str:
+        """The title without what is in brackets: "Query (attends)" is "Query"."""
+        return self.title.partition(" (")[0]
+
+    @property
+    def total(self) -> int:
+        """The number of things, including those that are not drawn."""
+        return len(self.names) if self.count is None else self.count
 
 
 @dataclass(frozen=True)

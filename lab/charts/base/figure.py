@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import alt, colour
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.labels import visible
 
 CANVAS_ABOVE = 44  # tokens per side; a larger map is drawn on a canvas, because thousands of SVG nodes make a page slow
@@ -54,6 +55,31 @@ class Figure:
         """Return the specification with the numbers and a width in pixels: a complete drawing."""
         width = _PAGE_WIDTH if self.width == "stretch" else self.width
         return {**self.spec, "width": width, "data": {"values": self.data.to_dict(orient="records")}}
+
+
+@dataclass(frozen=True)
+class Cells(Figure):
+    """A Figure of coloured cells that keeps its numbers, so that two figures of one kind can be subtracted.
+
+    Attributes
+    ----------
+    title
+        As the reader sees it.
+    values
+        The numbers, as exact as they were given.
+    axes
+        The sides of ``values``, in the order of its dimensions.
+    scale
+        The quantity, as it was given.
+    causal
+        True if there are no cells above the diagonal of the last two sides.
+    """
+
+    title: str
+    values: NDArray[Any]
+    axes: tuple[Axis, ...]
+    scale: Scale
+    causal: bool
 
 
 # The width of the whole chart, as an expression. The `width` of the plot alone changes when the axes are laid out, so a

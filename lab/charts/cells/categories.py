@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
+from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import axis_text, base, names, quoted
 from lab.charts.base.labels import visible
 from lab.charts.cells.heatmap import Heatmap
@@ -28,6 +29,14 @@ class Category:
     rest: bool = False
 
 
+@dataclass(frozen=True)
+class CategoryMap(Heatmap):
+    """A map of names: ``values`` are indices into ``categories``; one cell may be highlighted."""
+
+    categories: Sequence[Category]
+    highlight: tuple[int, int] | None
+
+
 def category_map(
     places: ArrayLike,
     categories: Sequence[Category],
@@ -35,7 +44,7 @@ def category_map(
     title: str,
     value_title: str,
     highlight: tuple[int, int] | None = None,
-) -> Heatmap:
+) -> CategoryMap:
     """Draw `places` (layers, heads), indices into `categories`, as cells with the letters of the category.
 
     Layers and heads are numbered from 1. At most six categories can be told apart by colour; categories that are
@@ -60,8 +69,24 @@ def category_map(
     shown = sorted(set(matrix.ravel().tolist()))
     spec["layer"] = [_cells(categories, shown, tooltip), _signs()]
     data = pd.DataFrame({"category": matrix.ravel().astype(np.int16), "chosen": _chosen(matrix.shape, highlight)})
-    told, cells = _describe(matrix, categories), partial(_table, matrix, categories)
-    return Heatmap(spec, data, round(side * columns) + _BESIDE, told, cells, (rows, columns))
+    return CategoryMap(
+        spec=spec,
+        data=data,
+        width=round(side * columns) + _BESIDE,
+        alt=_describe(matrix, categories),
+        table=partial(_table, matrix, categories),
+        title=title,
+        values=matrix,
+        axes=(_counted(_LAYER, rows), _counted(_HEAD, columns)),
+        scale=Scale(value_title),
+        causal=False,
+        categories=categories,
+        highlight=highlight,
+    )
+
+
+def _counted(title: str, count: int) -> Axis:
+    return Axis(title, [str(i + 1) for i in range(count)], things=f"{title.lower()}s")
 
 
 def _band(field: str, title: str, count: int, orient: str) -> dict[str, Any]:

@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
-from lab.charts.base.figure import Figure, check_index, check_labels, numbers
+from lab.charts.base.figure import Cells, check_index, check_labels, numbers
 from lab.charts.base.tables import table
 from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, widest
 
 
 @dataclass(frozen=True)
-class Heatmap(Figure):
-    """A Figure of `shape` (rows, columns) whose cells can answer a click.
+class Heatmap(Cells):
+    """Rows and columns of cells that can answer a click."""
 
-    If `causal`, there are no cells above the diagonal.
-    """
-
-    shape: tuple[int, int]
-    causal: bool = False
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.values.shape
+        return rows, columns
 
     def clickable(self) -> Self:
         """Return this figure with cells that answer clicks: :meth:`clicked` returns the clicked cell."""
@@ -74,7 +74,7 @@ def heatmap(
         NaN, infinity, a wrong number of labels, or a highlight that cannot be.
     """
     matrix = _matrix(values, causal=causal)
-    grid = Grid(title, axes, scale, scale.limits(matrix), causal=causal)
+    grid = Grid(title, axes, scale, scale.limits(matrix.astype(np.float32, copy=False)), causal=causal)
     return drawn(grid, matrix, highlight, of="heatmap", width=widest(matrix.shape[1]))
 
 
@@ -89,13 +89,13 @@ def large_heatmap(
 ) -> Heatmap:
     """Draw a few `values` across the whole page, with larger numbers; all else is as in :func:`heatmap`."""
     matrix = _matrix(values, causal=causal)
-    grid = Grid(title, axes, scale, scale.limits(matrix), causal=causal, large=True)
+    grid = Grid(title, axes, scale, scale.limits(matrix.astype(np.float32, copy=False)), causal=causal, large=True)
     return drawn(grid, matrix, highlight, of="heatmap", width="stretch")
 
 
 def drawn(
     grid: Grid,
-    matrix: NDArray[np.float32],
+    values: NDArray[Any],
     chosen: Chosen,
     *,
     of: str,
@@ -106,7 +106,7 @@ def drawn(
 
     Raises ValueError if the parts do not match.
     """
-    rows, columns = grid.axes
+    (rows, columns), matrix = grid.axes, values.astype(np.float32, copy=False)
     for count, axis, place, what in zip(matrix.shape, grid.axes, chosen, ("row", "column"), strict=True):
         check_labels(count, axis.names, of=of, what=f"{what}s of values")
         check_index(place, count, of=of, what=what)
@@ -116,13 +116,18 @@ def drawn(
         width=width,
         alt=describe_heatmap(matrix, grid.axes, value_format=grid.scale.format, causal=grid.causal, kind=kind),
         table=partial(table, matrix, rows.names, columns.names, causal=grid.causal),
-        shape=grid.shape,
+        title=grid.title,
+        values=values,
+        axes=grid.axes,
+        scale=grid.scale,
         causal=grid.causal,
     )
 
 
-def _matrix(values: ArrayLike, *, causal: bool) -> NDArray[np.float32]:
-    array = np.asarray(values, dtype=np.float32)
+def _matrix(values: ArrayLike, *, causal: bool) -> NDArray[Any]:
+    """Return the numbers as exact as they are; Vega gets them in single precision."""
+    array = np.asarray(values)
     if causal and array.ndim == 2:
-        array = np.where(np.tri(len(array)) > 0, array, np.float32(0))
-    return numbers(array, ("rows", "columns"), of="heatmap")
+        array = np.where(np.tri(len(array)) > 0, array, array.dtype.type(0))
+    numbers(array, ("rows", "columns"), of="heatmap")
+    return array

@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
-from lab.charts.base.axes import Domain, Scale
-from lab.charts.base.figure import Figure, base, check_index, names, numbers, quoted
+from lab.charts.base.axes import Axis, Domain, Scale
+from lab.charts.base.figure import Cells, base, check_index, names, numbers, quoted
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.cells.grid import coloured, flat
@@ -35,10 +35,14 @@ _CORNER = [
 
 
 @dataclass(frozen=True)
-class SmallMaps(Figure):
-    """A Figure of maps, each of which answers a click. ``shape``: the number of maps, and the rows of one map."""
+class SmallMaps(Cells):
+    """Maps, each of which answers a click; the sides of ``values`` are the maps, their rows and their columns."""
 
-    shape: tuple[int, int]
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of maps, and the rows of one map."""
+        count, m, _ = self.values.shape
+        return count, m
 
     def framed(self, place: int, row: int | None = None) -> Self:
         """Return these maps with a frame around one map, and around one row of every map, both counted from 0.
@@ -95,7 +99,18 @@ def small_maps(
     drawn = _cells(m, scale, scale.limits(array), causal)
     spec["layer"] = [*_frames(causal), drawn, *_captions(), *_chosen(m)]
     width, told = wide * (_WIDEST if count <= _MANY else _WIDEST // 2), _describe(array, captions)
-    return SmallMaps(spec, flat(array), width, told, partial(_table, array, cells, captions, causal), (count, m))
+    return SmallMaps(
+        spec=spec,
+        data=flat(array),
+        width=width,
+        alt=told,
+        table=partial(_table, array, cells, captions, causal),
+        title=title,
+        values=array,
+        axes=(Axis("Map", [name for name, _ in captions], things="maps"), Axis("Query", cells), Axis("Key", cells)),
+        scale=scale,
+        causal=causal,
+    )
 
 
 def _layout(captions: Sequence[tuple[str, str]], wide: int) -> list[dict[str, Any]]:

@@ -10,6 +10,11 @@ from lab.charts.base.figure import numbers
 from lab.charts.cells.grid import Grid
 from lab.charts.cells.heatmap import Heatmap, drawn
 
+
+class Strips(Heatmap):
+    """Vectors, one below the other."""
+
+
 VALUE = Scale("Value", format=".2f", signed=True)
 
 
@@ -21,7 +26,7 @@ def strips(
     title: str,
     highlight: int | None = None,
     dimensions: Sequence[str] | None = None,
-) -> Heatmap:
+) -> Strips:
     """Draw `vectors`, each (d,), as rows over the dimensions 1 … d: q, k and q∘k, or the terms of an embedding.
 
     `dimensions` names the dimensions if they are part of a longer vector, or have a meaning.
@@ -38,4 +43,5 @@ def strips(
     columns = [str(place) for place in range(1, matrix.shape[1] + 1)] if dimensions is None else dimensions
     axes = Axis("", names), Axis("Dimension", columns, counts=True)
     grid = Grid(title, axes, scale, scale.limits(matrix), 30)
-    return drawn(grid, matrix, (None, highlight), of="strips", width="stretch", kind="Strips")
+    figure = drawn(grid, matrix, (None, highlight), of="strips", width="stretch", kind="Strips")
+    return Strips(**vars(figure))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import lab
-from lab.analysis.heads.variants import VARIANTS
 from lab.analysis.layers.inspector import Cut, rows_of, values
-from lab.benches.tensors import variants
 from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part, tensor_place
-from lab.figures.notebook import python_of
 from lab.models.tensors import catalogue
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
@@ -101,29 +98,3 @@ def test_csv_holds_the_numbers_under_their_names() -> None:
         np.testing.assert_allclose(
             frame.to_numpy(), np.atleast_2d(values(traced, cut)), rtol=1e-6, err_msg=cut.entry.name
         )
-
-
-@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2", "constructed toy"])
-def test_every_variant_can_be_taken_home(name: str) -> None:
-    traced = run(name)
-    for kind in VARIANTS:
-        found = variants.of_head(traced, 0, 1, kind)
-        call = partial(variants.variant_map, traced, 0, 1, kind)
-        setup, expression = python_of(call)
-        space: dict[str, object] = {}
-        exec(f"{setup}\nfigure = {expression}", space)
-        table = space["figure"].table().to_numpy()  # type: ignore[attr-defined]
-        np.testing.assert_allclose(table[found.exists], found.matrix[found.exists], atol=1e-7)
-        assert np.isnan(table[~found.exists]).all()
-        assert len(variants.labels(traced, kind)) == len(found.matrix)
-
-
-def test_a_variant_of_all_heads_is_that_of_each() -> None:
-    traced = run("lab-bert")
-    for kind in VARIANTS:
-        figure = variants.variant_of_all_heads(traced, 1, 2, kind)
-        each = [variants.of_head(traced, 1, head, kind) for head in range(traced.model.config.heads)]
-        drawn = figure.data["value"].to_numpy().reshape(len(each), *each[0].matrix.shape)
-        np.testing.assert_allclose(drawn, [found.matrix for found in each], rtol=1e-6)
-        assert f"Head 3: {each[2].removed.mean():.0%} removed" in figure.alt
-        assert figure.spec["datasets"]["chosen_map"] == [{"map": 2}]

@@ -30,8 +30,9 @@ from lab.benches.compare.comparable import (
     NothingToShow,
     shown,
 )
-from lab.benches.compare.shown import ComparedCells
+from lab.benches.compare.side_by_side import apart, largest, why_not
 from lab.charts.base.figure import Figure
+from lab.charts.cells.heatmap import Heatmap
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace, trace_encoding
 from lab.models.twin import random_twin
@@ -137,12 +138,12 @@ def test_the_difference_is_that_of_the_two_traces(name: str, kind: str, model: s
     a, b = pair(kind, model)
     assert len(a) == len(b)
     wanted = independent(b, name) - independent(a, name)
-    found = shown(b, name, AT)
-    np.testing.assert_allclose(found.difference(shown(a, name, AT)), wanted, atol=TOLERANCE.get(name, 2e-6))
-    largest = found.largest(shown(a, name, AT))
-    assert largest.value == pytest.approx(np.abs(wanted).max(), abs=2e-4)
+    one, two = (shown(each, name, AT) for each in (a, b))
+    np.testing.assert_allclose(apart(one, two), wanted, atol=TOLERANCE.get(name, 2e-6))
+    most = largest(one, two)
+    assert most.value == pytest.approx(np.abs(wanted).max(), abs=2e-4)
     # A head that is off changes nothing before layer 1.
-    assert (largest.value > 0) == ((name, kind) != (EMBEDDINGS, "intervention"))
+    assert (most.value > 0) == ((name, kind) != (EMBEDDINGS, "intervention"))
 
 
 @pytest.mark.parametrize("name", [ATTENTION, EMBEDDINGS, METRIC, SUBLAYERS_ADD])
@@ -177,10 +178,10 @@ def test_a_run_beside_itself_differs_nowhere(name: str) -> None:
     a = run("lab-bert", A)
     again = lab.trace(a.model, A)
     if name == HEAD_NAMES:
-        assert not shown(again, name, AT).difference(shown(a, name, AT)).any()
+        assert not apart(shown(a, name, AT), shown(again, name, AT)).any()
     else:
         assert not view.difference(a, again, name, AT).data["value"].any()
-    found = shown(again, name, AT).largest(shown(a, name, AT))
+    found = largest(shown(a, name, AT), shown(again, name, AT))
     assert found.value == found.mean == 0
 
 
@@ -189,7 +190,7 @@ def test_names_that_differ_are_marked() -> None:
     names = [trace_names(each) for each in (a, b)]
     figure = view.difference(a, b, HEAD_NAMES, AT)
     assert (figure.data["category"].to_numpy() == 0).tolist() == (names[0] != names[1]).ravel().tolist()
-    found = shown(b, HEAD_NAMES, AT).largest(shown(a, HEAD_NAMES, AT))
+    found = largest(shown(a, HEAD_NAMES, AT), shown(b, HEAD_NAMES, AT))
     assert found.mean * names[0].size == pytest.approx((names[0] != names[1]).sum())
 
 
@@ -201,18 +202,18 @@ def test_a_metric_is_that_of_its_heads(metric: str, corrected: bool) -> None:
     for traced in (a, b):
         own = attention_metrics(traced.layer(2).attention, causal=traced.model.config.causal).values(metric, corrected)
         found = shown(traced, METRIC, at)
-        assert isinstance(found, ComparedCells)
+        assert isinstance(found, Heatmap)
         np.testing.assert_allclose(found.values[2], own)
-    assert len(a) != len(b) and shown(a, METRIC, at).why_not(shown(b, METRIC, at)) is None
+    assert len(a) != len(b) and why_not(shown(a, METRIC, at), shown(b, METRIC, at)) is None
 
 
 def test_texts_of_other_lengths_have_no_cells_in_common() -> None:
     a, b = run("lab-bert", A), run("lab-bert", "It was tired.")
     for name in (ATTENTION, ALL_HEADS, EMBEDDINGS, SUBLAYERS_ADD):
-        assert shown(a, name, AT).why_not(shown(b, name, AT)) == f"A has {len(a)} tokens, B has {len(b)}"
+        assert why_not(shown(a, name, AT), shown(b, name, AT)) == f"A has {len(a)} tokens, B has {len(b)}"
         with pytest.raises(ValueError, match="there is no difference"):
             view.difference(a, b, name, AT)
-    assert shown(a, PREDICTIONS, AT).why_not(shown(b, PREDICTIONS, AT)) is None
+    assert why_not(shown(a, PREDICTIONS, AT), shown(b, PREDICTIONS, AT)) is None
     with pytest.raises(ValueError, match="residual stream"):
         view.streams(a, b)
 
@@ -220,7 +221,7 @@ def test_texts_of_other_lengths_have_no_cells_in_common() -> None:
 def test_other_vocabularies_have_no_words_in_common() -> None:
     a, b = run("lab-bert", A), run("lab-gpt2", A)
     assert a.model.config.vocabulary == b.model.config.vocabulary
-    assert shown(a, PREDICTIONS, AT).why_not(shown(b, PREDICTIONS, AT)) == "A and B have different vocabularies"
+    assert why_not(shown(a, PREDICTIONS, AT), shown(b, PREDICTIONS, AT)) == "A and B have different vocabularies"
     assert len(view.figure_b(a, b, PREDICTIONS, AT).data) == 5
 
 
@@ -261,9 +262,9 @@ def test_what_a_run_lacks_is_said() -> None:
 def test_toys_of_other_widths_compare_where_they_can() -> None:
     a, b = (lab.trace(toy, "c a b b") for toy in (constructed_toy(8, 8), random_toy(8, 8)))
     at = At(head=3)  # the constructed toy's last is its third
-    difference = shown(b, ATTENTION, at).difference(shown(a, ATTENTION, at))
+    difference = apart(shown(a, ATTENTION, at), shown(b, ATTENTION, at))
     np.testing.assert_allclose(difference, (b.layer(0).attention[3] - a.layer(0).attention[2]).numpy(), atol=1e-6)
-    assert shown(a, METRIC, at).why_not(shown(b, METRIC, at)) == "A has 3 heads, B has 4"
+    assert why_not(shown(a, METRIC, at), shown(b, METRIC, at)) == "A has 3 heads, B has 4"
 
 
 def test_the_url_offers_what_there_is() -> None:
@@ -272,7 +273,7 @@ def test_the_url_offers_what_there_is() -> None:
 
 def test_specialization_of_one_pipeline_has_its_seven() -> None:
     found = shown(run("lab-bert", A), SPECIALIZATION, AT)
-    assert isinstance(found, ComparedCells)
+    assert isinstance(found, Heatmap)
     values = found.values
     assert values.shape[0] == 8 and 5 <= values.shape[1] <= 7
     assert np.isfinite(values).all()

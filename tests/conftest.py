@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
@@ -72,6 +73,13 @@ def charts_are_checked() -> None:
     from lab.charts.base import plain
 
     plain.CHECKED = True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobody_steps_back() -> Iterator[None]:
+    """No thread gets the lowest priority: a test would wait for it as long as another worker computes."""
+    with patch.object(os, "setpriority", lambda *_: None):
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

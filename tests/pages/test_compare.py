@@ -16,7 +16,8 @@ from lab.models.interventions import Interventions
 from lab.models.twin import random_twin
 from lab.ui.parameters import CHANGE, COMPARE, COMPARED, DEFAULT_TEXT, INTERVENTION, TWO_MODELS, TWO_TEXTS, TWO_WEIGHTS
 from tests.pages.apptest import Offer, looks, open_badge, visit, words
-from tests.pages.texts import EMPTY, LONG, TEXTS
+from tests.pages.texts import EMPTY, LONG, WALKED
+from tests.thorough import some
 
 PAGE = "15_Compare.py"
 A, B = "The cat sat on the mat.", "The dog sat on the mat."
@@ -44,7 +45,7 @@ def drawn(at: AppTest) -> int:
 
 
 @pytest.mark.parametrize(
-    "params", [{}, {"model": "lab-gpt2"}, {"mode": "Toy"}, {"mode": "Toy", "toy_weights": "Random"}]
+    "params", some([{}, {"mode": "Toy"}, {"model": "lab-gpt2"}, {"mode": "Toy", "toy_weights": "Random"}], 2)
 )
 def test_every_way_and_every_figure(params: dict[str, str]) -> None:
     at = visit(PAGE, layer="2" if "mode" not in params else "1", other_model=DEFAULT_MODEL, **params)
@@ -58,9 +59,9 @@ def test_every_way_and_every_figure(params: dict[str, str]) -> None:
 def test_every_text(causal: bool, offer: Offer) -> None:
     """With a mask a tiny model is enough: what is drawn of a text depends on its length, not on what was learned."""
     at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, layer="2", head="3")
-    for place, (kind, (text, pair)) in enumerate(TEXTS.items()):
+    for place, (kind, (text, pair)) in enumerate(WALKED.items()):
         at.session_state["text"], at.session_state["pair"] = text, pair
-        at.session_state["other_text"], at.session_state["other_pair"] = list(TEXTS.values())[place - 1]
+        at.session_state["other_text"], at.session_state["other_pair"] = list(WALKED.values())[place - 1]
         figures = LARGE if kind == LONG else COMPARED[place % 3 :: 3]
         for figure in figures:
             show(at, TWO_TEXTS, figure)
@@ -122,7 +123,7 @@ def test_until_there_is_a_text_b_it_is_the_same_words() -> None:
 
 def test_any_text_alone_has_something_to_be_compared_with() -> None:
     at = visit(PAGE)
-    for kind, (text, pair) in TEXTS.items():
+    for kind, (text, pair) in WALKED.items():
         at.text_area(key="text").set_value(text)
         at.text_input(key="pair").set_value(pair).run()
         assert not at.exception and not at.error, kind

@@ -12,6 +12,7 @@ from lab.models.loading import load_model
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, reveal, step_of, visit, words, worked
 from tests.pages.test_experiments import everything, frames, press
+from tests.thorough import some
 
 PAGE = "33_Explanation.py"
 MODELS = ("lab-bert", "lab-gpt2")
@@ -103,7 +104,7 @@ def test_a_class_sees_the_question_and_a_button() -> None:
     assert at.dataframe
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2"])
+@pytest.mark.parametrize("family", some(["bert", "gpt2"], 1))
 def test_a_small_model_is_measured_live(family: Family, offer: Offer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure.MEASUREMENT, "found", {})
     monkeypatch.setattr(measure, "TEXTS", 3)

@@ -17,7 +17,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.charts.payloads import unpack
 from tests.pages.apptest import Offer, components, go, visit, walk, words
-from tests.pages.texts import EMPTY, TEXTS
+from tests.pages.texts import EMPTY, WALKED
 
 PAGE = "13_Flow.py"
 TEXT = "The cat sat on the mat because it was tired."
@@ -49,7 +49,7 @@ def layers() -> int:
 @pytest.mark.parametrize("causal", [False, True])
 def test_every_figure_bears_every_text(causal: bool, offer: Offer) -> None:
     at = visit(PAGE, model=offer("gpt2") if causal else DEFAULT_MODEL, flow_layer="2", flow_threshold="0.01")
-    for kind, (text, pair) in TEXTS.items():
+    for kind, (text, pair) in WALKED.items():
         at.session_state["text"], at.session_state["pair"] = text, pair
         at.run()
         assert tuple(walk(at)) == STEPS, kind

@@ -31,6 +31,7 @@ from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, step_of, visit, walk, words
 from tests.pages.texts import TEXTS
+from tests.thorough import some
 
 PAGE = "20_Models.py"
 STEPS = ("Two maps", "all-heads", "Predictions")
@@ -160,7 +161,7 @@ def test_bad_values_in_the_link() -> None:
     assert at.number_input(key="twin_seed").value == 0
 
 
-@pytest.mark.parametrize("kind", ["more than 512 tokens", "emoji and arabic", "harm"])
+@pytest.mark.parametrize("kind", some(["more than 512 tokens", "emoji and arabic", "harm"], 1))
 def test_any_text(kind: str) -> None:
     at = visit(PAGE, text=TEXTS[kind][0])
     for step in walk(at, STEPS):
@@ -176,7 +177,7 @@ def test_no_text_is_no_matter_for_the_cards() -> None:
         assert "There is no text yet" in words(at), step
 
 
-@pytest.mark.parametrize("family", ["gpt2", "roberta", "electra", "distilbert", "bert-headless", "modernbert"])
+@pytest.mark.parametrize("family", some(["gpt2", "roberta", "electra", "distilbert", "bert-headless", "modernbert"], 3))
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
     at = visit(PAGE, model=name, text=TEXT)

@@ -18,7 +18,7 @@ from lab.ui.parameters import OWN_PATTERN
 from tests.charts.payloads import unpack
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, components, go, looks, step_of, visit, walk, words
-from tests.pages.texts import EMPTY, TEXTS
+from tests.pages.texts import EMPTY, TEXTS, WALKED
 
 PAGE = "12_Neuron_view.py"
 TEXT, PAIR = TEXTS["a pair"]
@@ -40,8 +40,8 @@ def plain(at: AppTest) -> str:
 )
 def test_every_screen_bears_every_text(family: Family | None, params: dict[str, str], offer: Offer) -> None:
     at = visit(PAGE, layer="2", head="3", **params, **({} if family is None else {"model": offer(family)}))
-    for kind in ("a pair", "one token", "more than 512 tokens", "harm"):
-        at.session_state["text"], at.session_state["pair"] = TEXTS[kind]
+    for kind in WALKED:
+        at.session_state["text"], at.session_state["pair"] = WALKED[kind]
         at.run()
         for step in walk(at, STEPS):
             assert "<script" not in words(at), (kind, step)

@@ -11,7 +11,7 @@ from lab.models.catalogue import DEFAULT_MODEL
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT, VARIANTS
 from tests.pages.apptest import Offer, open_badge, turn_to, visit, words
-from tests.pages.texts import TEXTS
+from tests.pages.texts import WALKED
 
 PAGE = "14_Tensors.py"
 TENSORS, VARIANT_STEP = "tensors", "variants"
@@ -40,7 +40,7 @@ def python(at: AppTest) -> str:
 @pytest.mark.parametrize("model", [DEFAULT_MODEL, "lab-gpt2"])
 def test_every_text(model: str) -> None:
     at = visit(PAGE, model=model, layer="2", head="3")
-    for text, pair in TEXTS.values():
+    for text, pair in WALKED.values():
         at.session_state["text"], at.session_state["pair"] = text, pair
         turn_to(at, TENSORS)
         for name in FEW if text == "a" else ("layer.scaled_scores", "logits"):

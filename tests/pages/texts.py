@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.thorough import these
+
 ONE = "one sentence"
 PAIR = "a pair"
 TEXTS: Mapping[str, tuple[str, str]] = {
@@ -15,4 +17,6 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "harm": ("<script>alert(1)</script> $x$ :red[a] `b` [MASK] a\x00b", ""),
 }
 LONG = "more than 512 tokens"
+# What a test of all texts reads: by day a pair, the longest and the most hostile text.
+WALKED = these(TEXTS, PAIR, LONG, "harm")
 EMPTY = ("", "   \t  ")

@@ -14,7 +14,7 @@ View = TypeVar("View")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts(Generic[View]):
+class BenchParts(Generic[View]):
     """What the steps of a bench share.
 
     Attributes
@@ -47,7 +47,7 @@ class Proven:
     then: Callable[[], None] = lambda: None
 
 
-def play(id: str, parts: Parts[Any], step: Callable[[str], Callable[[Any], Proven | None]]) -> None:
+def play(id: str, parts: BenchParts[Any], step: Callable[[str], Callable[[Any], Proven | None]]) -> None:
     """Run the page of the bench ``id``; ``step`` finds the function that draws a step by the step's id."""
     page = parts.opened(open_bench(id))
     trace = chosen_run(page)

@@ -9,7 +9,7 @@ import streamlit as st
 from lab.course.words import quoted
 from lab.models.trace import Trace
 from lab.ui import parameters
-from lab.ui.bench import Parts
+from lab.ui.bench import BenchParts
 from lab.ui.page import BenchPage
 from lab.ui.parameters import TOY
 from lab.ui.sidebar import untouched
@@ -42,4 +42,4 @@ def look(page: BenchPage, trace: Trace, step: str) -> CompareView:
     return CompareView(page, trace)
 
 
-PARTS: Parts[CompareView] = Parts(look=look, opened=show_example)
+PARTS: BenchParts[CompareView] = BenchParts(look=look, opened=show_example)

@@ -10,7 +10,7 @@ from lab.course.words import escaped, named
 from lab.figures import flow
 from lab.models.trace import Trace
 from lab.ui import parameters, selection, sidebar
-from lab.ui.bench import Parts
+from lab.ui.bench import BenchParts
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import BenchPage
 from lab.ui.parameters import NORMS, ONE_HEAD
@@ -94,4 +94,4 @@ def _choose_reading() -> bool:
     return chosen == NORMS
 
 
-PARTS: Parts[FlowView] = Parts(look=look)
+PARTS: BenchParts[FlowView] = BenchParts(look=look)

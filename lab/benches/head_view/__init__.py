@@ -9,7 +9,7 @@ import streamlit as st
 from lab.course.sentences.looks import look_head
 from lab.models.trace import Trace
 from lab.ui import sidebar
-from lab.ui.bench import Parts
+from lab.ui.bench import BenchParts
 from lab.ui.page import BenchPage
 from lab.ui.parameters import HEADS, UNITS, WORDS
 
@@ -44,4 +44,4 @@ def look(page: BenchPage, trace: Trace, step: str) -> LinesView:
     return LinesView(trace, layer, units == WORDS, first[1] if opens else None)
 
 
-PARTS: Parts[LinesView] = Parts(look=look)
+PARTS: BenchParts[LinesView] = BenchParts(look=look)

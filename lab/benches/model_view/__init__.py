@@ -11,7 +11,7 @@ from lab.analysis.heads.thumbnails import strongest_in, thumbnails
 from lab.analysis.heads.values import as_heads
 from lab.models.trace import Trace
 from lab.ui import selection, sidebar
-from lab.ui.bench import Parts
+from lab.ui.bench import BenchParts
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import BenchPage
 from lab.ui.parameters import COLOUR, HEAD, KEY_TOKEN, LAYER, TOKEN
@@ -108,4 +108,4 @@ def chosen_mark(layer: int, head: int, layers: int, heads: int) -> tuple[int, tu
     return told, sent
 
 
-PARTS: Parts[HeadsView] = Parts(look=look)
+PARTS: BenchParts[HeadsView] = BenchParts(look=look)

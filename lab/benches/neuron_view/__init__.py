@@ -11,7 +11,7 @@ from lab.analysis.heads.walk import neighbours_head
 from lab.course.sentences.looks import look_head
 from lab.course.words import named
 from lab.models.trace import Trace
-from lab.ui.bench import Parts
+from lab.ui.bench import BenchParts
 from lab.ui.chosen_tokens import with_tokens
 from lab.ui.page import BenchPage
 
@@ -49,4 +49,4 @@ def look(page: BenchPage, trace: Trace, step: str) -> NeuronView:
     return NeuronView(trace, layer, head, token)
 
 
-PARTS: Parts[NeuronView] = Parts(look=look)
+PARTS: BenchParts[NeuronView] = BenchParts(look=look)

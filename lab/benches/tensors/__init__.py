@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lab.models.trace import Trace
-from lab.ui.bench import Parts
+from lab.ui.bench import BenchParts
 from lab.ui.drawing import take_click
 from lab.ui.page import BenchPage
 from lab.ui.parameters import HEAD
@@ -28,4 +28,4 @@ def look(page: BenchPage, trace: Trace, step: str) -> TensorView:
     return TensorView(trace, *page.head_controls(trace))
 
 
-PARTS: Parts[TensorView] = Parts(look=look)
+PARTS: BenchParts[TensorView] = BenchParts(look=look)

@@ -22,7 +22,7 @@ from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run
-from lab.benches.compare.side_by_side import NeuronCells, Numbers, Words
+from lab.benches.compare.side_by_side import NeuronCells, Numbers, WordShares
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.cells.activations import ACTIVATION
 from lab.charts.cells.categories import CategoryMap
@@ -148,13 +148,13 @@ def _neurons(traced: Trace, at: At) -> NeuronCells:
     return NeuronCells(**vars(heatmap(cells.reshape(-1, across), axes, ACTIVATION, title=title)))
 
 
-def _predictions(traced: Trace, at: At) -> Words:
+def _predictions(traced: Trace, at: At) -> WordShares:
     """Return the probability of every word at a token that is hidden, or after the token in a causal model."""
     found = predictions.predictions(hidden(traced, at.token), [at.token], [None])[0]
     where = "after" if traced.model.config.causal else "at"
     word = partial(predictions.word_of, traced.model.tokenizer)
     title = f"Most probable words {where} token {at.token + 1}"
-    return Words(title, found.probabilities, word, _vocabulary(traced.model))
+    return WordShares(title, found.probabilities, word, _vocabulary(traced.model))
 
 
 @once

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.charts.base.axes import Axis, Scale, span
-from lab.charts.base.figure import Cells, Figure
+from lab.charts.base.figure import CellFigure, Figure
 from lab.charts.base.labels import visible
 from lab.charts.cells.categories import Category, CategoryMap, category_map
 from lab.charts.cells.heatmap import Heatmap, heatmap
@@ -30,7 +30,7 @@ class NeuronCells(Heatmap):
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class WordShares:
     """The probability of every word of a vocabulary, (words,); ``word(id)`` is its name.
 
     ``vocabulary`` tells vocabularies apart.
@@ -48,7 +48,7 @@ class Words:
 
 
 # A figure with numbers that can be subtracted from those of another of its kind.
-Numbers = Cells | Words
+Numbers = CellFigure | WordShares
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class Largest:
 
 def why_not(a: Numbers, b: Numbers) -> str | None:
     """Return the reason why two figures cannot be subtracted, in a few words; None if they can."""
-    if isinstance(a, Words) and isinstance(b, Words):
+    if isinstance(a, WordShares) and isinstance(b, WordShares):
         return None if a.vocabulary == b.vocabulary else "A and B have different vocabularies"
-    assert isinstance(a, Cells) and isinstance(b, Cells)
+    assert isinstance(a, CellFigure) and isinstance(b, CellFigure)
     for one, two in zip(a.axes, b.axes, strict=True):
         if one.total != two.total:
             return f"A has {one.total} {one.things}, B has {two.total}"
@@ -81,7 +81,7 @@ def apart(a: Numbers, b: Numbers) -> Array:
         raise ValueError(f"there is no difference: {reason}.")
     if isinstance(a, CategoryMap):
         return (a.values != b.values).astype(np.float64)
-    if isinstance(a, Words):
+    if isinstance(a, WordShares):
         return np.asarray(b.values - a.values)
     found = b.values.astype(np.float64) - a.values
     return np.tril(found) if _causal(a, b) else found
@@ -91,18 +91,18 @@ def largest(a: Numbers, b: Numbers) -> Largest:
     """Find the largest difference between A and B. Raises ValueError as :func:`apart` does."""
     sizes = np.abs(apart(a, b))
     at = tuple(int(place) for place in np.unravel_index(int(sizes.argmax()), sizes.shape))
-    if isinstance(a, Words):
+    if isinstance(a, WordShares):
         return Largest(float(sizes.max()), f"“\u2068{visible(a.word(at[0]), None)}\u2069”", float(sizes.mean()))
-    assert isinstance(b, Cells)
+    assert isinstance(b, CellFigure)
     exists = np.tri(*sizes.shape[-2:]) > 0 if _causal(a, b) else np.ones(sizes.shape[-2:], dtype=bool)
     return Largest(float(sizes.max()), _where(a, b, at), float(sizes[..., exists].mean()))
 
 
 def _causal(a: Numbers, b: Numbers) -> bool:
-    return any(isinstance(each, Cells) and each.causal for each in (a, b))
+    return any(isinstance(each, CellFigure) and each.causal for each in (a, b))
 
 
-def _where(a: Cells, b: Cells, at: tuple[int, ...]) -> str:
+def _where(a: CellFigure, b: CellFigure, at: tuple[int, ...]) -> str:
     """Name a cell of two figures in words, such as "head 2, query “cat” (3), key “the” (1)"; not escaped."""
     if isinstance(a, NeuronCells):
         row, column = at
@@ -117,7 +117,7 @@ def _name(axis: Axis, index: int) -> str:
     return f"{title} “\u2068{visible(name, None)}\u2069” ({axis.first + index})"
 
 
-def _axes(a: Cells, b: Cells) -> tuple[Axis, ...]:
+def _axes(a: CellFigure, b: CellFigure) -> tuple[Axis, ...]:
     """Return the sides of both figures, with both names at places where the names differ."""
     return tuple(
         replace(
@@ -130,7 +130,7 @@ def _axes(a: Cells, b: Cells) -> tuple[Axis, ...]:
     )
 
 
-def best(one: Words, *others: Words) -> list[int]:
+def best(one: WordShares, *others: WordShares) -> list[int]:
     """Return the most probable words of the runs, ordered by the larger of their probabilities."""
     every = (one, *others)
     ids = frozenset[int]().union(*(each.top for each in every))
@@ -140,7 +140,7 @@ def best(one: Words, *others: Words) -> list[int]:
 def beside(name: str, one: Numbers, other: Numbers) -> Figure:
     """Draw ``one`` on the scale of both figures; ``name`` ("A") begins its title."""
     title, high = f"{name}: {one.title}", float(max(one.values.max(), other.values.max()))
-    if isinstance(one, Words) and isinstance(other, Words):
+    if isinstance(one, WordShares) and isinstance(other, WordShares):
         ids = best(one, other) if one.vocabulary == other.vocabulary else best(one)
         scale = Scale("Probability", (0.0, high), ".3g")
         return bars([one.word(i) for i in ids], one.values[ids], scale, title=title)
@@ -149,7 +149,7 @@ def beside(name: str, one: Numbers, other: Numbers) -> Figure:
         return category_map(one.values, one.categories, title=title, value_title=what, highlight=chosen)
     if isinstance(one, SmallMaps):
         return _maps(one, Scale(one.scale.title, (0.0, high)), title)
-    assert isinstance(one, Cells)
+    assert isinstance(one, CellFigure)
     both = np.concatenate([each.values.ravel() for each in (one, other)]).astype(np.float32)
     return _cells(one, replace(one.scale, domain=span(both, one.scale.signed)), title)
 
@@ -157,20 +157,20 @@ def beside(name: str, one: Numbers, other: Numbers) -> Figure:
 def difference(a: Numbers, b: Numbers) -> Figure:
     """Draw B minus A, with colours around 0. Raises ValueError as :func:`apart` does."""
     values = apart(a, b)
-    if isinstance(a, Words) and isinstance(b, Words):
+    if isinstance(a, WordShares) and isinstance(b, WordShares):
         ids, scale = best(a, b), Scale("Difference of probability", format="+.3g")
         return bars([a.word(i) for i in ids], values[ids], scale, title=DIFFERENCE)
     if isinstance(a, CategoryMap):
         same, title = 1 - values.astype(int), "Where the names differ"
         return category_map(same, _ALIKE, title=title, value_title="A and B have", highlight=a.highlight)
-    assert isinstance(a, Cells) and isinstance(b, Cells)
+    assert isinstance(a, CellFigure) and isinstance(b, CellFigure)
     both = replace(a, values=values, axes=_axes(a, b), causal=_causal(a, b))
     if isinstance(both, SmallMaps):
         return _maps(both, Scale("Difference", signed=True), DIFFERENCE)
     return _cells(both, Scale("Difference", span(values.astype(np.float32), signed=True), signed=True), DIFFERENCE)
 
 
-def _cells(figure: Cells, scale: Scale, title: str) -> Figure:
+def _cells(figure: CellFigure, scale: Scale, title: str) -> Figure:
     rows, columns = figure.axes
     if isinstance(figure, Strips):
         scale = replace(scale, format=".2f")

@@ -12,7 +12,7 @@ from lab.analysis.layers.compared import apart, same_tokens
 from lab.benches.compare import CompareView, comparable
 from lab.benches.compare.comparable import At, NothingToShow, shown
 from lab.benches.compare.other_run import Pair, choose_comparison, choose_first_head, choose_other_run, choose_tokens
-from lab.benches.compare.side_by_side import Numbers, Words, beside, largest, why_not
+from lab.benches.compare.side_by_side import Numbers, WordShares, beside, largest, why_not
 from lab.benches.compare.side_by_side import difference as less
 from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
@@ -90,7 +90,7 @@ def asked(pair: Pair, figure: str, at: At) -> Pair:
     return replace(pair, a=a, b=b)
 
 
-def said(a: Words, b: Words, runs: tuple[Trace, Trace]) -> str:
+def said(a: WordShares, b: WordShares, runs: tuple[Trace, Trace]) -> str:
     """Name each run's most probable word; if the runs differ in one token only, say that this token changed the word.
 
     No cause is named for two models, other weights, or a run with an intervention.
@@ -111,7 +111,7 @@ def said(a: Words, b: Words, runs: tuple[Trace, Trace]) -> str:
     return f"{said} A and B differ in one token, {one} and {other}: this swap {moved}."
 
 
-def _best(words: Words) -> tuple[str, float]:
+def _best(words: WordShares) -> tuple[str, float]:
     top = int(words.values.argmax())
     return words.word(top), float(words.values[top])
 
@@ -129,7 +129,7 @@ def summary(a: Numbers, b: Numbers, reason: str | None) -> str:
             f"{found.where}."
         )
     # The mean over thousands of words says nothing, because nearly all words have a probability near 0.
-    mean = "" if isinstance(a, Words) else f" Mean of all: **{found.mean:.3g}**."
+    mean = "" if isinstance(a, WordShares) else f" Mean of all: **{found.mean:.3g}**."
     return f"Largest difference: **{found.value:.3g}**, at {escaped(found.where)}.{mean}"
 
 
@@ -219,7 +219,7 @@ def _show_pair(pair: Pair, figure: str, at: At) -> None:
         with column:
             st.markdown(f"**{name}**: {what}{_elsewhere(pair, figure, at) if name == 'B' else ''}")
             draw(partial(call, pair.a, pair.b, figure, at), f"compare-{name.lower()}")
-    if isinstance(a, Words) and isinstance(b, Words):
+    if isinstance(a, WordShares) and isinstance(b, WordShares):
         meaning(said(a, b, (pair.a, pair.b)))
     st.markdown(summary(a, b, reason))
     if COMPARE.chosen() == INTERVENTION and CHANGE.chosen() in (ZERO_HEAD, MEAN_HEAD, UNIFORM_HEAD):
@@ -283,5 +283,5 @@ def _show_notes(pair: Pair, figure: str, a: Numbers, b: Numbers) -> None:
         st.caption("The text is long, so only the tokens around the chosen one are drawn and compared.")
     if any(each.axes[1].first is None for each in (a, b) if isinstance(each, SmallMaps)):
         st.caption("The text is long, so each cell shows the largest weight of a block of tokens.")
-    if pair.a.model is not pair.b.model and not isinstance(a, Words) and figure != comparable.SENTENCES:
+    if pair.a.model is not pair.b.model and not isinstance(a, WordShares) and figure != comparable.SENTENCES:
         st.caption("A head, neuron or dimension with the same number may do different things in two models.")

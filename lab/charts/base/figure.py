@@ -58,7 +58,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Cells(Figure):
+class CellFigure(Figure):
     """A Figure of coloured cells that keeps its numbers, so that two figures of one kind can be subtracted.
 
     Attributes

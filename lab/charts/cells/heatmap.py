@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.describe import describe_heatmap
-from lab.charts.base.figure import Cells, check_index, check_labels, numbers
+from lab.charts.base.figure import CellFigure, check_index, check_labels, numbers
 from lab.charts.base.tables import table
 from lab.charts.cells.grid import Chosen, Grid, answering, flat, grid_spec, widest
 
 
 @dataclass(frozen=True)
-class Heatmap(Cells):
+class Heatmap(CellFigure):
     """Rows and columns of cells that can answer a click."""
 
     @property
@@ -66,7 +66,7 @@ def heatmap(
     highlight
         (q, k) outlines a cell and its row, (q, None) a row, (None, k) a column.
     causal
-        Cells above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
+        CellFigure above the diagonal do not exist; whatever `values` holds there (−∞, say) is ignored.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lab.charts.base import colour
 from lab.charts.base.axes import Axis, Domain, Scale
-from lab.charts.base.figure import Cells, base, check_index, names, numbers, quoted
+from lab.charts.base.figure import CellFigure, base, check_index, names, numbers, quoted
 from lab.charts.base.labels import visible
 from lab.charts.base.tables import unique_names
 from lab.charts.cells.grid import coloured, flat
@@ -35,7 +35,7 @@ _CORNER = [
 
 
 @dataclass(frozen=True)
-class SmallMaps(Cells):
+class SmallMaps(CellFigure):
     """Maps, each of which answers a click; the sides of ``values`` are the maps, their rows and their columns."""
 
     @property
@@ -83,7 +83,7 @@ def small_maps(
     captions
         Two short lines above each map.
     causal
-        Cells above the diagonal do not exist.
+        CellFigure above the diagonal do not exist.
 
     Raises
     ------

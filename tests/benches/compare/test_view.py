@@ -8,7 +8,7 @@ import torch
 import lab
 from lab.benches.compare import EXAMPLE
 from lab.benches.compare.comparable import PREDICTIONS, At, hidden, shown
-from lab.benches.compare.side_by_side import Words
+from lab.benches.compare.side_by_side import WordShares
 from lab.benches.compare.view import said as best_words
 from lab.course.words import quoted
 from lab.models.twin import random_twin
@@ -20,7 +20,7 @@ def said(model: str, first: str, second: str, token: int) -> tuple[str, list[tup
     """The sentence, and what each run finds best by its own logits."""
     runs = [hidden(lab.trace(lab.load_model(model), text), token) for text in (first, second)]
     a, b = (shown(run, PREDICTIONS, At(token=token)) for run in runs)
-    assert isinstance(a, Words) and isinstance(b, Words)
+    assert isinstance(a, WordShares) and isinstance(b, WordShares)
     best = []
     for run in runs:
         shares = torch.softmax(run.logits(token)[0].double(), -1)
@@ -57,5 +57,5 @@ def test_no_cause_is_named_where_more_than_the_token_differs(changed: str) -> No
     off = lab.Interventions(zero_heads=frozenset({(0, 1)} if changed == "intervention" else ()))
     runs = (hidden(lab.trace(model, EXAMPLE[0]), 4), hidden(lab.trace(other, EXAMPLE[1], interventions=off), 4))
     a, b = (shown(run, PREDICTIONS, At(token=4)) for run in runs)
-    assert isinstance(a, Words) and isinstance(b, Words)
+    assert isinstance(a, WordShares) and isinstance(b, WordShares)
     assert "differ in one token" not in best_words(a, b, runs)

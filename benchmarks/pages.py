@@ -1,6 +1,6 @@
 """What a rerun of a warm page costs the server, and what it sends to the browser: every page, every step.
 
-The app runs whole, without a browser; what counts is the processor time of the thread that runs the script,
+The app runs whole, without a browser; what counts is the processor time of the thread that runs the page_path,
 and the bytes of each message it hands to the network. Pictures go by address and are fetched apart.
 """
 

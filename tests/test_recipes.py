@@ -95,7 +95,7 @@ def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
         "from __future__ import annotations\n\nfrom dataclasses import dataclass\n\n"
         "from lab.course.words import named\nfrom lab.lessons.self_attention import LESSON\n"
         "from lab.questions.asking import asks\nfrom lab.questions.kinds import ranked\n"
-        "from lab.ui.frame.script import meaning\nfrom lab.ui.quiz.predictions import predict\n\n\n"
+        "from lab.ui.frame.closing import meaning\nfrom lab.ui.quiz.predictions import predict\n\n\n"
         "@dataclass(frozen=True)\nclass Longest:\n    key: str\n    length: float\n\n\n"
         "def longest(spot):\n    lengths = spot.traced.key[spot.head].norm(dim=-1)\n"
         "    return Longest(named(spot.trace, int(lengths.argmax())), float(lengths.max()))\n\n\n"

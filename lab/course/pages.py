@@ -327,6 +327,6 @@ def page_at(slug: str) -> Page:
 
 
 @cache
-def script(page: str) -> str:
+def page_path(page: str) -> str:
     """The path of a page's file, whichever file the server was started with."""
     return str(_LAB.parent / page)

@@ -109,6 +109,11 @@ def share(probability: float) -> str:
     return "more than 0.999" if 0.9995 < probability < 1 else f"{probability:.3f}"
 
 
+def capital(text: str) -> str:
+    """``text`` with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def head_name(head: Head) -> str:
     """Name a head inside a sentence: its layer, and its number in the layer, both from 1."""
     return f"layer {head[0] + 1}, head {head[1] + 1}"

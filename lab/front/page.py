@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, script
+from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, page_path
 from lab.course.words import escaped
 from lab.front import first_minute
 from lab.models.catalogue import card
@@ -57,7 +57,7 @@ def _lessons() -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 label = f"**{number(lesson)} · {lesson.title}**  {lesson.question}"
                 about = f"{lesson.minutes} minutes"
-                st.page_link(script(lesson.page), label=label, icon=lesson.icon, help=about, width="content")
+                st.page_link(page_path(lesson.page), label=label, icon=lesson.icon, help=about, width="content")
                 progress_view.progress_badge(lesson)
 
 
@@ -66,9 +66,9 @@ def _explore() -> None:
     st.markdown("Benches show the same runs as the lessons, with every control and without questions.")
     with st.container(horizontal=True):
         for bench in BENCHES:
-            st.page_link(script(bench.page), label=bench.title, icon=bench.icon, help=bench.question)
-        st.page_link(script(MODELS_PAGE), label="Models", icon=":material/badge:")
-        st.page_link(script(GLOSSARY_PAGE), label="Glossary", icon=":material/dictionary:")
+            st.page_link(page_path(bench.page), label=bench.title, icon=bench.icon, help=bench.question)
+        st.page_link(page_path(MODELS_PAGE), label="Models", icon=":material/badge:")
+        st.page_link(page_path(GLOSSARY_PAGE), label="Glossary", icon=":material/dictionary:")
 
 
 def _for_teachers() -> None:
@@ -83,4 +83,4 @@ def _for_teachers() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Teach", icon=":material/co_present:", on_click=teaching.turn, args=(1,))
-        st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")
+        st.page_link(page_path(ROOM_PAGE), label="Open a room", icon=":material/groups:")

@@ -105,7 +105,7 @@ class CheckList:
 
 
 @dataclass(frozen=True)
-class Progress:
+class LearnerProgress:
     """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
 
     ``predictions``, by the step, have the option chosen for each question, by its key (None: skipped); a step whose
@@ -122,21 +122,21 @@ class Progress:
         """For each answered check, whether the first try was right."""
         return {key: answer.correct for key, answer in self.checks.items() if answer is not None}
 
-    def visited(self, lesson: str, names: tuple[str, ...], now: str) -> Progress:
+    def visited(self, lesson: str, names: tuple[str, ...], now: str) -> LearnerProgress:
         """Return this progress after a lesson has offered the steps ``names`` and shown ``now``."""
         offered = {(lesson, name): self.steps.get((lesson, name), False) or name == now for name in names}
         return replace(self, steps={**self.steps, **offered})
 
-    def asked(self, lesson: str, question: str) -> Progress:
+    def asked(self, lesson: str, question: str) -> LearnerProgress:
         """Return this progress after a check was on screen."""
         return replace(self, checks={(lesson, question): None, **self.checks})
 
-    def answered(self, lesson: str, question: str, answer: Answer) -> Progress:
+    def answered(self, lesson: str, question: str, answer: Answer) -> LearnerProgress:
         """Return this progress with one more answer; a later try never replaces the first."""
         key = (lesson, question)
         return self if self.checks.get(key) else replace(self, checks={**self.checks, key: answer})
 
-    def predicted(self, step: str, key: str, option: int | None) -> Progress:
+    def predicted(self, step: str, key: str, option: int | None) -> LearnerProgress:
         """Return this progress with a prediction, or with a skipped one (None), which keeps an earlier answer."""
         choices = dict(self.predictions.get(step, {}))
         before = choices.pop(key, None)
@@ -144,15 +144,15 @@ class Progress:
         latest = dict(list(choices.items())[-PREDICTIONS_KEPT:])
         return replace(self, predictions={**self.predictions, step: latest})
 
-    def saw(self, step: str) -> Progress:
+    def saw(self, step: str) -> LearnerProgress:
         """Return this progress after a step has shown its figure without a question."""
         return self if step in self.predictions else replace(self, predictions={**self.predictions, step: {}})
 
-    def forgot(self, step: str) -> Progress:
+    def forgot(self, step: str) -> LearnerProgress:
         """Return this progress without the predictions of a step, so that the step asks again."""
         return replace(self, predictions={name: each for name, each in self.predictions.items() if name != step})
 
-    def showing(self, name: str, now: CheckList) -> Progress:
+    def showing(self, name: str, now: CheckList) -> LearnerProgress:
         """Return this progress with these checks on screen, under the name of their list."""
         return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
 
@@ -167,7 +167,7 @@ class Progress:
         """The (lesson id, answer) of every check missed at first try whose texts are kept, in the order of asking."""
         return [(lesson, each) for (lesson, _), each in self.checks.items() if each is not None and each.question]
 
-    def merged(self, other: Progress) -> Progress:
+    def merged(self, other: LearnerProgress) -> LearnerProgress:
         """Return this progress with additions from ``other``.
 
         An answer or prediction that both have is not replaced. If both have a list of checks, the list with more
@@ -179,7 +179,7 @@ class Progress:
             step: {**other.predictions[step], **self.predictions.get(step, {})} for step in other.predictions
         }
         shown = {name: _more_tried(self.shown.get(name), each) for name, each in other.shown.items()}
-        return Progress(
+        return LearnerProgress(
             {**self.steps, **steps},
             {**self.checks, **checks},
             {**self.predictions, **predictions},

@@ -19,7 +19,7 @@ from lab.questions.progress import (
     Answer,
     CheckList,
     Key,
-    Progress,
+    LearnerProgress,
 )
 
 # The most steps, checks or parameters under one heading; a lesson has at most two dozen of each.
@@ -36,7 +36,7 @@ class ProgressFileError(ValueError):
     """Raised if a file is not progress of this lab; the message says in a sentence what is wrong with the file."""
 
 
-def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
+def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
     """Return the progress in a file, and notes (Markdown) about the parts that this lab does not know.
 
     Raises :class:`ProgressFileError`, with a sentence (Markdown) for the learner, if the file is too large, is not
@@ -65,7 +65,7 @@ def read(data: bytes) -> tuple[Progress, tuple[str, ...]]:
         for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
     }
     shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
-    return Progress(reader.steps, reader.checks, predictions, shown), reader.notes()
+    return LearnerProgress(reader.steps, reader.checks, predictions, shown), reader.notes()
 
 
 def check_size(size: int) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lab.course.glossary import GLOSSARY, search
-from lab.course.pages import LESSONS, number, script
+from lab.course.pages import LESSONS, number, page_path
 from lab.course.words import escaped
 from lab.ui import shell
 from lab.ui.frame.header import show_terms
@@ -24,4 +24,4 @@ def play() -> None:
         if terms:
             st.header(f"{number(lesson)} · {lesson.title}")
             show_terms(terms)
-            st.page_link(script(lesson.page), label=f"Learn it in lesson {number(lesson)}", icon=lesson.icon)
+            st.page_link(page_path(lesson.page), label=f"Learn it in lesson {number(lesson)}", icon=lesson.icon)

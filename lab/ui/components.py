@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from lab.charts.components import script, style
+from lab.charts.components import javascript, style
 from lab.charts.components.influence_tree import TreeChart
 from lab.ui.drawing import framed, show_numbers
 
@@ -46,7 +46,7 @@ def draw_tree(call: partial[TreeChart], key: str = "influence-tree") -> None:
 
 @cache
 def _component(name: str) -> ComponentRenderer:
-    return st.components.v2.component(f"lab.{name}", js=script(name), css=style(name))
+    return st.components.v2.component(f"lab.{name}", js=javascript(name), css=style(name))
 
 
 def _rerun() -> None:

@@ -23,7 +23,7 @@ from lab.course.pages import (
     neighbours,
     number,
     page_of,
-    script,
+    page_path,
 )
 from lab.course.sentences.looks import look_head
 from lab.course.words import escaped, quoted
@@ -35,9 +35,9 @@ from lab.ui import downloads, parameters, runs, selection, shell, sidebar, teach
 from lab.ui.chosen_tokens import FirstHead, begin
 from lab.ui.counted import choose_head, choose_layer
 from lab.ui.frame import strip
+from lab.ui.frame.closing import offer_back, papers, way_to
 from lab.ui.frame.header import Header, draw_header, idea, say_time
 from lab.ui.frame.proof_badge import show_proof
-from lab.ui.frame.script import offer_back, papers, way_to
 from lab.ui.quiz.predictions import keep_place
 from lab.ui.quiz.question import progress, remember
 from lab.ui.selection import Selection
@@ -271,7 +271,7 @@ class LessonPage(OpenPage):
         with st.container(horizontal=True):
             for other, icon in zip((before, after), icons, strict=True):
                 page, label = (COURSE_PAGE, "Course") if other is None else (other.page, other.title)
-                st.page_link(script(page), label=label, icon=f":material/{icon}:", width="stretch")
+                st.page_link(page_path(page), label=label, icon=f":material/{icon}:", width="stretch")
 
 
 def open_lesson(id: str) -> LessonPage:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from lab.course.pages import Page, script
+from lab.course.pages import Page, page_path
 from lab.course.words import escaped, quoted
 from lab.models.encoding import clean
 from lab.ui import parameters
@@ -148,7 +148,7 @@ def open_page(page: Page, step: str = "") -> None:
     the session, and Streamlit raises an error if the address names them, too.
     """
     named = {name: value for name, value in link(page).items() if name not in drawn()}
-    st.switch_page(script(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))
+    st.switch_page(page_path(page.page), query_params=named | ({parameters.STEP.name: step} if step else {}))
 
 
 def bring_along() -> None:

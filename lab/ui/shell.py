@@ -13,7 +13,7 @@ from streamlit.components.v2.types import ComponentRenderer
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.scriptrunner import RerunException
 
-from lab.course.pages import MENUS, Bench, ExperimentRecord, Lesson, Page, number, page_at, script
+from lab.course.pages import MENUS, Bench, ExperimentRecord, Lesson, Page, number, page_at, page_path
 from lab.course.words import escaped
 from lab.models.cores import begin_in_front
 from lab.models.encoding import TextError
@@ -21,8 +21,8 @@ from lab.text.bundled import TextsMissing
 from lab.ui import address, memory, parameters, runs, selection, sidebar, teaching
 from lab.ui.drawing import forget_figures
 from lab.ui.frame import strip
+from lab.ui.frame.closing import forget_what_was_tried
 from lab.ui.frame.look import style
-from lab.ui.frame.script import forget_what_was_tried
 from lab.ui.parameter_kinds import drawn
 from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
 from lab.ui.room.here import code_here
@@ -48,7 +48,7 @@ def sections() -> dict[str, list[StreamlitPage]]:
 
 def _page(page: Page) -> StreamlitPage:
     title = f"{number(page)} · {page.title}" if isinstance(page, Lesson) else page.title
-    return st.Page(script(page.page), title=title, icon=page.icon, default=page.id == "course")
+    return st.Page(page_path(page.page), title=title, icon=page.icon, default=page.id == "course")
 
 
 def run() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.charts.components import palette, script, style
+from lab.charts.components import javascript, palette, style
 from lab.charts.components.head_view import STEPS, HeadView
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE, traced_beside_hugging_face
@@ -126,6 +126,6 @@ def test_more_heads_than_colours_begin_again() -> None:
 
 
 def test_the_scripts_never_make_html_of_text() -> None:
-    code = script("head_view")
+    code = javascript("head_view")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", code)
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(", code + style("head_view"))

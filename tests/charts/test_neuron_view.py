@@ -8,7 +8,7 @@ import pytest
 import lab
 from lab.analysis.heads.neurons import NeuronRow, neuron_row
 from lab.benches.neuron_view.dimensions import KEYS, drawn_keys, neurons
-from lab.charts.components import script, style
+from lab.charts.components import javascript, style
 from lab.charts.components.neuron_view import neuron_chart
 from lab.models.trace import Trace
 from tests.charts.payloads import unpack
@@ -89,5 +89,5 @@ def test_hostile_labels_are_made_visible() -> None:
 
 def test_the_browser_code_writes_text_only() -> None:
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"):
-        assert way not in script("neuron_view")
+        assert way not in javascript("neuron_view")
     assert "url(" not in style("neuron_view")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.charts.components import script, style
+from lab.charts.components import javascript, style
 from lab.charts.components.packing import pack
 from tests.charts.payloads import unpack
 
@@ -55,7 +55,7 @@ def test_a_number_that_json_has_not_is_refused() -> None:
 def test_what_the_browser_gets_is_text_and_not_a_path() -> None:
     """Streamlit takes one line of JavaScript or CSS for the path of a file."""
     for name in ("head_view",):
-        assert script(name).count("\n") > 50 and script(name).count("export default") == 1
+        assert javascript(name).count("\n") > 50 and javascript(name).count("export default") == 1
         assert style(name).count("\n") > 50
     with pytest.raises(FileNotFoundError):
-        script("no_such_component")
+        javascript("no_such_component")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.charts.components import script, style
+from lab.charts.components import javascript, style
 from lab.charts.components.row_built import RowBuilt
 from lab.lessons.self_attention.build_a_row import ROWS, row_built
 from tests.charts.payloads import unpack
@@ -72,4 +72,4 @@ def test_what_cannot_be_a_row_is_refused(changes: dict[str, object]) -> None:
 
 
 def test_the_browser_gets_its_code() -> None:
-    assert "function build(" in script("row_built") and "prefers-reduced-motion" in style("row_built")
+    assert "function build(" in javascript("row_built") and "prefers-reduced-motion" in style("row_built")

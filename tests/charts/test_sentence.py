@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lab
-from lab.charts.components import script, style
+from lab.charts.components import javascript, style
 from lab.charts.components.sentence import Relation, SentenceRow
 from lab.figures.sentence import DRAWN, sentence
 from tests.charts.payloads import unpack
@@ -74,4 +74,4 @@ def test_impossible_rows_are_refused(changes: dict[str, object]) -> None:
 
 
 def test_the_component_writes_text_as_text() -> None:
-    assert "innerHTML" not in script("sentence") and "prefers-reduced-motion" in style("sentence")
+    assert "innerHTML" not in javascript("sentence") and "prefers-reduced-motion" in style("sentence")

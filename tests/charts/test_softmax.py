@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.charts.components import script, style
+from lab.charts.components import javascript, style
 from lab.charts.components.softmax import Softmax
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
@@ -36,4 +36,4 @@ def test_what_is_no_softmax_is_refused(logits: list[float], chosen: int) -> None
 
 
 def test_the_browser_gets_its_code() -> None:
-    assert "function build(" in script("softmax") and ".line" in style("softmax")
+    assert "function build(" in javascript("softmax") and ".line" in style("softmax")

@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 
-from lab.course.pages import LESSONS, script
+from lab.course.pages import LESSONS, page_path
 from tests.pages.apptest import ROOT
 
 CLOUD = ROOT / "cloud"
@@ -24,7 +24,7 @@ def test_it_opens_the_course_and_every_lesson() -> None:
     at = AppTest.from_file(str(CLOUD / "app.py"), default_timeout=TIMEOUT).run()
     assert not at.exception
     assert any("blank-sentence" in str(block.value) for block in at.get("html") if isinstance(block, Element))
-    at.switch_page(script(LESSONS[2].page)).run()
+    at.switch_page(page_path(LESSONS[2].page)).run()
     assert not at.exception
     assert at.title[0].value == LESSONS[2].title
 

@@ -24,7 +24,7 @@ from lab.front.first_minute import AskedBlank, asked, pieces_of
 from lab.models import hub
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.loading import load_model
-from lab.questions.progress import Progress
+from lab.questions.progress import LearnerProgress
 from lab.ui import runs
 from lab.ui.shared.word_forms import cuts_after
 from tests.charts.payloads import unpack
@@ -209,13 +209,15 @@ def test_every_family_answers(family: Family, offer: Offer) -> None:
 
 def test_the_way_on_leads_to_what_was_not_seen() -> None:
     first, second = LESSONS[0], LESSONS[1]
-    some, every = Progress().visited(first.id, ("a", "b"), "a"), Progress().visited(first.id, ("a",), "a")
-    for progress, lesson in ((Progress(), first), (some, first), (every, second)):
+    some, every = LearnerProgress().visited(first.id, ("a", "b"), "a"), LearnerProgress().visited(first.id, ("a",), "a")
+    for progress, lesson in ((LearnerProgress(), first), (some, first), (every, second)):
         at = visit()
         at.session_state["progress"] = progress
         at.run()
         said = (
-            f"Go on with lesson {number(lesson)}: {lesson.title}" if progress != Progress() else "Start with lesson 1"
+            f"Go on with lesson {number(lesson)}: {lesson.title}"
+            if progress != LearnerProgress()
+            else "Start with lesson 1"
         )
         assert said in [button.label for button in at.button]
 

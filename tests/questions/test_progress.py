@@ -1,4 +1,4 @@
-"""Progress and its file: what was done comes back, what anybody may have written breaks nothing."""
+"""LearnerProgress and its file: what was done comes back, what anybody may have written breaks nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.questions.progress import (
     Answer,
     CheckList,
     Count,
-    Progress,
+    LearnerProgress,
     answer_to,
 )
 from lab.questions.progress_file import ProgressFileError, read
@@ -44,7 +44,7 @@ shown = st.builds(
     tries=st.dictionaries(wordings, st.lists(options, max_size=4, unique=True).map(tuple), max_size=3),
 )
 progresses = st.builds(
-    Progress,
+    LearnerProgress,
     steps=st.dictionaries(keys, st.booleans(), max_size=8),
     checks=st.dictionaries(keys, st.none() | answers, max_size=6),
     predictions=st.dictionaries(names, st.dictionaries(wordings, st.none() | options, max_size=4), max_size=4),
@@ -74,7 +74,7 @@ RIGHT = {**vars(answer(False)), "correct": True}
 
 def test_only_the_first_try_counts() -> None:
     first, second = answer(False, "first"), answer(True, "second")
-    progress = Progress().asked("a", "q").asked("a", "r").asked("a", "s")
+    progress = LearnerProgress().asked("a", "q").asked("a", "r").asked("a", "s")
     progress = progress.answered("a", "q", first).answered("a", "q", second).answered("a", "r", second)
     assert progress.count("a") == Count(seen=0, steps=0, right=1, answered=2, asked=3)
     assert progress.asked("a", "q") == progress, "asking again forgets no answer"
@@ -83,20 +83,22 @@ def test_only_the_first_try_counts() -> None:
 
 
 def test_steps_are_seen_once_and_for_all() -> None:
-    progress = Progress().visited("a", ("Map", "Scores"), "Scores").visited("a", ("Toy data", "Map"), "Map")
+    progress = LearnerProgress().visited("a", ("Map", "Scores"), "Scores").visited("a", ("Toy data", "Map"), "Map")
     assert progress.count("a") == Count(seen=2, steps=3, right=0, answered=0, asked=0)
 
 
 @given(progresses)
-def test_a_file_brings_back_what_was_written(progress: Progress) -> None:
+def test_a_file_brings_back_what_was_written(progress: LearnerProgress) -> None:
     assert read(progress.to_json().encode()) == (progress, ())
 
 
 @given(progresses, progresses, progresses)
-def test_merging_loses_nothing_and_its_grouping_does_not_matter(a: Progress, b: Progress, c: Progress) -> None:
+def test_merging_loses_nothing_and_its_grouping_does_not_matter(
+    a: LearnerProgress, b: LearnerProgress, c: LearnerProgress
+) -> None:
     both = a.merged(b)
     assert both.merged(c) == a.merged(b.merged(c))
-    assert a.merged(a) == a == a.merged(Progress())
+    assert a.merged(a) == a == a.merged(LearnerProgress())
     assert set(both.checks) == {*a.checks, *b.checks}
     for key, one in both.checks.items():
         assert one == (a.checks.get(key) or b.checks.get(key))
@@ -106,7 +108,7 @@ def test_merging_loses_nothing_and_its_grouping_does_not_matter(a: Progress, b: 
 
 def test_what_is_kept_stays_below_its_bound_and_the_checks_missed_first_lose_their_texts() -> None:
     many = {("self-attention", str(i)): Answer("é" * LONGEST, "é" * LONGEST, "é" * LONGEST) for i in range(99)}
-    text = Progress(checks=many).to_json()
+    text = LearnerProgress(checks=many).to_json()
     assert MAX_BYTES * 0.8 < len(text.encode()) <= MAX_BYTES
     kept, _ = read(text.encode())
     assert kept.count("self-attention").answered == 99
@@ -114,7 +116,7 @@ def test_what_is_kept_stays_below_its_bound_and_the_checks_missed_first_lose_the
 
 
 def test_a_prediction_that_is_skipped_keeps_its_answer_and_the_oldest_wording_goes() -> None:
-    progress = Progress().predicted("a", "first", 2).predicted("a", "first", None)
+    progress = LearnerProgress().predicted("a", "first", 2).predicted("a", "first", None)
     assert progress.predictions == {"a": {"first": 2}}
     for i in range(PREDICTIONS_KEPT):
         progress = progress.predicted("a", str(i), None)
@@ -127,14 +129,14 @@ def test_of_two_lists_of_checks_the_one_that_was_tried_more_stays() -> None:
         CheckList(1, ("b",), ("a", "b")).tried("b", 1).tried("b", 0).tried("b", 1),
     )
     assert tried.tries == {"b": (1, 0)}
-    one, other = Progress().showing("x", fresh), Progress().showing("x", tried)
+    one, other = LearnerProgress().showing("x", fresh), LearnerProgress().showing("x", tried)
     assert one.merged(other).shown == other.merged(one).shown == {"x": tried}
     many = CheckList(0, ("a",), tuple(map(str, range(99))))
-    assert Progress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
+    assert LearnerProgress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
 
 
 def test_a_toy_s_checks_are_counted_by_themselves() -> None:
-    progress = Progress().asked("a", "toy.q").asked("a", "q").answered("a", "toy.q", answer(True))
+    progress = LearnerProgress().asked("a", "toy.q").asked("a", "q").answered("a", "toy.q", answer(True))
     assert progress.count("a") == Count(0, 0, right=0, answered=0, asked=1)
     assert progress.count("a", toy=True) == Count(0, 0, right=1, answered=1, asked=1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from lab.questions.progress import Progress
+from lab.questions.progress import LearnerProgress
 from lab.questions.progress_file import read
 from tests.pages.apptest import ROOT, reveal, turn_to, visit, words
 
@@ -74,7 +74,7 @@ def test_an_option_that_a_question_does_not_have_is_none() -> None:
     at = visit(PAGE, **CHECK)
     answer(at, [1])
     at = reveal(turn_to(at, "map"))
-    now: Progress = at.session_state["progress"]
+    now: LearnerProgress = at.session_state["progress"]
     for step, choices in now.predictions.items():
         for wording in choices:
             now = now.predicted(step, wording, 9)
@@ -107,7 +107,7 @@ def test_start_afresh_forgets_every_answer() -> None:
     answer(at, [1, 0])
     at.switch_page("pages/0_Course.py").run()
     next(button for button in at.button if button.label == "Start afresh on this computer").click().run()
-    assert not at.exception and at.session_state["progress"] == Progress()
+    assert not at.exception and at.session_state["progress"] == LearnerProgress()
     at.query_params["step"] = "Check"
     at.switch_page(f"pages/{PAGE}").run()
     assert asked(at) and all(value is None for _, value in asked(at))

@@ -27,7 +27,7 @@ from lab.text.tags.pipeline import PipelineUnavailable
 from lab.ui import selection
 from lab.ui.bench import Proven
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import (
     BLOCKED,
     CHANGE,

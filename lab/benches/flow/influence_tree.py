@@ -19,7 +19,7 @@ from lab.figures import flow
 from lab.ui import parameters
 from lab.ui.components import draw_tree
 from lab.ui.drawing import code
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import LAYERED
 from lab.ui.sentence import show_sentence
 

@@ -15,7 +15,7 @@ from lab.course.words import percent
 from lab.figures import flow
 from lab.ui import parameters, selection
 from lab.ui.drawing import code, draw_sankey
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 
 
 def said(view: FlowView, links: Links, threshold: float, source: int | None) -> str:

@@ -22,7 +22,7 @@ from lab.models.trace import Trace
 from lab.ui import selection
 from lab.ui.components import mount
 from lab.ui.drawing import show_numbers
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import HEADS
 from lab.ui.reports import HeadsShown, heard
 from lab.ui.shared.met_again import met_again

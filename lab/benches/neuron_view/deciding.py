@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from lab.analysis.heads import neurons
 from lab.analysis.heads.named import CLEARLY
 from lab.analysis.heads.neurons import DECIDED, Decision, Kept, kept_of
-from lab.analysis.heads.pattern import own_pattern
+from lab.analysis.heads.own_pattern import own_pattern
 from lab.analysis.heads.patterns import Pattern
 from lab.analysis.heads.walk import walk
 from lab.benches.neuron_view import DECIDING, NeuronView
@@ -24,7 +24,7 @@ from lab.figures.attention import place
 from lab.models.trace import Trace
 from lab.ui import parameters, selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 
 # The number of dimensions that get a separate bar.
 NAMED = 10

@@ -11,7 +11,7 @@ _HERE = Path(__file__).parent
 
 
 @cache
-def script(name: str) -> str:
+def javascript(name: str) -> str:
     """Return the JavaScript module of a component: ``shared.js`` and the component's own file, each read once.
 
     Raises FileNotFoundError when there is no such component.
@@ -23,6 +23,6 @@ def script(name: str) -> str:
 def style(name: str) -> str:
     """Return the CSS of a component: ``shared.css`` and the component's own file.
 
-    Raises FileNotFoundError as :func:`script` does.
+    Raises FileNotFoundError as :func:`javascript` does.
     """
     return "\n".join((_HERE / file).read_text("utf-8") for file in ("shared.css", f"{name}.css"))

@@ -9,17 +9,12 @@ import numpy as np
 
 from lab.analysis.heads.metrics import Cells
 from lab.analysis.heads.values import Values
-from lab.course.words import signed
+from lab.course.words import capital, head_name, signed
 from lab.models.interventions import Head
 from lab.questions.kinds import Quantity, numeric, ranked, which_holds
 from lab.questions.question import MARGIN, Option, Question, shuffled
 
 _BLUR = 0.1  # share of a border: a value that is nearer to the border is on neither side visibly
-
-
-def head_name(head: Head) -> str:
-    """The name of a head: its layer, and its number in the layer, both from 1."""
-    return f"Layer {head[0] + 1}, head {head[1] + 1}"
 
 
 def at_how_many(token: str, keys: float, seen: int) -> Question | None:
@@ -47,7 +42,7 @@ def looks_at_more(heads: Sequence[Head], keys: Sequence[float]) -> Question | No
 
 
 def _named(heads: Sequence[Head], values: Sequence[float]) -> list[tuple[str, float]]:
-    return [(head_name(head), value) for head, value in zip(heads, values, strict=True)]
+    return [(capital(head_name(head)), value) for head, value in zip(heads, values, strict=True)]
 
 
 def one_word_more(keys: float, largest: float) -> Question | None:
@@ -129,10 +124,9 @@ def maximum_is_one_row(head: Head, cells: Cells) -> Question | None:
     near = int(np.count_nonzero(rows > largest / 2))
     if largest - mean < 0.2 or near > n / 3:
         return None
-    name = head_name(head)
     return shuffled(
         "maximum-is-one-row",
-        f"In {name[0].lower()}{name[1:]}, the largest weight of all is {largest:.2f}. The largest weight of a row is "
+        f"In {head_name(head)}, the largest weight of all is {largest:.2f}. The largest weight of a row is "
         f"{mean:.2f} on average. What follows?",
         [
             Option(

@@ -12,7 +12,7 @@ from lab.analysis.heads.values import is_causal
 from lab.figures import metrics
 from lab.lessons.attention_metrics import LESSON, checks
 from lab.ui.drawing import draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, found, no_choice, threshold, uniform
 from lab.ui.shared.one_head import OneHead

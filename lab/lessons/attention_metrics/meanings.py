@@ -14,7 +14,7 @@ from lab.analysis.heads.metrics import METRICS, Metric, Metrics, trace_metrics
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values
 from lab.analysis.ranks import rank_correlation
-from lab.course.words import beside, head_name, listed, named, resting_place
+from lab.course.words import beside, capital, head_name, listed, named, resting_place
 from lab.lessons.attention_metrics.parking import compared
 from lab.models.interventions import Head
 from lab.models.trace import Trace
@@ -37,13 +37,9 @@ def sorted_heads(values: Values, metric: Metric, even: float) -> str:
     if metric.id == "spread" and not above:
         count = "no head can be above that"
     return (
-        f"{_capital(head_name(high))} has the highest value ({values[high]:.3g}), and {head_name(low)} the lowest "
+        f"{capital(head_name(high))} has the highest value ({values[high]:.3g}), and {head_name(low)} the lowest "
         f"({values[low]:.3g}). A head that gives every word the same weight has {even:.3g}; {count}."
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def looks_at(trace: Trace, layer: int, head: int, query: int) -> str:

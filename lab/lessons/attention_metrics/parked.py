@@ -16,7 +16,7 @@ from lab.figures.parked import parked_and_worth, parked_shares
 from lab.lessons.attention_metrics import LESSON, checks, meanings
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene

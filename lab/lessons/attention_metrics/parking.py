@@ -9,7 +9,7 @@ import numpy as np
 
 from lab.analysis.heads.parked import PARKED, effect_sizes, parked_share
 from lab.analysis.heads.values import Values, keep_others
-from lab.course.words import head_name, heads, resting_place, signed
+from lab.course.words import capital, head_name, heads, resting_place, signed
 from lab.models.interventions import Head
 from lab.models.trace import Trace
 
@@ -32,14 +32,14 @@ def parked_against_busy(shares: Values, effects: Values, trace: Trace, unit: str
         at: Head = (int(most[0]), int(most[1]))
         return (
             f"No head parks here: none sends more than {PARKED:.0%} of the words’ attention to {where}. "
-            f"{_capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without this head, the size of the change is "
+            f"{capital(head_name(at))} comes nearest ({shares[at]:.2f}). Without this head, the size of the change is "
             f"{_size(effects[at])}{unit}; the mean over all heads is {_size(effects.mean())}{unit}."
         )
     if parked.all():
         return f"All {parked.size} heads park on {where}, so there is no other head to compare them with."
     inside, outside = effects[parked], effects[~parked]
     return (
-        f"{_capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
+        f"{capital(heads(int(parked.sum())))} of {parked.size} park on {where}. Without one of them, the change is "
         f"{_typical(inside, unit)}. Without one of the other heads, it is {_typical(outside)}."
     )
 
@@ -49,10 +49,6 @@ def _typical(effects: Values, unit: str = "") -> str:
     if 0 < effects.max() < _SMALL:
         return f"always {_size(effects.max())}{unit}"
     return f"{_size(effects.mean())}{unit} on average, at most {_size(effects.max())}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _size(value: float) -> str:

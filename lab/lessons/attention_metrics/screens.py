@@ -24,7 +24,7 @@ from lab.figures.multi_head import CELLS
 from lab.lessons.attention_metrics import LESSON, MANY, checks, meanings
 from lab.lessons.attention_metrics.summary import show_summary
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this, way_to
+from lab.ui.frame.closing import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER, TOKEN
 from lab.ui.quiz.blanks import blanks
 from lab.ui.quiz.predictions import predict

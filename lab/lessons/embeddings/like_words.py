@@ -19,7 +19,7 @@ from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
 from lab.ui.sentence import show_sentence
 from lab.ui.shared.masking import reading

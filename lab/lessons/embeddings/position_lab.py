@@ -13,7 +13,7 @@ from lab.lessons.embeddings.change_figures import WITHOUT
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import word_of
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import ORDER
 from lab.ui.quiz.predictions import predict
 

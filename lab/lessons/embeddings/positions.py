@@ -14,7 +14,7 @@ from lab.lessons.embeddings import figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView, choose_dimensions
 from lab.ui import sidebar
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH
 
 

@@ -13,8 +13,8 @@ from lab.lessons.embeddings import LESSON, checks, meanings, rotary_figures
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models import forward
 from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import defined
-from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_sentence

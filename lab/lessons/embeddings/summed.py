@@ -20,7 +20,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw, draw_cells
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row, show_sentence

@@ -19,7 +19,7 @@ from lab.models.batches import Progress
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.long_work import unasked
 from lab.ui.parameters import DEFAULT_TEXT, NEURON
 from lab.ui.quiz.predictions import predict

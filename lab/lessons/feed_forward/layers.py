@@ -11,14 +11,14 @@ import streamlit as st
 from lab.analysis.layers.states import States, states
 from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
-from lab.course.pages import lesson_of, number, script
+from lab.course.pages import lesson_of, number, page_path
 from lab.course.words import quoted, signed, told_apart
 from lab.figures.choices import PLAIN
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import READ_WITH, STEP
 from lab.ui.tables import show_table
 
@@ -43,7 +43,7 @@ def show_layers(view: FeedForwardView) -> None:
     lens = lesson_of("masked-language-model")
     name = lens.step("logit-lens").name
     label, step = f"{name}, lesson {number(lens)}", {STEP.name: name, READ_WITH.name: PLAIN}
-    st.page_link(script(lens.page), label=label, icon=lens.icon, query_params=step)
+    st.page_link(page_path(lens.page), label=label, icon=lens.icon, query_params=step)
     code(states)
 
 

@@ -19,7 +19,7 @@ from lab.models.encoding import Encoding, word_of
 from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.long_work import unasked
 from lab.ui.parameters import MODE, NEURON, TOY
 from lab.ui.quiz.predictions import predict

@@ -18,7 +18,7 @@ from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models import forward
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL, TWIN_SEED
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table

@@ -25,7 +25,7 @@ from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron, first_
 from lab.models import forward
 from lab.ui import parameters
 from lab.ui.drawing import code, draw, draw_cells
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.quiz.predictions import predict
 
 _BENT = -0.5  # a sum that both GELU and ReLU change; the neuron with the nearest sum shows what the function does

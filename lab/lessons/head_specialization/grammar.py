@@ -25,7 +25,7 @@ from lab.text.tags.pipeline import PipelineUnavailable
 from lab.text.tags.tokens import parsed
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this, way_to
+from lab.ui.frame.closing import meaning, try_this, way_to
 from lab.ui.parameters import DEFAULT_TEXT, HEAD, LAYER, MODE, TEXT, TOKEN
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.head_jobs import show_head_jobs

@@ -21,7 +21,7 @@ from lab.lessons.head_specialization.attraction import AskedVerb, attractions, a
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this, way_to
+from lab.ui.frame.closing import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row

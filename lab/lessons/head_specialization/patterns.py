@@ -28,7 +28,7 @@ from lab.figures import specialization
 from lab.lessons.head_specialization import checks, meanings
 from lab.lessons.head_specialization.view import choose_part, left_out
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table

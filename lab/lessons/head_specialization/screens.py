@@ -27,7 +27,7 @@ from lab.questions.question import Question
 from lab.text.tags.tokens import Tags
 from lab.toy.models import is_toy
 from lab.ui.drawing import code, draw_plotly
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_version
 from lab.ui.shared.one_head import OneHead

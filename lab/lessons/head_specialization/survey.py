@@ -40,7 +40,7 @@ from lab.text.tags.tokens import tagged as tagged_tokens
 from lab.toy.data import as_text
 from lab.ui import runs
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.long_work import offer
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.quiz.predictions import predict

@@ -20,7 +20,7 @@ from lab.text.tags.pipeline import pipeline, spelled_out
 from lab.text.tags.tokens import Tags, encoding_tags
 from lab.ui.chips import draw_chips
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table

@@ -20,7 +20,7 @@ from lab.lessons.inter_sentence_attention.row import draw_sentence
 from lab.lessons.inter_sentence_attention.view import SentencesView, choose_one
 from lab.models.interventions import Head
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import BEHIND, DEFAULT_TEXT, HEAD, LAYER, ONE_HEAD
 from lab.ui.quiz.predictions import predict

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from lab.analysis.sentences.attention import InterSentence, SentenceCells
-from lab.course.words import quoted
+from lab.course.words import capital, quoted
 from lab.lessons.inter_sentence_attention.meanings import Link, is_word, percents
 from lab.models.trace import Trace
 from lab.questions.kinds import ranked
@@ -22,10 +22,6 @@ BOTH_HEADS = "You have seen one head that looks across and one that stays in its
 def sentence_name(sentence: int) -> str:
     """Name a sentence by its number on screen."""
     return f"sentence {sentence + 1}"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def counting(question: Question | None, what: str, left_out: bool) -> Question | None:
@@ -44,7 +40,7 @@ def keeps_or_sends(found: InterSentence, a: int, seen_before: str = "") -> Quest
     values = [float(found.mass[a, b]) for b in seen]
 
     def name(place: int) -> str:
-        return _capital(sentence_name(seen[place])) + (" itself" if seen[place] == a else "")
+        return capital(sentence_name(seen[place])) + (" itself" if seen[place] == a else "")
 
     def why(place: int, best: int) -> str:
         more = "" if place == best else f", and {values[best]:.3f} to {sentence_name(seen[best])}"
@@ -86,7 +82,7 @@ def where_it_goes(apart: InterSentence, a: int, what: str) -> Question | None:
     names = [f"{sentence_name(b)}{' itself' if b == a else ''}" for b in seen] + [what]
 
     def name(place: int) -> str:
-        return _capital(names[place])
+        return capital(names[place])
 
     def why(place: int, best: int) -> str:
         more = "" if place == best else f", and {values[best]:.3f} to {names[best]}"
@@ -166,18 +162,18 @@ def why_less(found: InterSentence) -> Question | None:
         longer, other = sentence_name(b), sentence_name(c)
         return shuffled(
             "why-less",
-            f"{_capital(sentence_name(a))} gives {percents(float(found.mass[a, b]))} to {longer} and only "
+            f"{capital(sentence_name(a))} gives {percents(float(found.mass[a, b]))} to {longer} and only "
             f"{percents(float(found.mass[a, c]))} to {other}. Compared with a uniform head, the order is reversed: "
             f"{relative[a, b]:.2f} times and {relative[a, c]:.2f} times as much. Why?",
             [
                 Option(
-                    f"{_capital(longer)} is longer",
+                    f"{capital(longer)} is longer",
                     f"It has {sizes[0]} tokens, and {other} has {sizes[1]}. A uniform head gives more to a longer "
                     "sentence, so a longer sentence must get more to count as preferred.",
                     correct=True,
                 ),
                 Option(
-                    f"{_capital(other)} is about the same thing",
+                    f"{capital(other)} is about the same thing",
                     "You read a number as meaning. Meaning may draw attention, but the order changed only when length "
                     "was taken into account.",
                 ),

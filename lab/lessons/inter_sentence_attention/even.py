@@ -12,7 +12,7 @@ from lab.figures import sentences
 from lab.lessons.inter_sentence_attention import LESSON, checks, meanings
 from lab.lessons.inter_sentence_attention.view import SentencesView
 from lab.ui.drawing import draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
 from lab.ui.quiz.predictions import predict
 

@@ -15,7 +15,7 @@ from lab.lessons.inter_sentence_attention.view import SentencesView, counted
 from lab.models.encoding import Encoding
 from lab.models.trace import Trace
 from lab.ui.drawing import draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PAIR
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts

@@ -20,7 +20,7 @@ from lab.lessons.inter_sentence_attention.view import MATRIX, SentencesView, cho
 from lab.questions.toys import pair_checks
 from lab.toy.pairs import PAIRED
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import FROM_SENTENCE, KEPT, MEASURE, PAIR, SINKS, TEXT, TO_SENTENCE
 from lab.ui.quiz.asking import draw_checks

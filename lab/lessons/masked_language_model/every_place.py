@@ -17,7 +17,7 @@ from lab.lessons.masked_language_model.softmax import show_sum, written_out
 from lab.models.catalogue import card
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw_cells
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row
 

@@ -18,7 +18,7 @@ from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
 from lab.ui import selection
 from lab.ui.drawing import code, draw, draw_cells
-from lab.ui.frame.script import meaning, way_to
+from lab.ui.frame.closing import meaning, way_to
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView

@@ -15,7 +15,7 @@ from lab.lessons.masked_language_model import LESSON, figures, likelihood_checks
 from lab.models.batches import Progress
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.long_work import offer
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict

@@ -19,7 +19,7 @@ from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.drawing import code
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 

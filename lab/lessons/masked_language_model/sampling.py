@@ -19,7 +19,7 @@ from lab.lessons.masked_language_model import meanings
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TEMPERATURE, TOP_K, TOP_P
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView

@@ -21,7 +21,7 @@ from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models import forward
 from lab.models.weights import VocabularyHead
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import MODE, TEMPERATURE, TOP, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.prediction import PredictionView

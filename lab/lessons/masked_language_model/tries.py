@@ -16,7 +16,7 @@ from lab.models.encoding import clean, encode, word_of
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
 from lab.ui import runs, selection
-from lab.ui.frame.script import try_this
+from lab.ui.frame.closing import try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import MASKED, MODE, PAIR, PLACE, STEP, TEXT, TOY
 from lab.ui.shared import masking

@@ -20,7 +20,7 @@ from lab.toy.recut import recut
 from lab.toy.settings import divisors
 from lab.ui import selection
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import CONSTRUCTED, MODE, OTHER_HEAD, RANDOM, TOY, TOY_WEIGHTS
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map

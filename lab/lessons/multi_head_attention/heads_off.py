@@ -24,7 +24,7 @@ from lab.models import forward
 from lab.models.ablation import ablate_each_head
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this, way_to
+from lab.ui.frame.closing import meaning, try_this, way_to
 from lab.ui.parameters import HEAD, LAYER, STEP
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene

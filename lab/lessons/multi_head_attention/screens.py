@@ -18,7 +18,7 @@ from lab.lessons.multi_head_attention import LESSON, checks, meanings, what_if
 from lab.models import forward
 from lab.models.config import ModelConfig
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import HEAD, LAYER, TOKEN
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict

@@ -9,7 +9,7 @@ from lab.analysis.flow.cuts import cut_run
 from lab.course.pages import bench_of, experiment_of
 from lab.lessons.multi_head_attention import meanings
 from lab.ui.drawing import code
-from lab.ui.frame.script import meaning, way_to
+from lab.ui.frame.closing import meaning, way_to
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.word_forms import show_word_forms
 

@@ -28,7 +28,7 @@ from lab.models.trace import Trace
 from lab.questions.kinds import ranked
 from lab.questions.question import Question
 from lab.ui.drawing import draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map, show_sentence

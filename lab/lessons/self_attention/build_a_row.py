@@ -29,7 +29,7 @@ from lab.questions.returning import Spot
 from lab.toy.models import CONSTRUCTED, query_key_product
 from lab.ui.components import mount
 from lab.ui.drawing import code, draw
-from lab.ui.frame.script import try_this, way_to
+from lab.ui.frame.closing import try_this, way_to
 from lab.ui.parameters import TOKEN
 from lab.ui.shared.one_head import OneHead, show_sentence
 

@@ -16,7 +16,7 @@ from lab.questions.asking import PLACES, asks
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
-from lab.ui.frame.script import meaning, try_this
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, TEXT, TOKEN, TOY
 from lab.ui.quiz.predictions import predict

@@ -22,8 +22,8 @@ from lab.questions.asking import asks
 from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import idea
-from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import STEP
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, show_sentence

@@ -18,7 +18,7 @@ from lab.lessons.tokenization.words import about_lookup, about_merge, about_uncu
 from lab.text.tokenizers.bpe import BpeWord, byte_symbols
 from lab.text.tokenizers.wordpiece import WordSteps
 from lab.ui.chips import draw_chips
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.toys.toy_runs import link_to_toy
 

@@ -22,8 +22,8 @@ from lab.text.tokenizers.steps import TokenizationSteps
 from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.toy.data import ToyData
 from lab.ui.chips import draw_chips
+from lab.ui.frame.closing import meaning, try_this
 from lab.ui.frame.header import defined
-from lab.ui.frame.script import meaning, try_this
 from lab.ui.parameters import TEXT
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.tables import show_table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from lab.course.pages import LESSONS, ExperimentRecord, Lesson, experiment_of, number, page_of, script
+from lab.course.pages import LESSONS, ExperimentRecord, Lesson, experiment_of, number, page_of, page_path
 from lab.course.words import escaped
 from lab.evidence.shipped import model_hash
 from lab.questions.question import Question
@@ -19,8 +19,8 @@ from lab.ui.drawing import code, draw
 from lab.ui.experiments.experiment import Experiment
 from lab.ui.experiments.guesses import is_predicted, predicted, show_score
 from lab.ui.experiments.results import origin, show_rule, show_verdict
+from lab.ui.frame.closing import meaning, papers
 from lab.ui.frame.header import draw_header
-from lab.ui.frame.script import meaning, papers
 from lab.ui.long_work import offer
 from lab.ui.page import OpenPage
 from lab.ui.parameter_kinds import Parameter
@@ -59,7 +59,7 @@ class ExperimentPage(OpenPage):
         for lesson in LESSONS:
             if lesson.id in self.record.after:
                 label = f"Back to lesson {number(lesson)}, {lesson.title}"
-                st.page_link(script(lesson.page), label=label, icon=":material/arrow_back:")
+                st.page_link(page_path(lesson.page), label=label, icon=":material/arrow_back:")
         papers(self.record.reading)
 
 

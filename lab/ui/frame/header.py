@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.glossary import GLOSSARY, Term, terms_in
-from lab.course.pages import GLOSSARY_PAGE, Lesson, number, script
+from lab.course.pages import GLOSSARY_PAGE, Lesson, number, page_path
 from lab.course.words import escaped
 from lab.ui import parameters, progress_view
 
@@ -64,7 +64,7 @@ def _about(lesson: Lesson) -> None:
             st.markdown("\n".join(f"- {objective}" for objective in lesson.objectives))
             st.markdown("**The words of this lesson**")
             show_terms([term for term in GLOSSARY if term.lesson == lesson.id])
-            st.page_link(script(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
+            st.page_link(page_path(GLOSSARY_PAGE), label="All words", icon=":material/arrow_forward:")
 
 
 def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from lab.questions.progress import MAX_BYTES, Progress
+from lab.questions.progress import MAX_BYTES, LearnerProgress
 from lab.questions.progress_file import ProgressFileError, read
 from lab.ui import selection
 from lab.ui.quiz.question import progress, remember
@@ -63,7 +63,7 @@ def _exchange(*, waits: bool) -> None:
     data = {
         "by": st.session_state.setdefault(_WHO, secrets.token_hex(8)),
         "heard": st.session_state.get(_HEARD, ""),
-        "progress": "" if progress() == Progress() else progress().to_json(),
+        "progress": "" if progress() == LearnerProgress() else progress().to_json(),
         "most": MAX_BYTES,
         "cookie": _COOKIE,
         "waits": waits,
@@ -73,7 +73,7 @@ def _exchange(*, waits: bool) -> None:
 
 def start_afresh() -> None:
     """Forget every answer and every step seen, here and in the browser. For a button's callback."""
-    remember(Progress())
+    remember(LearnerProgress())
     for name in [str(name) for name in st.session_state if str(name).startswith(_ANSWERS)]:
         del st.session_state[name]
 

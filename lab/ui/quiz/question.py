@@ -7,19 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from lab.questions.progress import Progress
+from lab.questions.progress import LearnerProgress
 from lab.questions.question import Question, lettered
 
 _PROGRESS = "progress"
 
 
-def progress() -> Progress:
+def progress() -> LearnerProgress:
     """This session's progress."""
     stored = st.session_state.get(_PROGRESS)
-    return stored if isinstance(stored, Progress) else Progress()
+    return stored if isinstance(stored, LearnerProgress) else LearnerProgress()
 
 
-def remember(now: Progress) -> None:
+def remember(now: LearnerProgress) -> None:
     """Make ``now`` this session's progress."""
     st.session_state[_PROGRESS] = now
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from lab.course.pages import ROOM_PAGE, page_of, script
+from lab.course.pages import ROOM_PAGE, page_of, page_path
 from lab.figures.attention import place
 from lab.questions.forms import Kind
 from lab.questions.question import Question
@@ -30,7 +30,7 @@ def offer(lesson: str, question: Question, key: str, link: Mapping[str, str] | N
     if not key_of(code):
         if code and told(code) is None:
             return
-        st.page_link(script(ROOM_PAGE), label="Open a room", icon=":material/groups:")
+        st.page_link(page_path(ROOM_PAGE), label="Open a room", icon=":material/groups:")
         return
     pressed = [
         kind for kind in question.kinds if st.button(_LABELS[kind], key=f"{key}.class.{kind.value}", icon=_ICONS[kind])

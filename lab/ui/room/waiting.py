@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.course.pages import ROOM_PAGE, script
+from lab.course.pages import ROOM_PAGE, page_path
 from lab.ui.room.here import code_here, pause, state_here
 from lab.ui.room.seat import forget_key, key_of, told
 
@@ -27,7 +27,7 @@ def waits() -> bool:
             "The class is answering a question. This page comes back when the answer is shown.",
             icon=":material/groups:",
         )
-        st.page_link(script(ROOM_PAGE), label="Go to the room", icon=":material/arrow_forward:")
+        st.page_link(page_path(ROOM_PAGE), label="Go to the room", icon=":material/arrow_forward:")
     return now
 
 

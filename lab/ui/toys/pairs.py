@@ -16,7 +16,7 @@ from lab.toy.pairs import PAIR_RULES, WITHIN, even_share, own_share
 from lab.toy.runs import number_run
 from lab.ui import runs, selection
 from lab.ui.drawing import draw
-from lab.ui.frame.script import meaning
+from lab.ui.frame.closing import meaning
 from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_LENGTH, TOY_OTHER, TOY_VOCABULARY
 from lab.ui.quiz.predictions import predict

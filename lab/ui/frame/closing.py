@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from lab.course.pages import Bench, ExperimentRecord, script
+from lab.course.pages import Bench, ExperimentRecord, page_path
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import STEP
 
@@ -82,7 +82,7 @@ def forget_what_was_tried() -> None:
 
 def way_to(kind: str, there: Bench | ExperimentRecord) -> None:
     """Draw a link to a bench or an experiment; ``kind`` says which of the two."""
-    st.page_link(script(there.page), label=f"{kind} {there.title}: {there.question}", icon=there.icon)
+    st.page_link(page_path(there.page), label=f"{kind} {there.title}: {there.question}", icon=there.icon)
 
 
 def papers(reading: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import lab
 from lab.analysis.heads.neurons import NeuronRow, neuron_row
-from lab.benches.neuron_view.figures import KEYS, deciding, drawn_keys, kept, neurons
+from lab.benches.neuron_view.figures import KEYS, NEEDED, deciding, drawn_keys, kept, neurons
 from lab.charts.components import script, style
 from lab.charts.components.neuron_view import neuron_chart
 from lab.models.trace import Trace
@@ -94,7 +94,7 @@ def test_the_bars_add_up_to_the_difference_and_the_lines_end_at_the_score(traced
     # A uniform head gives the previous token 1/n, or 1/(i + 1) where token i sees only what came before.
     n, causal = len(traced), traced.model.config.causal
     uniform = np.mean([1 / (i + 1) if causal else 1 / n for i in range(1, n)])
-    assert lines["Score needed for the name"].to_numpy() == pytest.approx(uniform + 0.5 * (1 - uniform))
+    assert lines[NEEDED].to_numpy() == pytest.approx(uniform + 0.5 * (1 - uniform))
 
 
 def test_a_figure_of_what_the_text_does_not_have_says_so() -> None:

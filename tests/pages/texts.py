@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.sentences import CAT, FOLLOWS
+
 ONE = "one sentence"
 PAIR = "a pair"
 TEXTS: Mapping[str, tuple[str, str]] = {
-    ONE: ("The cat sat on the mat because it was tired.", ""),
-    PAIR: ("The children went to the park.", "They played until it was dark."),
+    ONE: (CAT, ""),
+    PAIR: FOLLOWS,
     "one token": ("a", ""),
     "more than 512 tokens": ("The word is here again. " * 160, ""),
     "emoji and arabic": ("👩‍👩‍👧 🏳️‍🌈 ok. 🙂 \u202eالقط جلس على السجادة. هو متعب.", ""),

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from tests.sentences import CAT, FOX
+
 if TYPE_CHECKING:
     from transformers import BertConfig, PreTrainedModel, PreTrainedTokenizerBase
 
@@ -34,8 +36,9 @@ WINDOW = 4  # tokens to either side that ModernBERT's second layer sees
 # Scores then spread by about 2 (WIDTH * 0.25²), so that no softmax row is near uniform.
 INITIAL_STD = 0.25
 
-CORPUS = """\
-The cat sat on the mat because it was tired.
+# The examples are in it, so that their words are tokens.
+CORPUS = f"""\
+{CAT}
 The dog chased the cat across the garden, and the children laughed.
 She read a book about the history of the river.
 He doesn't know whether they're coming to the café tomorrow.
@@ -48,7 +51,7 @@ The bank lent money to the farmers after the flood.
 Numbers such as 3, 17 and 256 are split into pieces.
 Unbelievable, unhappily, replaying: long words have parts.
 "Where are you going?" asked the teacher, smiling.
-The quick brown fox jumps over the lazy dog.
+{FOX}
 Maria gave the letter to John before he left the station.
 It was raining, so the players waited under the old bridge.
 The scientists measured the temperature of the water twice a day.

@@ -83,7 +83,9 @@ def keep() -> None:
             "This browser keeps your answers and the steps that you have seen, for you alone: the server forgets them "
             "when you leave. On a computer that you share, click Start afresh when you are done."
         )
-        st.button("Start afresh on this computer", icon=":material/restart_alt:", on_click=start_afresh)
+        st.button(
+            "Start afresh on this computer", icon=":material/restart_alt:", key="_start_afresh", on_click=start_afresh
+        )
         st.markdown("You can take your progress to another computer in a file.")
         data, name, mime = progress().to_json(), "inside-bert-progress.json", "application/json"
         st.download_button("Download progress", data, name, mime, icon=":material/download:", on_click="ignore")

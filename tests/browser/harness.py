@@ -57,7 +57,7 @@ _WATCH = """(() => {
 })()"""
 
 # A page's badge comes last, whether Hugging Face has been asked or not: where it stands, the page is drawn.
-BADGE = re.compile("steps match Hugging Face|Compare with Hugging Face")
+BADGE = re.compile("(steps match|Compare with) Hugging Face")
 
 # On a deep link Streamlit looks for its server below the page's address before it looks at the root;
 # Chromium reports those two answers of 404 as errors.

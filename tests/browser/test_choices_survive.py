@@ -13,11 +13,11 @@ from benchmarks.server import Lab
 from lab.course.pages import MENUS, Lesson, number, page_of
 from lab.course.pages import Page as LabPage
 from tests.browser.harness import go_to, wait_idle
+from tests.sentences import CAT
 from tests.thorough import at_night, some
 
-TEXT = "The cat sat on the mat because it was tired."
 # A value for each parameter that several pages know, none of them a default.
-CHOSEN = {"text": TEXT, "layer": "2", "head": "3", "token": "5", "sinks": "Kept", "version": "Raw", "off": "Mean"}
+CHOSEN = {"text": CAT, "layer": "2", "head": "3", "token": "5", "sinks": "Kept", "version": "Raw", "off": "Mean"}
 LINK = f"/Self-attention?{urlencode(CHOSEN)}"
 START, *_ = MENUS
 PAGES = tuple((menu, page) for menu, pages in MENUS.items() for page in pages)
@@ -47,7 +47,7 @@ def is_as_chosen(page: Page, at: LabPage) -> None:
     wrong = {name: named[name] for name in knows & CHOSEN.keys() & named.keys() if named[name] != CHOSEN[name]}
     assert not wrong, at.id
     if sidebar.get_by_label("Text", exact=True).count():
-        expect(sidebar.get_by_label("Text", exact=True).first).to_have_value(TEXT)
+        expect(sidebar.get_by_label("Text", exact=True).first).to_have_value(CAT)
 
 
 @at_night

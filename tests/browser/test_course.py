@@ -40,7 +40,7 @@ def test_a_missed_check_goes_home_in_a_file_and_leads_back(lab: Lab, page: Page,
     file = tmp_path / "progress.json"
     download.value.save_as(file)
 
-    page.get_by_role("button", name="Start afresh on this computer").click()
+    page.locator(".st-key-_start_afresh").get_by_role("button").click()
     wait_idle(page)
     page.goto(lab.url)
     wait_idle(page)

@@ -18,10 +18,11 @@ import lab as python_lab
 from benchmarks.server import Lab
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.browser.harness import EXTREMES, View, pick, scroller, tooltip, wait_idle
+from tests.sentences import FOLLOWS
 from tests.thorough import at_night
 
 TEXT = "The sleepish cat sat on the mat."
-PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
+PAIR = {"text": FOLLOWS[0], "pair": FOLLOWS[1]}
 HEADS = 12  # of the default model
 ROW = 24  # pixels of a row while there is room, as head_view.js has it
 LAYER = 2

@@ -42,7 +42,7 @@ def test_search_choose_download_and_compare(lab: Lab, page: Page, tmp_path: Path
 @at_night
 def test_a_variant_is_drawn_and_a_copied_link_names_it(lab: Lab, page: Page) -> None:
     """Streamlit writes what stands on a button: what a link says has to be that."""
-    shown, charts = page.get_by_text("Rows made to sum to 1 again (linscale)."), page.get_by_test_id("stVegaLiteChart")
+    shown, charts = page.get_by_text("(linscale)."), page.get_by_test_id("stVegaLiteChart")
     page.goto(lab.url + "/Tensors?step=Attention+variants&text=%3Cimg+src%3Dx%3E+unhappily&variant=Rows+sum+to+1")
     wait_idle(page)
     expect(charts).to_have_count(3)

@@ -9,11 +9,11 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import PHONE, View, wait_idle
+from tests.sentences import RARE
 from tests.thorough import at_night
 
 STEPS = ("Tokens", "Cut", "Pieces", "Special tokens", "Check")
 # Words in pieces: those of the small vocabulary; lab-minilm has most of these words whole.
-LONG_WORD = "The unhappily overworked photographers rebuilt everything."
 HOSTILE = (
     "<script>window.hacked=1</script> <img src=x onerror='window.hacked=1'> ![a](http://evil.example/b) :red[c] $d$"
 )
@@ -34,7 +34,7 @@ def press(page: Page, name: str) -> None:
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_from_the_chips_to_a_prediction(lab: Lab, page: Page, view: View) -> None:
     """The tokens first, then a question about one that the vocabulary does not have."""
-    open_page(page, lab, text=LONG_WORD)
+    open_page(page, lab, text=RARE)
     chips = page.locator(".tokens .token")
     expect(chips).to_have_count(17)
     expect(chips.nth(3)).to_contain_text("##ha")

@@ -13,7 +13,7 @@ import time
 from playwright.sync_api import Page
 
 from benchmarks.server import running_lab
-from tests.browser.harness import View, chromium, visit, wait_idle
+from tests.browser.harness import BADGE, View, chromium, visit, wait_idle
 
 SENTENCES = ("Birds fly south in autumn.", "An old man opened the door.", "She gave her mother the letter.")
 _CHART_HOLDS = "word => [...document.querySelectorAll('.stVegaLiteChart')].some(e => e.innerHTML.includes(word))"
@@ -25,7 +25,7 @@ def first_analysis(page: Page, url: str) -> dict[str, float]:
     page.goto(url + "/Self-attention?step=Why+divide")
     page.locator(".stVegaLiteChart svg").first.wait_for(timeout=120_000)
     shown = time.perf_counter() - start
-    page.get_by_role("button", name="Compare with Hugging Face").click()
+    page.get_by_role("button", name=BADGE).click()
     page.get_by_role("button", name="steps match Hugging Face").wait_for(timeout=120_000)
     return {"first analysis on screen": shown, "and compared, once asked for": time.perf_counter() - start}
 

@@ -17,8 +17,7 @@ from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE, traced_beside_hugging_face
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
-
-TEXT = "The cat sat on the mat because it was tired."
+from tests.sentences import CAT
 
 
 def attention(heads: int, n: int) -> NDArray[np.float32]:
@@ -34,7 +33,7 @@ def sent(weights: NDArray[Any], **options: Any) -> tuple[dict[str, Any], dict[st
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "roberta"])
 def test_the_weights_are_hugging_face_s(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
-    trace, found = traced_beside_hugging_face(tiny_checkpoint(family), TEXT)
+    trace, found = traced_beside_hugging_face(tiny_checkpoint(family), CAT)
     assert len(found) == trace.model.config.layers
     for layer, expected in enumerate(found):
         _, arrays = sent(np.asarray(trace.layer(layer).attention))

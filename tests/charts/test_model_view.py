@@ -16,8 +16,7 @@ from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE, traced_beside_hugging_face
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
-
-TEXT = "The cat sat on the mat because it was tired."
+from tests.sentences import CAT
 
 
 def maps(layers: int, heads: int, m: int, block: int = 1) -> Thumbnails:
@@ -26,7 +25,7 @@ def maps(layers: int, heads: int, m: int, block: int = 1) -> Thumbnails:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_thumbnails_and_the_opened_head_are_hugging_face_s(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
-    trace, layers = traced_beside_hugging_face(tiny_checkpoint(family), TEXT)
+    trace, layers = traced_beside_hugging_face(tiny_checkpoint(family), CAT)
     expected = np.stack(layers)
     found = thumbnails(trace)
     view = ModelView(found, trace.tokens, "m", family == "gpt2")

@@ -11,6 +11,7 @@ from lab.charts.components.row_built import RowBuilt
 from lab.lessons.self_attention.build_a_row import ROWS, row_built
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
+from tests.sentences import STORY
 
 VALUES = np.array([[1.0, 2.0], [3.0, -4.0]])
 
@@ -31,7 +32,7 @@ def built(**changes: object) -> RowBuilt:
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_what_is_sent_is_the_traces(model: str) -> None:
-    traced = lab.trace(lab.load_model(model), "She gave her brother the book that he wanted.")
+    traced = lab.trace(lab.load_model(model), STORY)
     header, arrays = unpack(row_built(traced, 1, 2, 5, 4).payload())
     layer, n = traced.layer(1), len(traced)
     assert header["labels"] == list(traced.labels)

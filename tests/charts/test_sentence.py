@@ -11,8 +11,7 @@ from lab.charts.components.sentence import Relation, SentenceRow
 from lab.figures.sentence import DRAWN, sentence
 from tests.charts.payloads import unpack
 from tests.charts.samples import HOSTILE
-
-TEXT = "She gave her brother the book that he wanted."
+from tests.sentences import STORY
 
 
 def row(**changes: object) -> SentenceRow:
@@ -22,7 +21,7 @@ def row(**changes: object) -> SentenceRow:
 
 @pytest.mark.parametrize("model", ["lab-bert", "lab-gpt2"])
 def test_what_is_sent_is_the_traces(model: str) -> None:
-    traced = lab.trace(lab.load_model(model), TEXT)
+    traced = lab.trace(lab.load_model(model), STORY)
     header, arrays = unpack(sentence(traced, 5, 4, of=(1, 2)).payload())
     assert header["labels"] == list(traced.labels) and header["special"] == list(traced.encoding.special)
     assert (header["chosen"], header["other"], header["first"], header["count"]) == (5, 4, 0, len(traced))
@@ -30,14 +29,14 @@ def test_what_is_sent_is_the_traces(model: str) -> None:
 
 
 def test_without_a_head_the_arcs_are_the_mean_over_the_layers_heads() -> None:
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    traced = lab.trace(lab.load_model("lab-bert"), STORY)
     _, arrays = unpack(sentence(traced, 5, of=(1, None)).payload())
     np.testing.assert_allclose(arrays["weights"], traced.layer(1).attention.numpy().mean(0), atol=1e-6)
     np.testing.assert_allclose(arrays["weights"].sum(1), 1, atol=1e-5)
 
 
 def test_a_row_without_arcs_and_one_whose_arcs_wait_for_an_answer_have_no_numbers() -> None:
-    traced = lab.trace(lab.load_model("lab-bert"), TEXT)
+    traced = lab.trace(lab.load_model("lab-bert"), STORY)
     for sent, arcs in ((sentence(traced, 5), False), (sentence(traced, 5, of=(0, 0), covered=True), True)):
         header, arrays = unpack(sent.payload())
         assert not arrays and header["arcs"] == arcs

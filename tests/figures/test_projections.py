@@ -12,14 +12,13 @@ from transformers import BertModel
 import lab
 from lab.lessons.self_attention.build_a_row import PROJECTED, PROJECTED_TOKENS, projections
 from tests.conftest import TinyCheckpoint
-
-TEXT = "She gave her brother the book that he wanted."
+from tests.sentences import STORY
 
 
 @pytest.mark.parametrize("of", ["query", "key", "value"])
 def test_a_map_has_every_token_s_vector(of: str, tiny_checkpoint: TinyCheckpoint) -> None:
     folder: Path = tiny_checkpoint("bert")
-    traced = lab.trace(lab.load_model(folder), TEXT)
+    traced = lab.trace(lab.load_model(folder), STORY)
     module = BertModel.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.inference_mode():
         hidden = module(torch.tensor([traced.token_ids]), output_hidden_states=True).hidden_states[1]

@@ -8,25 +8,25 @@ import lab
 from lab.analysis.heads.metrics import METRICS, trace_metrics
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.pages.apptest import check_answers, go, reveal, visit, walk, words
+from tests.sentences import CAT
 
 PAGE = "5_Attention_metrics.py"
-TEXT = "The cat sat on the mat because it was tired."
 STEPS = ("effective", "two-heads", "numbers", "parked-heads", "by-hand", "limits", "check")
 
 
 def open_step(step: str, **params: str) -> AppTest:
-    return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+    return reveal(visit(PAGE, step=step, **{"text": CAT, **params}))
 
 
 def test_every_step_draws_corrected_values() -> None:
-    at = visit(PAGE, text=TEXT, layer="2", head="3", version="Corrected")
+    at = visit(PAGE, text=CAT, layer="2", head="3", version="Corrected")
     assert tuple(walk(at)) == STEPS
     go(at, "numbers")
     assert at.segmented_control(key="version").value == "Corrected"
 
 
 def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
-    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT))
+    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT))
     for corrected in (False, True):
         for metric in METRICS:
             version = "Corrected" if corrected else "Raw"
@@ -39,7 +39,7 @@ def test_the_card_shows_the_metric_of_the_chosen_head() -> None:
 
 
 def test_tau_counts_the_cells_below_it() -> None:
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), CAT)
     attention = trace.layer(1).attention[2].numpy()
     at = open_step("numbers", metric="Sparsity", version="Raw", tau="0.1")
     assert f"({trace_metrics(trace, threshold=0.1).raw['sparsity'].max():.3g})" in words(at)
@@ -54,7 +54,7 @@ def test_tau_counts_the_cells_below_it() -> None:
 
 
 def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
-    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), threshold=0.3)
+    found = trace_metrics(lab.trace(lab.load_model(DEFAULT_MODEL), CAT), threshold=0.3)
     assert f"({found.raw['sparsity'].max():.3g})" in words(
         open_step("numbers", metric="Sparsity", version="Raw", tau="0.3")
     )
@@ -62,7 +62,7 @@ def test_a_link_with_tau_holds_before_its_control_is_drawn() -> None:
 
 def test_by_hand_accepts_the_share_of_the_maximum() -> None:
     at = open_step("by-hand", layer="2", head="3", token="3")
-    row = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT).layer(1).attention[2, 2]
+    row = lab.trace(lab.load_model(DEFAULT_MODEL), CAT).layer(1).attention[2, 2]
     share = float(-(row * row.log()).sum() / row.new_tensor(len(row)).log())
     field = next(each for each in at.number_input if str(each.key).startswith("_metrics."))
     field.set_value(share + 0.1).run()

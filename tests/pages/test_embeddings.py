@@ -9,13 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lab
-from lab.analysis.layers.embeddings import permutation_gap
+from lab.analysis.layers.embeddings import permutation_gap, segment_movement
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.interventions import Interventions
 from lab.models.trace import trace_encoding
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.checkpoints import Family
 from tests.pages.apptest import Offer, go, looks, reveal, sentence_of, steps_of, unfold, visit, walk, words
+from tests.sentences import FOLLOWS
 
 PAGE = "2_Embeddings.py"
 STEPS = (
@@ -30,7 +31,7 @@ STEPS = (
 )
 # The steps that show the learner's own tokens, or compute with them.
 OF_TOKENS = ("vectors", "like-words", "two-meanings", "sum", "position-lab")
-PAIR = {"text": "The children went to the park.", "pair": "They played until it was dark."}
+PAIR = {"text": FOLLOWS[0], "pair": FOLLOWS[1]}
 
 
 def open_step(step: str, unfold: str = "", **params: str) -> AppTest:
@@ -163,7 +164,8 @@ def test_a_pair_is_run_again_with_other_segments() -> None:
     at = open_step("sum", "_segments", **PAIR)
     assert "A (id 0) is tokens 1 to 9, B (id 1) is tokens 10 to 17" in words(at)
     at.segmented_control(key="segments").set_value("swapped").run()
-    assert at.metric[0].label == "The second sentence follows the first"
+    follows = segment_movement(lab.trace(lab.load_model(DEFAULT_MODEL), *FOLLOWS), "swapped").follows
+    assert follows is not None and at.metric[0].value == f"{follows[1]:.3f}"
 
 
 def test_words_are_added_where_there_are_words() -> None:

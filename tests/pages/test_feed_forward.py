@@ -16,6 +16,7 @@ from lab.models.catalogue import DEFAULT_MODEL, twin_id
 from lab.ui import runs
 from lab.ui.parameters import DEFAULT_TEXT
 from tests.pages.apptest import Offer, go, looks, reveal, step_of, steps_of, visit, walk, words, worked
+from tests.sentences import BOYS, KEYS
 
 PLAIN = lab.Interventions()
 PAGE = "8_Feed-forward_and_LayerNorm.py"
@@ -139,7 +140,7 @@ def test_a_click_chooses_token_and_neuron() -> None:
 
 
 def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_without_it_says() -> None:
-    text = "The boys [MASK] playing in the garden."
+    text = BOYS
     at = open_step("in-the-blank", text=text, layer="2")
     neuron = int(at.number_input(key="_neuron").value or 0) - 1
     model = runs.model(DEFAULT_MODEL)
@@ -157,7 +158,7 @@ def test_a_neuron_is_taken_away_and_the_word_in_the_blank_changes_as_a_run_witho
 
 def test_the_first_blank_is_the_sentence_in_which_one_head_decides_and_no_neuron_of_the_layer_does() -> None:
     at = open_step("in-the-blank")
-    run = lab.trace(runs.model(DEFAULT_MODEL), "The keys to the cabinet [MASK] on the table.")
+    run = lab.trace(runs.model(DEFAULT_MODEL), KEYS)
     place = run.labels.index("[MASK]")
     best = int(run.logits(place).argmax())
     turned = sum(each.then != best for each in neurons_off(run, place, 3))

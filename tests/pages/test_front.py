@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def html_of(at: AppTest) -> str:
 def sentence(at: AppTest) -> str:
     """The sentence with its blank, without markup."""
     line = html_of(at).split('class="blank-sentence">')[1].split("</p>")[0]
-    return unescape(line.replace('<span class="gap" role="img" aria-label="blank">?</span>', "_"))
+    return unescape(re.sub('<span class="gap".*?</span>', "_", line))
 
 
 def picture(at: AppTest) -> dict[str, Any]:

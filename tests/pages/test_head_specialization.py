@@ -16,7 +16,7 @@ from lab.analysis.heads.specialization import SPECIALIZATIONS, trace_specializat
 from lab.analysis.heads.survey import head_survey
 from lab.analysis.heads.values import Values, layer_groups
 from lab.course.sentences.agreement import ATTRACTIONS, FORMS
-from lab.evidence.notable import in_folder
+from lab.evidence.notable import JOBS, in_folder
 from lab.evidence.own_sentence import cases
 from lab.figures.specialization import names_of
 from lab.lessons.head_specialization import matters
@@ -31,6 +31,7 @@ from lab.text.tags import pipeline
 from lab.text.tags.tokens import TaggedSpan, encoding_tags, parsed, tagged
 from lab.ui import runs
 from tests.pages.apptest import Offer, check_answers, go, looks, reveal, unfold, visit, walk, words, worked
+from tests.sentences import STORY
 
 PAGE = "6_Head_specialization.py"
 TEXT = "The cat sat on the mat because it was tired in Paris."
@@ -43,8 +44,8 @@ STEPS = (
     "many-sentences",
     "check",
 )
+DOES = {job.id: job.does for job in JOBS}
 BOOK = "She read the book."
-STORY = "She gave her brother the book that he wanted."
 OWN = "The dog ran home.\n\nShe met Anna in London.\nIs it late?"
 
 
@@ -109,11 +110,11 @@ def test_cards_show_the_metrics_of_the_chosen_head() -> None:
         assert any("U_{ii}" in formula.value for formula in at.latex) == corrected
 
 
-@pytest.mark.parametrize(("text", "offered"), [("She gave her brother the book that he wanted.", True), (BOOK, False)])
+@pytest.mark.parametrize(("text", "offered"), [(STORY, True), (BOOK, False)])
 def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(text: str, offered: bool) -> None:
     """Head 3-1 of the default model misses both objects of the first sentence, and finds that of the second."""
     at = open_step("grammar", text=text)
-    reveal(at.selectbox(key="_relation").set_value("finds the verb of an object").run())
+    reveal(at.selectbox(key="_relation").set_value(DOES["obj:head"]).run())
     assert ("a sentence in which this head is right" in words(at)) == offered
     if offered:
         next(button for button in at.button if button.label == "Take that sentence").click().run()
@@ -123,7 +124,7 @@ def test_a_head_that_is_wrong_here_is_offered_a_sentence_in_which_it_is_right(te
 def test_grammar_begins_with_the_relation_of_the_head_on_screen_or_one_that_is_right_here() -> None:
     at = open_step("grammar", text=STORY)
     assert looks(at)[0] == 9  # “wanted”, from 0
-    assert at.selectbox(key="_relation").value == "finds the subject of a verb"
+    assert at.selectbox(key="_relation").value == DOES["nsubj:dependent"]
     assert "right 2 of 2 times" in words(at)
     at = open_step("grammar", text=STORY, layer="1", head="1")
     assert "right 0 of" not in words(at)
@@ -330,10 +331,10 @@ def test_names_and_best_heads(kept: bool) -> None:
 
 
 def test_a_delimiter_head_is_not_said_to_do_nothing_else() -> None:
-    """Head 3-1 of the default model rests on delimiters, and finds the verb of an object all the same."""
+    """Head 3-1 of the default model rests on delimiters, and is right about objects all the same."""
     params = {"text": "Tom bought a ticket in Paris and took the train to Rome.", "layer": "3", "head": "1"}
     grammar = words(open_step("grammar", **params))
-    assert "finds the verb of an object in 78 of 100 cases" in grammar and "right 2 of 2 times" in grammar
+    assert f"{DOES['obj:head']} in 78 of 100 cases" in grammar and "right 2 of 2 times" in grammar
     said = words(unfold(open_step("named-patterns", **params, sinks="Kept"), "_own_scores"))
     assert "is **Delimiter**" in said and "not that the head does nothing else" in said
 

@@ -33,18 +33,17 @@ from tests.checkpoints import LAYERS
 from tests.conftest import TinyCheckpoint
 from tests.lenses import put_lens
 from tests.pages.apptest import Offer, click_token, looks, reveal, unfold, visit, words, worked
+from tests.sentences import CAT, FOLLOWS
 
 PAGE = "9_Masked_language_model.py"
-TEXT = "The cat sat on the mat because it was tired."
-PAIR = ("The children went to the park.", "They played until it was dark.")
-LONG = "The cat sat on the mat because it was tired. " * 5
+LONG = f"{CAT} " * 5
 
 
 GRID, LIMITS = "_lens_tokens", "_lens_limits"  # folds
 
 
 def open_step(step: str, **params: str) -> AppTest:
-    return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+    return reveal(visit(PAGE, step=step, **{"text": CAT, **params}))
 
 
 def specification(at: AppTest, chart: int) -> dict[str, Any]:
@@ -90,7 +89,7 @@ def scores(model: LoadedModel, ids: list[int]) -> list[float]:
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_likelihood_on_screen_is_the_sum_of_their_log_probabilities(name: str) -> None:
     model = lab.load_model(name)
-    ids = list(lab.trace(model, TEXT).token_ids)
+    ids = list(lab.trace(model, CAT).token_ids)
     logs = scores(model, ids)
     at = unfold(open_step("likelihood", model=name), "_sum_of_logs", "_scores")
     total, mean, perplexity = (float(metric.value.replace(",", "").replace("−", "-")) for metric in at.metric)
@@ -154,7 +153,7 @@ def hidden_states(model: LoadedModel, ids: list[int], read_with: str = PLAIN) ->
 @pytest.mark.parametrize("name", [DEFAULT_MODEL, "lab-gpt2"])
 def test_the_lens_reads_what_their_head_reads(name: str, read_with: str) -> None:
     model = lab.load_model(name)
-    ids = list(lab.trace(model, TEXT).token_ids)
+    ids = list(lab.trace(model, CAT).token_ids)
     asked = 10
     seen = ids if model.config.causal else [*ids[:asked], id_of(model, "[MASK]"), *ids[asked + 1 :]]
     rows = hidden_states(model, seen, read_with)
@@ -190,7 +189,7 @@ def test_the_agreement_on_screen_is_what_was_measured() -> None:
     record = json.loads((EMBEDDED / "lab-bert" / FOLDER / RECORD).read_text("utf-8"))["held_out"]
     said = at.get("vega_lite_chart")[0].proto.alt
     assert all(f"“{name}”" in said for name in ("fitted lens", "plain lens", "untrained twin"))
-    shown = lens_agreement(lab.trace(lab.load_model("lab-bert"), TEXT)).table()
+    shown = lens_agreement(lab.trace(lab.load_model("lab-bert"), CAT)).table()
     for name, kind in (("fitted lens", "fitted"), ("plain lens", "plain"), ("untrained twin", "untrained")):
         assert shown[name].tolist() == pytest.approx(record[kind]["agreement"], abs=1e-6)
     assert f"{record['places']:,} hidden words" in words(at)
@@ -236,20 +235,20 @@ def test_a_long_text_is_seen_through_a_small_window(offer: Offer) -> None:
 def test_both_orders_of_a_pair_are_their_probabilities() -> None:
     model = lab.load_model(DEFAULT_MODEL)
     expected, logits = [], []
-    for first, second in (PAIR, PAIR[::-1]):
+    for first, second in (FOLLOWS, FOLLOWS[::-1]):
         read = lab.trace(model, first, second)
         segments = torch.tensor([read.segment_ids])
         scored = theirs(model, list(read.token_ids), token_type_ids=segments).seq_relationship_logits[0]
         expected.append(scored.double().softmax(0)[0].item())
         logits.append(scored.tolist())
-    at = unfold(open_step("next-sentence", text=PAIR[0], pair=PAIR[1]), "_pair_logits")
+    at = unfold(open_step("next-sentence", text=FOLLOWS[0], pair=FOLLOWS[1]), "_pair_logits")
     (table,) = tables(at)
     assert table["P(follows)"].tolist() == pytest.approx(expected, abs=1e-5)
     assert table.iloc[:, 1:3].to_numpy() == pytest.approx(np.array(logits), abs=1e-4)
     assert f"{logits[0][1]:.3f}" in at.latex[0].value
     at.button(key="_pair.swap").click().run()
     reveal(at)
-    assert (at.text_area(key="text").value, at.text_input(key="pair").value) == PAIR[::-1]
+    assert (at.text_area(key="text").value, at.text_input(key="pair").value) == FOLLOWS[::-1]
     assert tables(at)[0]["P(follows)"].tolist() == pytest.approx(expected[::-1], abs=1e-5)
 
 
@@ -261,14 +260,14 @@ def test_without_a_pair_the_step_opens_on_an_example_that_is_called_so() -> None
     at = unfold(open_step("next-sentence"), "_pair_logits")
     assert at.info[0].value.startswith("**An example pair**")
     assert tables(at)[0]["P(follows)"].iloc[0] == pytest.approx(expected, abs=1e-5)
-    assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (TEXT, "")  # theirs stays theirs
-    at.text_input(key="pair").set_value(PAIR[1]).run()
-    assert "**An example pair**" not in words(at) and f"B: {quoted(PAIR[1])}" in words(at)
+    assert (at.text_area(key="text").value, at.text_input(key="pair").value) == (CAT, "")  # theirs stays theirs
+    at.text_input(key="pair").set_value(FOLLOWS[1]).run()
+    assert "**An example pair**" not in words(at) and f"B: {quoted(FOLLOWS[1])}" in words(at)
 
 
 def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None:
     model = lab.load_model("lab-gpt2")
-    read = lab.trace(model, TEXT)
+    read = lab.trace(model, CAT)
     assert read.tokens[-2:] == ("Ġtired", ".")
     for step in ("next-token", "sampling"):
         at = unfold(open_step(step, model="lab-gpt2"), "_removed")
@@ -284,9 +283,9 @@ def test_after_a_final_full_stop_nothing_is_asked_before_anybody_chose() -> None
 
 
 def test_without_a_head_or_training_a_sentence_says_so(offer: Offer) -> None:
-    assert "no next-sentence head" in words(open_step("next-sentence", model="lab-gpt2", pair=PAIR[1]))
-    assert "no next-sentence head" in words(open_step("next-sentence", model=offer("distilbert"), pair=PAIR[1]))
-    assert "weights are random" in words(open_step("next-sentence", pair=PAIR[1], weights="Random"))
+    assert "no next-sentence head" in words(open_step("next-sentence", model="lab-gpt2", pair=FOLLOWS[1]))
+    assert "no next-sentence head" in words(open_step("next-sentence", model=offer("distilbert"), pair=FOLLOWS[1]))
+    assert "weights are random" in words(open_step("next-sentence", pair=FOLLOWS[1], weights="Random"))
 
 
 def test_the_draw_on_screen_is_the_naive_draw() -> None:

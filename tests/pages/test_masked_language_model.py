@@ -36,9 +36,9 @@ from tests.pages.apptest import (
     walk,
     words,
 )
+from tests.sentences import CAT
 
 PAGE = "9_Masked_language_model.py"
-TEXT = "The cat sat on the mat because it was tired."
 # Steps that ask about one place, and those that take the text as it stands.
 MASKED = ("hide-words", "from-vector-to-word", "logit-lens", "check")
 WHOLE = ("every-place", "likelihood", "next-sentence")
@@ -46,7 +46,7 @@ NEXT = ("next-token", "from-vector-to-word", "logit-lens", "every-place", "check
 
 
 def open_step(step: str, **params: str) -> AppTest:
-    return reveal(visit(PAGE, step=step, **{"text": TEXT, **params}))
+    return reveal(visit(PAGE, step=step, **{"text": CAT, **params}))
 
 
 def blanks(at: AppTest) -> list[int]:
@@ -60,18 +60,18 @@ def hidden_places(at: AppTest) -> str:
 
 
 def test_every_step_of_a_hidden_word_shows_the_blank() -> None:
-    at = visit(PAGE, text=TEXT)
+    at = visit(PAGE, text=CAT)
     for step in walk(at, MASKED):
         assert blanks(at) == [10] and looks(at) == (10, None), step
 
 
 def test_the_last_whole_word_is_hidden_before_anybody_chose() -> None:
-    at = visit(PAGE, text=TEXT)
+    at = visit(PAGE, text=CAT)
     assert blanks(at) == [10]
 
 
 def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
-    at = visit(PAGE, text=TEXT)
+    at = visit(PAGE, text=CAT)
     click_token(at, 2)
     assert hidden_places(at) == "3.11" and blanks(at) == [2, 10]
     assert looks(at)[0] == 2 and "token 3" in words(at)
@@ -85,7 +85,7 @@ def test_clicking_words_hides_them_and_asks_about_the_new_one() -> None:
 
 
 def test_nothing_hidden_asks_for_a_word() -> None:
-    at = visit(PAGE, text=TEXT, masked="none")
+    at = visit(PAGE, text=CAT, masked="none")
     for step in walk(at, MASKED):
         assert "Hide a word" in words(at), step
         assert blanks(at) == [], step
@@ -94,7 +94,7 @@ def test_nothing_hidden_asks_for_a_word() -> None:
 
 
 def test_a_link_restores_what_was_hidden_and_asked() -> None:
-    at = open_step("hide-words", text=TEXT, masked="3.9", place="9")
+    at = open_step("hide-words", text=CAT, masked="3.9", place="9")
     assert blanks(at) == [2, 8]
     assert looks(at)[0] == 8
     assert "token 9" in words(at)
@@ -105,14 +105,14 @@ def test_a_link_restores_what_was_hidden_and_asked() -> None:
     [("99", [10]), ("1", [10]), ("3.99", [2]), ("0.-4.3", [2]), ("<b>", [10]), ("3.3.3", [2]), ("9" * 500, [10])],
 )
 def test_places_a_text_does_not_have_are_left_out_and_said(masked: str, kept: list[int]) -> None:
-    at = visit(PAGE, text=TEXT, masked=masked, place="77")
+    at = visit(PAGE, text=CAT, masked=masked, place="77")
     assert blanks(at) == kept
     assert ("The link hides" in words(at)) == (masked != "3.3.3")
     assert not at.exception
 
 
 def test_a_changed_sentence_keeps_a_hidden_word_only_where_it_still_stands() -> None:
-    at = visit(PAGE, text=TEXT, masked="3.11")
+    at = visit(PAGE, text=CAT, masked="3.11")
     at.text_area(key="text").set_value("The cat sat on the mat because it was happy.").run()
     assert hidden_places(at) == "3"
     at.text_area(key="text").set_value("Sit.").run()
@@ -140,7 +140,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_any_text_keeps_every_step_alive(name: str) -> None:
-    at = visit(PAGE, text=TEXT)
+    at = visit(PAGE, text=CAT)
     at.text_area(key="text").set_value(TEXTS[name]).run()
     for step in walk(at, MASKED):
         assert "<script" not in re.sub(r"\\.", "", words(at)), step
@@ -160,13 +160,13 @@ def test_a_long_text_is_a_window_around_the_place_that_is_asked() -> None:
 def test_shown_numbers_are_the_models() -> None:
     """Rank, probability and the written-out softmax against logits computed here."""
     model = lab.load_model(DEFAULT_MODEL)
-    typed = lab.trace(model, TEXT.replace("mat", "[MASK]"))
+    typed = lab.trace(model, CAT.replace("mat", "[MASK]"))
     probabilities = typed.logits(6)[0].double().softmax(0)
-    mat = lab.trace(model, TEXT).token_ids[6]
+    mat = lab.trace(model, CAT).token_ids[6]
     rank = 1 + int((probabilities > probabilities[mat]).sum())
-    at = open_step("hide-words", text=TEXT, masked="7")
+    at = open_step("hide-words", text=CAT, masked="7")
     assert f"is number {rank:,} of" in words(at)
-    at = open_step("from-vector-to-word", text=TEXT, masked="7")
+    at = open_step("from-vector-to-word", text=CAT, masked="7")
     at.session_state["_candidate"] = mat
     unfold(at, "_sum")
     assert f"{typed.logits(6)[0, mat].item():.3f}" in at.latex[0].value
@@ -180,7 +180,7 @@ def test_shown_numbers_are_the_models() -> None:
 def test_seeing_a_word_is_told_from_guessing_it() -> None:
     """The word that the course hides in this text, hidden and in plain sight, against logits computed here."""
     model = lab.load_model(DEFAULT_MODEL)
-    seen, hidden = lab.trace(model, TEXT), lab.trace(model, TEXT.replace("tired", "[MASK]"))
+    seen, hidden = lab.trace(model, CAT), lab.trace(model, CAT.replace("tired", "[MASK]"))
     before, after = (each.logits(10)[0].double().softmax(0)[seen.token_ids[10]].item() for each in (hidden, seen))
     said = words(open_step("every-place"))
     assert f"It goes from {share(before)} to {share(after)}." in said
@@ -188,8 +188,8 @@ def test_seeing_a_word_is_told_from_guessing_it() -> None:
 
 
 def test_the_vectors_of_the_head_are_drawn_each_on_its_own_scale() -> None:
-    at = unfold(open_step("from-vector-to-word", text=TEXT), "_vectors")
-    steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), TEXT), (10,)), 10)
+    at = unfold(open_step("from-vector-to-word", text=CAT), "_vectors")
+    steps = head_steps(masked_run(lab.trace(lab.load_model(DEFAULT_MODEL), CAT), (10,)), 10)
     chart = pa.ipc.open_stream(at.get("vega_lite_chart")[0].proto.data.data).read_pandas()
     values = chart["value"].to_numpy().reshape(4, -1)
     assert np.abs(values).max(axis=1) == pytest.approx(1)
@@ -237,7 +237,7 @@ def test_a_causal_model_says_why_nothing_is_hidden(offer: Offer) -> None:
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "modernbert"])
 def test_other_masked_models(offer: Offer, family: Family) -> None:
-    assert set(walk(visit(PAGE, model=offer(family), text=TEXT))) == {*MASKED, *WHOLE}
+    assert set(walk(visit(PAGE, model=offer(family), text=CAT))) == {*MASKED, *WHOLE}
 
 
 @pytest.mark.parametrize(("family", "why"), [("electra", "were replaced"), ("bert-headless", "vocabulary head")])
@@ -249,7 +249,7 @@ def test_a_model_without_a_head_says_why_and_what_instead(offer: Offer, family: 
 
 
 def test_checks_are_graded_on_this_text() -> None:
-    at = visit(PAGE, step="check", text=TEXT)
+    at = visit(PAGE, step="check", text=CAT)
     radios = [radio for radio in at.radio if radio.key and radio.key.startswith("_check.")]
     assert 1 <= len(radios) <= 5
     radios[0].set_value(0).run()
@@ -297,10 +297,10 @@ def test_a_sentence_in_which_one_word_decides_and_its_change_are_a_click_away(mo
 
 
 def test_the_end_asks_about_a_sentence_of_ones_own() -> None:
-    at = visit(PAGE, step="check", text=TEXT, masked="3", place="3")
+    at = visit(PAGE, step="check", text=CAT, masked="3", place="3")
     at.text_input(key="_own_sentence").input("  ").run()
     at.button(key="_own_sentence_go").click().run()
-    assert not at.exception and at.session_state["text"] == TEXT  # nothing typed: nothing is lost
+    assert not at.exception and at.session_state["text"] == CAT  # nothing typed: nothing is lost
     at.text_input(key="_own_sentence").input("My sister plays the piano.").run()
     at.button(key="_own_sentence_go").click().run()
     assert not at.exception
@@ -326,7 +326,7 @@ def test_many_pairs_are_asked_about_at_a_press() -> None:
 def test_a_click_on_a_place_writes_its_softmax_out(model: str) -> None:
     """Logit, exponential, sum and share, held to Hugging Face's logits; percentages are whole."""
     loaded = runs.model(model)
-    ids = torch.tensor([trace(loaded, TEXT).token_ids])
+    ids = torch.tensor([trace(loaded, CAT).token_ids])
     with torch.inference_mode():
         out = reference(loaded)(input_ids=ids)
     logits = (out.logits if "logits" in out else out.prediction_logits)[0, 4].double().numpy()
@@ -360,7 +360,7 @@ def test_every_place_of_a_long_text_is_drawn_around_the_chosen_one() -> None:
     assert "The map shows tokens 103 to 198" in words(at)
 
 
-@pytest.mark.parametrize("text", ["The fish swam in the water.", "She opened the door.", TEXT])
+@pytest.mark.parametrize("text", ["The fish swam in the water.", "She opened the door.", CAT])
 def test_the_word_that_the_sidebar_shows_is_not_what_is_asked_for(text: str) -> None:
     """The prediction is not asked, or is about another word, where the model's best is the word of the text."""
     at = visit(PAGE, text=text)

@@ -1,4 +1,4 @@
-"""The page of the models: every card, what is not here, and each step of "What did training change?"."""
+"""The page of the models: every card, what is not here, and each step that shows what training changed."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.pages.apptest import Offer, badges, open_badge, step_of, visit, walk, words
 from tests.pages.texts import TEXTS
+from tests.sentences import CAT
 from tests.thorough import some
 
 PAGE = "20_Models.py"
 STEPS = ("Two maps", "all-heads", "Predictions")
-TEXT = "The cat sat on the mat because it was tired."
 
 
 def tables(at: AppTest) -> str:
@@ -118,7 +118,7 @@ def test_a_hub_model_that_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(hub, "cached", lambda entry: tmp_path if entry.id == "gpt2" else None)
     runs.model_ids.clear()
     at = visit(PAGE, model="gpt2")
-    assert "The model is on this machine." in words(at)
+    assert "is on this machine." in words(at)
     assert tables(at).count("on this machine") == 1
     runs.model_ids.clear()
 
@@ -165,7 +165,8 @@ def test_bad_values_in_the_link() -> None:
 def test_any_text(kind: str) -> None:
     at = visit(PAGE, text=TEXTS[kind][0])
     for step in walk(at, STEPS):
-        assert headings(at) == ["What did training change?"], step
+        (heading,) = headings(at)
+        assert "training" in heading, step
         assert "**random weights**" in words(at), step
         assert "<script>" not in words(at), step
 
@@ -180,7 +181,7 @@ def test_no_text_is_no_matter_for_the_cards() -> None:
 @pytest.mark.parametrize("family", some(["gpt2", "roberta", "electra", "distilbert", "bert-headless", "modernbert"], 3))
 def test_every_family(family: Family, offer: Offer) -> None:
     name = offer(family)
-    at = visit(PAGE, model=name, text=TEXT)
+    at = visit(PAGE, model=name, text=CAT)
     for step in walk(at, STEPS):
         assert at.selectbox(key="model").value == name
         cannot = step == "Predictions" and family in ("electra", "bert-headless")
@@ -196,10 +197,10 @@ def test_one_token_attends_to_nothing_else(offer: Offer) -> None:
 
 
 def test_the_maps_have_no_names_until_the_learner_has_said() -> None:
-    at = visit(PAGE, step="Two maps", layer="2", head="3", text=TEXT)
+    at = visit(PAGE, step="Two maps", layer="2", head="3", text=CAT)
     assert titles(at) == ["Map A", "Map B"]
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
-    untrained = lab.trace(random_twin(trace.model), TEXT)
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), CAT)
+    untrained = lab.trace(random_twin(trace.model), CAT)
     maps = [attention_map(each.layer(1), 2) for each in (trace, untrained)]
     shown = [drawn(at, i) for i in (0, 1)]
     first = int(abs(shown[0] - maps[1].ravel()).max() < 1e-5)  # 1: map A is the random one
@@ -214,9 +215,9 @@ def test_the_maps_have_no_names_until_the_learner_has_said() -> None:
 
 
 def test_the_heads_shown_are_those_of_both() -> None:
-    at = visit(PAGE, step="all-heads", text=TEXT, twin_seed="4")
-    trace = lab.trace(lab.load_model(DEFAULT_MODEL), TEXT)
-    both = [head_spread(each) for each in (trace, lab.trace(random_twin(trace.model, 4), TEXT))]
+    at = visit(PAGE, step="all-heads", text=CAT, twin_seed="4")
+    trace = lab.trace(lab.load_model(DEFAULT_MODEL), CAT)
+    both = [head_spread(each) for each in (trace, lab.trace(random_twin(trace.model, 4), CAT))]
     for i, expected in enumerate(both):
         assert drawn(at, i).tolist() == pytest.approx(expected.ravel().tolist(), abs=1e-5)
     assert f"**{both[0].mean():.2f}** in lab" in words(at)
@@ -241,7 +242,7 @@ def test_the_predictions_shown_are_those_of_both(family: Family | None, offer: O
 
 
 def test_another_seed_is_another_twin() -> None:
-    at = visit(PAGE, step="all-heads", text=TEXT)
+    at = visit(PAGE, step="all-heads", text=CAT)
     trained, before = drawn(at, 0), drawn(at, 1)
     at.number_input(key="twin_seed").set_value(1).run()
     assert not at.exception

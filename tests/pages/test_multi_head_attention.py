@@ -193,7 +193,7 @@ def test_the_probability_shown_is_that_of_the_run_without_the_head() -> None:
     at = visit(PAGE, step="one-head-off", text=TEXT, layer="2", head="4")
     reveal(at)
     word, whole, without = chances(1, 3)
-    follow = next(box for box in at.selectbox if box.label == "Follow the probability of")
+    follow = next(box for box in at.selectbox if str(box.key).startswith("_followed."))
     follow.set_value(word).run()
     said = words(at)
     assert f"from {share(whole)} (" in said

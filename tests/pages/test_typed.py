@@ -10,7 +10,7 @@ from lab.ui.parameter_kinds import TextParameter
 from lab.ui.parameters import BLANK_TEXT, PARAMETERS
 from tests.pages.apptest import reveal, unfold, visit, words
 
-OWN = {"blank": "My cat likes to _ in the sun."}
+OWN = {"blank": "The dog likes to _ at night."}
 
 
 def typed(at: AppTest, key: str, text: str) -> AppTest:

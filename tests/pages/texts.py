@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.sentences import CAT, FOLLOWS
 from tests.thorough import these
 
 ONE = "one sentence"
 PAIR = "a pair"
 TEXTS: Mapping[str, tuple[str, str]] = {
-    ONE: ("The cat sat on the mat because it was tired.", ""),
-    PAIR: ("The children went to the park.", "They played until it was dark."),
+    ONE: (CAT, ""),
+    PAIR: FOLLOWS,
     "one token": ("a", ""),
     "more than 512 tokens": ("The word is here again. " * 160, ""),
     "emoji and arabic": ("👩‍👩‍👧 🏳️‍🌈 ok. 🙂 \u202eالقط جلس على السجادة. هو متعب.", ""),

@@ -12,8 +12,9 @@ from lab.questions.question import Option, Question
 from lab.ui.parameters import TOY
 from lab.ui.quiz.on_screen import OnScreen
 from tests.pages.apptest import visit
+from tests.sentences import STORY
 
-TEXTS = {"text": "She gave her brother the book that he wanted. He read it twice, and then he gave it back."}
+TEXTS = {"text": f"{STORY} He read it twice, and then he gave it back."}
 VISITS: tuple[dict[str, str], ...] = (
     {},
     {"model": "lab-gpt2"},

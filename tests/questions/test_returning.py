@@ -15,9 +15,9 @@ from lab.models.trace import Trace, trace
 from lab.questions.hints import hint_of
 from lab.questions.returning import MOST, Spot, returning
 from tests.pages.apptest import visit
+from tests.sentences import SEVERAL
 
 WITH_QUESTIONS = [lesson.id for lesson in LESSONS]
-SEVERAL = "The fox saw the grapes. They hung high on the wall. So it walked away."
 TEXTS = (EXAMPLES[0].text, "Quizzically, the keys to the cabinet are on the table.", SEVERAL, "Yes")
 
 

@@ -9,19 +9,16 @@ import torch
 from lab.questions.toys import expected_pattern
 from lab.toy.tasks import IGNORED, TASKS, Task, task
 
-TEXTS = {
-    "Their positions: the key is one place back": "previous",
-    "Their letters: both are the same": "same",
-    "Nothing: every key gets the same score": "majority",
-    "The query’s letter, and the letter before the key": "induction",
-}
+# What the option that is right for a task is about.
+ABOUT = {"previous": "positions", "same": "both are the same", "majority": "Nothing", "induction": "before the key"}
 
 
 @pytest.mark.parametrize("entry", TASKS, ids=lambda entry: entry.id)
 def test_right_is_the_pattern_of_the_task(entry: Task) -> None:
     question = expected_pattern(entry)
-    assert TEXTS[question.options[question.answer].text] == entry.id
-    assert sorted(option.text for option in question.options) == sorted(TEXTS)
+    assert ABOUT[entry.id] in question.options[question.answer].text
+    said = [[id for id, about in ABOUT.items() if about in option.text] for option in question.options]
+    assert sorted(said) == sorted([id] for id in ABOUT)
     assert entry.name in question.prompt
 
 

@@ -110,7 +110,8 @@ def test_a_database_that_goes_away_is_one_line_and_one_when_it_is_back(
     path.write_bytes(content)
     clock.now += 1
     assert server.state(code).people == 0
-    assert told.messages[2:] == ["the database answers again."]
+    (back,) = told.messages[2:]
+    assert "answers again" in back
 
 
 def test_a_limit_that_is_hit_is_one_line(tmp_path: Path, told: pytest.LogCaptureFixture) -> None:

@@ -84,7 +84,7 @@ def test_there_are_three_questions_for_every_two_sentences_and_the_toy_answers_t
                 assert there[[other == letter for other in run.tokens[border:-1]]].sum() > 0.99
         if "toy-alone" in answers:
             alone = next(letter for letter in as_text(first).split() if letter not in as_text(second).split())
-            assert answers["toy-alone"] == "At the [SEP] of sentence 2"
+            assert "[SEP]" in answers["toy-alone"]
             assert attention[ACROSS, run.tokens.index(alone), -1] > 0.99
 
 

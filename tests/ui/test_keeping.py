@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 from lab.questions.progress import LearnerProgress
 from lab.questions.progress_file import read
 from tests.pages.apptest import ROOT, reveal, turn_to, visit, words
+from tests.sentences import CAT
 
 PAGE = "3_Self-attention.py"
-TEXT = "The cat sat on the mat because it was tired."
-CHECK = {"step": "Check", "text": TEXT, "layer": "2", "head": "3"}
+CHECK = {"step": "Check", "text": CAT, "layer": "2", "head": "3"}
 
 
 def reloaded(at: AppTest, page: str, **params: str) -> AppTest:
@@ -62,10 +62,10 @@ def test_new_questions_come_back_too_and_other_sentences_get_their_own() -> None
 
 
 def test_a_prediction_comes_back_and_its_figure_is_in_sight() -> None:
-    at = visit(PAGE, text=TEXT, layer="2")
+    at = visit(PAGE, text=CAT, layer="2")
     at.radio[-1].set_value(0).run()
     next(button for button in at.button if button.label == "Commit and show").click().run()
-    again = reloaded(at, PAGE, text=TEXT, layer="2")
+    again = reloaded(at, PAGE, text=CAT, layer="2")
     assert "predicted" in words(again) and words(again) == words(at)
 
 
@@ -80,7 +80,7 @@ def test_an_option_that_a_question_does_not_have_is_none() -> None:
             now = now.predicted(step, wording, 9)
     (name, shown), *_ = now.shown.items()
     at.session_state["progress"] = now.showing(name, shown.tried(shown.asked[0], 8).tried(shown.asked[1], 9))
-    assert "predicted" not in words(reloaded(at, PAGE, text=TEXT, layer="2"))
+    assert "predicted" not in words(reloaded(at, PAGE, text=CAT, layer="2"))
     assert [value for _, value in asked(reloaded(at, PAGE, **CHECK))][:2] == [1, None]
 
 
@@ -106,7 +106,7 @@ def test_start_afresh_forgets_every_answer() -> None:
     at = visit(PAGE, **CHECK)
     answer(at, [1, 0])
     at.switch_page("pages/0_Course.py").run()
-    next(button for button in at.button if button.label == "Start afresh on this computer").click().run()
+    at.button(key="_start_afresh").click().run()
     assert not at.exception and at.session_state["progress"] == LearnerProgress()
     at.query_params["step"] = "Check"
     at.switch_page(f"pages/{PAGE}").run()

@@ -53,7 +53,8 @@ def test_what_was_stopped_waits_for_the_button() -> None:
     at.button[0].click().run()
     ended("stopped")
     assert labels(at.run()) == ["Read 3 texts"] and running("stopped") is None
-    assert [said.value for said in at.caption] == ["You have stopped this run."]
+    (said,) = at.caption
+    assert "stopped this run" in said.value
     at.button[0].click().run()
     assert labels(at) == ["Stop"] and at.session_state["begun"] == ["stopped"] * 2 and not at.caption
     at.button[0].click().run()

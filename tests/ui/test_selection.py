@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lab.ui.parameter_kinds import whole_number
 from lab.ui.parameters import DEFAULT_TEXT, MAX_CHARACTERS
 from tests.pages.apptest import sentence_of, visit, words
+from tests.sentences import FOLLOWS
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,8 @@ def test_defaults_need_no_url() -> None:
 def test_examples_fill_both_sentences() -> None:
     at = visit("3_Self-attention.py")
     at.selectbox(key="_example").set_value("A pair that follows").run()
-    assert at.text_area(key="text").value == "The children went to the park."
-    assert at.text_input(key="pair").value == "They played until it was dark."
+    assert at.text_area(key="text").value == FOLLOWS[0]
+    assert at.text_input(key="pair").value == FOLLOWS[1]
     assert sentence_of(at)[0]["labels"][8] == "[SEP]"
 
 

@@ -8,6 +8,7 @@ import lab
 from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.flow.ways import CutEffect, Needed, Ways, effect, ways
 from lab.analysis.words.masking import mask_of
+from tests.sentences import BOYS, KEYS
 
 
 def lost(kept: float, was: float = 0.6, first: bool = True) -> CutEffect:
@@ -59,8 +60,8 @@ def test_the_ways_that_are_needed(
     ("text", "word", "needed"),
     [
         ("The dogs that chased the cat [MASK] tired.", "dogs", Needed.EITHER),
-        ("The keys to the cabinet [MASK] on the table.", "keys", Needed.EITHER),
-        ("The boys [MASK] playing in the garden.", "boys", None),
+        (KEYS, "keys", Needed.EITHER),
+        (BOYS, "boys", None),
         ("The capital of France is [MASK].", "france", Needed.DIRECT),
     ],
 )

@@ -19,12 +19,13 @@ from lab.models.interventions import Interventions
 from lab.models.tensors import tensor
 from tests.checkpoints import Family, write_checkpoint
 from tests.models.folders import change_config
+from tests.sentences import CAT
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_written_out_softmax_is_the_weight_on_the_map(family: Family, tmp_path: Path) -> None:
     model = lab.load_model(write_checkpoint(tmp_path / family, family, seed=1))
-    trace = lab.trace(model, "The cat sat on the mat because it was tired.")
+    trace = lab.trace(model, CAT)
     theirs = tensor(trace, "pipeline_attns")[1][2].numpy()  # type: ignore[index]
     layer = trace.layer(1)
     for query in range(len(trace)):
@@ -71,7 +72,7 @@ def test_heaviest_keeps_the_chosen_key_and_the_order_of_the_text() -> None:
 def test_a_row_of_a_model_that_does_not_divide_its_scores(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "gpt2", "gpt2", seed=1)
     change_config(folder, scale_attn_weights=False)
-    trace = lab.trace(lab.load_model(folder), "The cat sat on the mat because it was tired.")
+    trace = lab.trace(lab.load_model(folder), CAT)
     theirs = tensor(trace, "pipeline_attns")[1][2].numpy()  # type: ignore[index]
     for query in range(len(trace)):
         row, neurons = attention_row(trace.layer(1), 2, query), neuron_row(trace, 1, 2, query)

@@ -19,6 +19,7 @@ from lab.analysis.heads.values import Values, uniform_attention
 from lab.toy.models import constructed_toy
 from tests.analysis.matrices import Case, Weights, cases, random_attention
 from tests.checkpoints import Family, write_checkpoint
+from tests.sentences import CAT
 
 
 def middle(values: list[float]) -> float:
@@ -154,7 +155,7 @@ def test_a_row_that_gave_everything_away_stays_empty() -> None:
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_trace_is_measured_layer_by_layer(family: Family, tmp_path: Path) -> None:
     model = lab.load_model(write_checkpoint(tmp_path / family, family, seed=3))
-    trace = lab.trace(model, "The cat sat on the mat because it was tired.")
+    trace = lab.trace(model, CAT)
     found = trace_metrics(trace)
     theirs = torch.stack(list(lab.tensor(trace, "pipeline_attns"))).numpy()  # type: ignore[call-overload]
     for layer, attention in enumerate(theirs):

@@ -28,11 +28,12 @@ from lab.models.trace import trace_encoding
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy
 from tests.analysis.heads.test_patterns import built, roles_for
+from tests.sentences import STORY
 
 IDS = [pattern.id for pattern in PATTERNS]
 TEXTS = (
     "The sleepy cat sat on the mat.",
-    "She gave her brother the book that he wanted.",
+    STORY,
     "The little girl sat in the shade of the old tree, and the old dog sat in the shade of the little tree.",
     "Stop!",
 )

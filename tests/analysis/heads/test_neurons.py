@@ -23,15 +23,15 @@ from lab.analysis.heads.values import uniform_attention
 from lab.analysis.heads.walk import best_head, best_query, walk
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from tests.sentences import FOLLOWS
 
-TEXTS = ("The children went to the park.", "They played until it was dark.")
 MODELS = ("lab-bert", "lab-gpt2")
 AT = (1, 2)
 
 
 @pytest.fixture(scope="module", params=MODELS)
 def traced(request: pytest.FixtureRequest) -> Trace:
-    return lab.trace(lab.load_model(request.param), *TEXTS)
+    return lab.trace(lab.load_model(request.param), *FOLLOWS)
 
 
 def visible(traced: Trace, query: int) -> range:
@@ -77,7 +77,7 @@ def test_the_contributions_of_all_heads_and_the_bias_are_the_attention_output(tr
 
 
 def test_without_scaling_nothing_is_divided(traced: Trace) -> None:
-    plain = lab.trace(traced.model, *TEXTS, Interventions(no_scaling=True))
+    plain = lab.trace(traced.model, *FOLLOWS, Interventions(no_scaling=True))
     row = neuron_row(plain, *AT, 5)
     assert row.divisor == 1
     assert (row.scaled[:6] == row.scores[:6]).all()
@@ -214,7 +214,7 @@ def test_where_every_head_is_near_uniform_the_best_is_one_of_them(traced: Trace)
 
 def test_lab_bert_takes_fewer_dimensions_for_a_delimiter_than_for_the_next_word() -> None:
     """What Vig 2019 saw by eye in bert-base, measured in the embedded model."""
-    traced = lab.trace(lab.load_model("lab-bert"), *TEXTS)
+    traced = lab.trace(lab.load_model("lab-bert"), *FOLLOWS)
     by_id = {pattern.id: pattern for pattern in DECIDED}
     delimiter, following = (walk(traced, by_id[id]) for id in ("delimiter", "next_token"))
     assert delimiter is not None and following is not None

@@ -23,6 +23,7 @@ from lab.analysis.heads.specialization import (
 from lab.analysis.heads.values import uniform_attention
 from tests.analysis.matrices import Case, Weights, cases, random_attention
 from tests.checkpoints import Family, write_checkpoint
+from tests.sentences import CAT
 
 TAGS = [None, "DET", "NOUN", "PUNCT", "X", "VERB"]
 Tags = list[str | None]
@@ -144,7 +145,7 @@ def test_radar_is_relative_to_the_heads_of_a_layer() -> None:
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_a_trace_is_measured_layer_by_layer(family: Family, tmp_path: Path) -> None:
     model = lab.load_model(write_checkpoint(tmp_path / family, family, seed=3))
-    trace = lab.trace(model, "The cat sat on the mat because it was tired.")
+    trace = lab.trace(model, CAT)
     upos = [TAGS[i % len(TAGS)] for i in range(len(trace))]
     found = trace_specialization(trace, upos, [None] * len(trace))
     for layer, attention in enumerate(trace.attention):

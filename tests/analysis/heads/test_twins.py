@@ -14,8 +14,7 @@ from lab.models.trace import Trace
 from lab.models.twin import random_twin
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
-
-TEXT = "The cat sat on the mat because it was tired."
+from tests.sentences import CAT
 
 
 def spread_by_hand(trace: Trace, layer: int, head: int) -> float:
@@ -31,7 +30,7 @@ def spread_by_hand(trace: Trace, layer: int, head: int) -> float:
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_spread_is_that_of_the_rows(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
-    trace = lab.trace(load_model(tiny_checkpoint(family)), TEXT)
+    trace = lab.trace(load_model(tiny_checkpoint(family)), CAT)
     found = head_spread(trace)
     assert found.shape == (2, 4)
     expected = [[spread_by_hand(trace, layer, head) for head in range(4)] for layer in range(2)]
@@ -48,9 +47,9 @@ def test_one_token_has_no_spread(tiny_checkpoint: TinyCheckpoint) -> None:
 def test_random_weights_spread_attention_more_evenly_than_trained_ones() -> None:
     """Scores of weights drawn at random are near 0, so every row is near its uniform one."""
     model = lab.load_model("lab-bert")
-    trained = head_spread(lab.trace(model, TEXT))
+    trained = head_spread(lab.trace(model, CAT))
     for seed in range(3):
-        untrained = head_spread(lab.trace(random_twin(model, seed), TEXT))
+        untrained = head_spread(lab.trace(random_twin(model, seed), CAT))
         assert untrained.min() > 0.9
         assert trained.mean() < untrained.mean() - 0.1
 

@@ -30,8 +30,9 @@ from lab.models.trace import Trace, trace_encoding
 from lab.toy.models import constructed_toy, random_toy
 from tests.checkpoints import FAMILIES, Family
 from tests.conftest import TinyCheckpoint
+from tests.sentences import CAT
 
-TEXT, PAIR = "The cat sat on the mat because it was tired.", "The dog laughed."
+TEXT, PAIR = CAT, "The dog laughed."
 ZEROED = Interventions(no_positions=True)
 
 

@@ -82,5 +82,5 @@ def test_most_confident_and_the_maximum() -> None:
     assert checks.maximum_is_one_row((0, 0), even) is None
     sharp[3] = np.eye(9)[5]
     question = checks.maximum_is_one_row((0, 0), one_head(sharp, causal=False))
-    assert right(question) == "Only few rows have such a large weight"
+    assert "few rows" in right(question)
     assert question is not None and "1 of 9 rows" in question.options[question.answer].why

@@ -12,8 +12,9 @@ from lab.analysis.heads.parked import effect_sizes, parked_share
 from lab.lessons.attention_metrics.parking import compared, parked_against_busy
 from lab.models.interventions import Interventions
 from lab.models.trace import Trace
+from tests.sentences import STORY
 
-TEXTS = ("She gave her brother the book that he wanted.", "Dogs bark.")
+TEXTS = (STORY, "Dogs bark.")
 
 
 @pytest.fixture(scope="module", params=[(model, text) for model in ("lab-bert", "lab-gpt2") for text in TEXTS])

@@ -15,9 +15,7 @@ from lab.analysis.heads.metrics import trace_metrics
 from lab.lessons.attention_metrics import what_if
 from lab.models.loading import EMBEDDED, load_model
 from lab.models.trace import Trace, trace
-
-HERE = "She gave her brother the book that he wanted."
-THERE = "The cat sat on the mat because it was tired."
+from tests.sentences import CAT, STORY
 
 
 @cache
@@ -47,17 +45,17 @@ def third(text: str, head: tuple[int, int]) -> int:
 
 
 def test_what_two_texts_say_of_where_a_head_stands() -> None:
-    values, agree = [trace_metrics(run(text)).corrected["spread"] for text in (HERE, THERE)], set()
+    values, agree = [trace_metrics(run(text)).corrected["spread"] for text in (STORY, CAT)], set()
     for head in np.ndindex(4, 8):
-        question = what_if.another_sentence(head, values[0], values[1], THERE)
+        question = what_if.another_sentence(head, values[0], values[1], CAT)
         assert question is not None
-        thirds = [third(text, head) for text in (HERE, THERE)]
+        thirds = [third(text, head) for text in (STORY, CAT)]
         told = re.findall("in the (middle third|third that looks at most|third that looks at fewest)", question.prompt)
         order = ("third that looks at most", "middle third", "third that looks at fewest")
         assert [order.index(each) for each in told] == thirds
         same = "in the same third" in question.options[question.answer].text
         assert same == (thirds[0] == thirds[1])
-        assert f"is {spread(HERE)[head]:.2f} here, and {spread(THERE)[head]:.2f} there" in question.options[0].why
+        assert f"is {spread(STORY)[head]:.2f} here, and {spread(CAT)[head]:.2f} there" in question.options[0].why
         agree.add(same)
     assert agree == {True, False}
 
@@ -67,7 +65,7 @@ def test_a_text_said_twice() -> None:
     for head in np.ndindex(4, 8):
         numbers = [
             (float(weights[head].max(-1).mean()), 1 / weights.shape[-1])
-            for weights in (attention(text) for text in (HERE, f"{HERE} {HERE}"))
+            for weights in (attention(text) for text in (STORY, f"{STORY} {STORY}"))
         ]
         once, twice = (own / even for own, even in numbers)
         question = what_if.said_twice(head, *numbers)

@@ -16,8 +16,9 @@ from lab.models.trace import Trace
 from lab.questions.kinds import Quantity, numeric
 from lab.questions.question import Option, Question
 from tests.checkpoints import Family, write_checkpoint
+from tests.sentences import CAT
 
-TEXTS = ("The cat sat on the mat because it was tired.", "She opened the door.", "the the the the the dog")
+TEXTS = (CAT, "She opened the door.", "the the the the the dog")
 
 
 @pytest.fixture(scope="module", params=["bert", "gpt2"])
@@ -36,7 +37,7 @@ def answer(question: Question | None) -> Option:
 def test_a_repeated_word_has_one_token_vector_and_two_sums(traces: list[Trace]) -> None:
     trace = traces[2]
     question = checks.same_word(trace, parts(trace))
-    assert answer(question).text == "Their token vectors are equal, their sums differ"
+    assert all(told in answer(question).text for told in ("token vectors are equal", "sums differ"))
     found = re.findall(r"is token (\d+) and token (\d+)", question.prompt if question else "")
     first, second = (int(each) - 1 for each in found[0])
     assert trace.token_ids[first] == trace.token_ids[second]
@@ -48,7 +49,7 @@ def test_a_repeated_word_has_one_token_vector_and_two_sums(traces: list[Trace]) 
 
 def test_after_reordering_the_answer_is_the_run_s(traces: list[Trace]) -> None:
     gap = permutation_gap(traces[0], "reversed", Interventions(no_positions=True))
-    expected = "The vectors become other numbers" if traces[0].model.config.causal else "Each token keeps its vector"
+    expected = "The vectors" if traces[0].model.config.causal else "Each token keeps its vector"
     assert answer(checks.after_reordering("reversed", gap)).text.startswith(expected)
     apart = Gap(np.array([0.0, 0.5]), 3.0, np.array([0.0, 0.2]))
     assert answer(checks.after_reordering("shuffled", apart)).text.startswith("The vectors")
@@ -61,7 +62,7 @@ def test_only_a_place_that_is_added_changes_the_first_vector(traces: list[Trace]
     here = next(place for place, token in enumerate(first.token_ids) if first.token_ids.count(token) > 1)
     there = len(first) - 1 - first.token_ids[::-1].index(first.token_ids[here])
     own, moved, beside_others = first.embeddings.sum[here], first.embeddings.sum[there], other.embeddings.sum[here]
-    assert answer(checks.what_changes(first, here)).text == "If it is at another place"
+    assert answer(checks.what_changes(first, here)).text.endswith("another place")
     assert not own.equal(moved) and own.equal(beside_others)
 
 

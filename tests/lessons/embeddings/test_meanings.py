@@ -178,7 +178,7 @@ def test_turned_words_keep_their_cosine(traces: list[Trace]) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_questions_about_words_have_the_run_s_answers(name: str) -> None:
     model = lab.load_model(name)
-    trace = lab.trace(model, "He came on Monday with three friends.")
+    trace = lab.trace(model, "They came with three dogs.")
     token = place_of(trace.encoding, "three")
     assert token is not None
     question = word_checks.nearest_word(trace, token)

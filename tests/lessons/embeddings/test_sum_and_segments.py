@@ -15,6 +15,7 @@ from lab.lessons.embeddings import meanings
 from lab.models.trace import Trace
 from lab.toy.models import constructed_toy
 from lab.ui.parameters import SEGMENTS
+from tests.sentences import FOLLOWS
 
 
 def numbers(text: str) -> list[float]:
@@ -53,7 +54,7 @@ def test_the_summand_named_is_the_largest(traces: list[Trace]) -> None:
 
 def test_the_farthest_move_is_named() -> None:
     model = lab.load_model("lab-bert")
-    trace = lab.trace(model, "The children went to the park.", "They played until it was dark.")
+    trace = lab.trace(model, FOLLOWS[0], FOLLOWS[1])
     for change in SEGMENTS.options:
         movement = segment_movement(trace, change)
         said = plain(meanings.other_segments(trace, movement))

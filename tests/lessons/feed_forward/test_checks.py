@@ -18,8 +18,9 @@ from lab.questions.question import Option, Question
 from lab.toy.models import constructed_toy
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
+from tests.sentences import BOYS, CAT
 
-TEXTS = ("The cat sat on the mat because it was tired.", "She opened the door.", "the the the the the dog")
+TEXTS = (CAT, "She opened the door.", "the the the the the dog")
 
 
 @pytest.fixture(params=["bert", "gpt2"])
@@ -120,9 +121,7 @@ def test_a_silent_network_asks_nothing_about_itself() -> None:
     assert checks.most_changed(run, sublayer_changes(run), 0) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "layer"), [("The boys [MASK] playing in the garden.", 1), ("He drank a cup of [MASK].", 5)]
-)
+@pytest.mark.parametrize(("text", "layer"), [(BOYS, 1), ("He drank a cup of [MASK].", 5)])
 def test_how_many_neurons_turn_the_word_is_counted_in_runs_without_them(text: str, layer: int) -> None:
     model = load_model("lab-minilm")
     run = trace(model, text)

@@ -18,14 +18,14 @@ from lab.lessons.feed_forward.layers import strips_of_states, what_it_means
 from lab.models.catalogue import EMBEDDED
 from lab.models.encoding import word_of
 from lab.toy.models import constructed_toy
+from tests.sentences import STORY
 
 KINDS: dict[str, type[PreTrainedModel]] = {"lab-minilm": BertModel, "lab-bert": BertModel, "lab-gpt2": GPT2Model}
-TEXT = "She gave her brother the book that he wanted."
 
 
 @pytest.mark.parametrize("model_id", KINDS)
 def test_states_are_those_of_hugging_face(model_id: str) -> None:
-    trace = lab.trace(lab.load_model(model_id), TEXT)
+    trace = lab.trace(lab.load_model(model_id), STORY)
     model = KINDS[model_id].from_pretrained(EMBEDDED / model_id).eval()
     with torch.inference_mode():
         out = model(torch.tensor([trace.token_ids]), output_hidden_states=True)

@@ -21,8 +21,9 @@ from lab.models.loading import load_model
 from lab.models.trace import trace
 from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy
+from tests.sentences import BOYS, KEYS, STORY
 
-TEXTS = ("The sleepy cat sat on the mat.", "She gave her brother the book that he wanted.")
+TEXTS = ("The sleepy cat sat on the mat.", STORY)
 CAT = 4
 
 
@@ -117,8 +118,7 @@ def test_strongest_tokens_with_nothing_in_common_say_little(share: float, said: 
     assert "Neuron 26" in text and f"{share:.1%}" in text
 
 
-BOYS = ("The boys [MASK] playing in the garden.", 3)
-BLANKS = {"lab-minilm": BOYS, "lab-bert": BOYS, "lab-gpt2": ("She gave her brother the book", 5)}
+BLANKS = {"lab-minilm": (BOYS, 3), "lab-bert": (BOYS, 3), "lab-gpt2": ("She gave her brother the book", 5)}
 
 
 def _numbers(text: str) -> list[float]:
@@ -155,7 +155,7 @@ def test_without_a_neuron_the_word_s_probability_is_that_of_a_run_without_it(nam
 
 
 def test_one_head_is_set_beside_the_neurons() -> None:
-    model, text = load_model("lab-minilm"), "The keys to the cabinet [MASK] on the table."
+    model, text = load_model("lab-minilm"), KEYS
     run = trace(model, text)
     place = run.labels.index("[MASK]")
     off = trace(model, text, None, Interventions(zero_heads=frozenset({(4, 10)}))).logits(place)
@@ -221,7 +221,7 @@ def test_what_a_layer_and_a_layer_norm_do_is_told_with_their_numbers(name: str) 
         many = {0: "of no other token", 1: "of one other token, too"}
         assert many.get(others, f"of {others} other tokens, too") in said
         near = int((active[:, best] > active[2, best] / 2).sum())
-        assert ("At every other token it is less than half as active" in said) == (near == 1)
+        assert ("less than half as active" in said) == (near == 1)
         assert near == 1 or f"At {near} of {len(active)} tokens it is more than half as active" in said
         assert ("says little about" in said) == (near > 1 and near > len(active) / 2)
 
@@ -289,7 +289,7 @@ def test_what_a_function_holds_back_is_told_with_the_means_of_both_sides(name: s
         assert _numbers(said) == pytest.approx(wanted, abs=0.006)
         assert f"{int(below.sum()):,} of {len(below):,} have a sum below 0" in said
         assert f"other {int((~below).sum()):,} from" in said
-        assert said.startswith("Most neurons are held back") == (below.double().mean().item() > 0.5)
+        assert said.startswith("Most") == (below.double().mean().item() > 0.5)
     assert "the function holds nothing back" in meanings.held_back("“x”", np.ones(3), np.ones(3))
 
 

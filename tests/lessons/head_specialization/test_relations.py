@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lab
 from lab.lessons.head_specialization.relations import relations
+from tests.sentences import STORY
 
 
 def drawn(text: str, model: str = "lab-minilm") -> set[tuple[str, str, str]]:
@@ -12,7 +13,7 @@ def drawn(text: str, model: str = "lab-minilm") -> set[tuple[str, str, str]]:
 
 
 def test_the_grammar_of_the_story_s_sentence() -> None:
-    found = drawn("She gave her brother the book that he wanted.")
+    found = drawn(STORY)
     assert found >= {
         ("gave", "she", "subject"),
         ("gave", "brother", "receiver"),

@@ -84,7 +84,7 @@ def test_only_a_causal_model_has_empty_cells(trace: Trace) -> None:
     question = checks.into_the_future(sentences_of(trace), causal)
     assert (question is not None) == causal == bool(np.isnan(sentences_of(trace).maximum[0, 1]))
     if causal:
-        assert right(question) == "Its tokens cannot see the tokens after them"
+        assert "cannot see" in right(question)
 
 
 def test_one_weight_is_asked_where_maximum_and_mass_differ_most() -> None:
@@ -175,7 +175,7 @@ def test_what_if_really_runs_the_model(model: str) -> None:
     question = checks.other_order(found, what_if.exchanged(trace, False), texts)
     change = mean_mass(other, first, second) - mean_mass(trace, places[0], places[1])
     if is_causal(trace):
-        assert right(question) == "The one that was sentence 1"  # it comes later now
+        assert right(question).endswith("sentence 1")  # it comes later now
     else:
         assert (None if question is None else right(question)) == moves(change)
 

@@ -14,6 +14,7 @@ from lab.analysis.words.masking import masked_run
 from lab.analysis.words.predictions import Candidate, Prediction, candidates, prediction_at
 from lab.course.words import quoted, share
 from lab.lessons.masked_language_model import checks
+from lab.questions.kinds import rises_or_falls
 from lab.questions.question import Option, Question
 
 LOGITS = np.array([3.0, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, 0.0])
@@ -106,12 +107,15 @@ def test_a_probability_falls_when_another_logit_grows(values: list[float], tempe
         assert f"from {share(before)} to {share(after)}" in answer(question).why
 
 
+RISES, STAYS, FALLS = rises_or_falls(0.0)
+
+
 @pytest.mark.parametrize(
     ("hidden", "visible", "text"),
     [
-        (0.004, 0.9, "It rises by more than 0.05"),
-        (0.9, 0.93, "It stays within 0.05"),
-        (0.5, 0.1, "It falls by more than 0.05"),
+        (0.004, 0.9, RISES),
+        (0.9, 0.93, STAYS),
+        (0.5, 0.1, FALLS),
         (0.1, 0.148, None),
     ],
 )

@@ -18,6 +18,7 @@ from lab.lessons.masked_language_model import what_if
 from lab.models.loading import LoadedModel
 from lab.models.reference import reference
 from lab.questions.question import MARGIN
+from tests.sentences import BOYS
 
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
 
@@ -62,7 +63,7 @@ def test_one_more_hidden_word_costs_what_their_model_says() -> None:
     model = lab.load_model("lab-bert")
     plain = lab.trace(model, "The boys were playing in the garden.")
     seen, others = masked_run(plain, (3,)), (2, 4, 7)
-    text = "The boys [MASK] playing in the garden."
+    text = BOYS
     best = int(theirs(model, text).argmax())
     both = [text.replace(word, "[MASK]") for word in ("playing", "garden")]
     after = {4: float(theirs(model, both[0])[best]), 7: float(theirs(model, both[1])[best])}

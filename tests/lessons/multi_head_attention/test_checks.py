@@ -18,8 +18,9 @@ from lab.toy.models import random_toy
 from lab.toy.recut import recut
 from tests.checkpoints import HEADS, WIDTH, Family
 from tests.conftest import TinyCheckpoint
+from tests.sentences import CAT, KEYS
 
-TEXTS = ("The cat sat on the mat because it was tired.", "She opened the door.", "the the the the the dog")
+TEXTS = (CAT, "She opened the door.", "the the the the the dog")
 
 
 @pytest.fixture(params=["bert", "gpt2"])
@@ -75,7 +76,7 @@ def test_how_many_heads_look_at_the_same_token_is_counted(traces: list[Trace]) -
 
 def test_the_word_without_a_head_is_that_of_the_run_without_it() -> None:
     model = lab.load_model("lab-minilm")
-    trace = lab.trace(model, "The keys to the cabinet [MASK] on the table.")
+    trace = lab.trace(model, KEYS)
     place = trace.token_ids.index(model.tokenizer.token_to_id("[MASK]"))
     off = lab.trace(model, trace.text, interventions=Interventions(zero_heads=frozenset({(4, 10)})))
     whole, without = (Prediction(place, None, each.logits(place)[0].double().numpy()) for each in (trace, off))

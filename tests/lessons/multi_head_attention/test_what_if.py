@@ -10,8 +10,9 @@ from lab.analysis.heads.comparing import head_sum
 from lab.lessons.multi_head_attention import what_if
 from lab.models.trace import Trace
 from lab.questions.question import Option, Question
+from tests.sentences import CAT, STORY
 
-TEXTS = ("She gave her brother the book that he wanted.", "The cat sat on the mat because it was tired.", "Dogs.")
+TEXTS = (STORY, CAT, "Dogs.")
 
 
 @pytest.fixture(

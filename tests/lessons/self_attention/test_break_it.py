@@ -9,12 +9,13 @@ from lab.lessons.self_attention import break_it as step
 from lab.models.interventions import Interventions
 from lab.models.trace import changed
 from tests.lessons.self_attention.runs import MODELS, run
+from tests.sentences import STORY
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_mistake_that_moves_most_is_found_from_the_streams(model: str) -> None:
     """The distances are computed again from the hidden states of both runs."""
-    trace = run(model, "She gave her brother the book that he wanted.")
+    trace = run(model, STORY)
     moved = {}
     for name, changes in (("a", Interventions(no_scaling=True)), ("b", Interventions(no_values=True))):
         right, broken = trace.hidden_states[-1], changed(trace, changes).hidden_states[-1]

@@ -8,6 +8,7 @@ from lab.course.sentences.examples import EXAMPLES
 from lab.text.bundled import bundled_sentences
 from lab.text.tags.english import ENGLISH as OURS
 from lab.text.tags.english import looks_english, small_words
+from tests.sentences import STORY
 
 FOREIGN = {
     "German": ("Der Hund schläft auf dem Sofa, weil er müde ist.", "Ich habe gestern meinen Bruder in Berlin gesehen."),
@@ -24,7 +25,7 @@ FOREIGN = {
     "Greek": ("Η γάτα κοιμάται στον καναπέ.",),
 }
 ENGLISH = (
-    "She gave her brother the book that he wanted.",
+    STORY,
     "I didn't know that you'd've liked it; they're Anna's, aren't they?",  # contractions
     "Dogs bark.",
     "Stop!",

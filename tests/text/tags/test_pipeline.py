@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from lab.text.tags import pipeline as module
 from lab.text.tags.pipeline import EMBEDDED, MAX_CHARACTERS, Pipeline, PipelineUnavailable, TaggedText, load_pipeline
+from tests.sentences import FOX
 
 # universaldependencies.org/u/pos, and spaCy's own for white space.
 UPOS = {
@@ -137,7 +138,7 @@ def test_any_string_at_all(text: str) -> None:
 
 
 def test_ten_thousand_words(shipped: Pipeline) -> None:
-    text = "The quick brown fox jumps over the lazy dog. " * 1111
+    text = f"{FOX} " * 1111
     tagged = shipped.tag(text)
     hold(tagged, text)
     assert len(tagged.tokens) == 11_110

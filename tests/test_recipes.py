@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkpoints import write_checkpoint
+from tests.thorough import at_night
 
 ROOT = Path(__file__).parents[1]
 _APP = """
@@ -54,6 +55,7 @@ def run(folder: Path, code: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@at_night
 def test_a_metric_is_an_entry(copy: Path) -> None:
     metrics = copy / "lab/analysis/heads/metrics.py"
     edit(
@@ -131,6 +133,7 @@ assert asked["longest-key"].hint == "Compare the rows."
     )
 
 
+@at_night
 def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
     folder = copy / "lab/lessons/counting"
     folder.mkdir()
@@ -307,6 +310,7 @@ assert shell.sections()["Experiments"][-1] == "Layers"
     )
 
 
+@at_night
 def test_a_family_is_a_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     families = copy / "lab/models/families"
     (families / "marble.py").write_text(

@@ -9,8 +9,10 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, PHONE, wait_idle
+from tests.thorough import at_night
 
 
+@at_night
 @pytest.mark.parametrize("view", [PHONE], indirect=True, ids=str)
 def test_two_runs_are_compared_by_click(lab: Lab, page: Page) -> None:
     page.goto(f"{lab.url}/Compare?layer=4&head=6", timeout=90_000)

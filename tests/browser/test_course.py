@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import go_to, wait_idle
+from tests.thorough import at_night
 
 SENTENCE = "text=The+cat+sat+on+the+mat+because+it+was+tired."
 CHECK = f"/Self-attention?step=Check&layer=2&head=3&{SENTENCE}"
@@ -74,6 +75,7 @@ def test_a_teacher_turns_steps_by_keyboard_in_larger_type(lab: Lab, page: Page) 
     assert page.evaluate(size) == "16px"
 
 
+@at_night
 def test_the_first_page_keeps_a_sentence_through_a_reload(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention")
     wait_idle(page)

@@ -9,6 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.server import Lab
 from tests.browser.harness import wait_idle
+from tests.thorough import at_night
 
 NAME = "inside-bert.progress"
 
@@ -58,6 +59,7 @@ def test_answers_survive_a_reload_until_one_starts_afresh(lab: Lab, page: Page) 
     assert not kept(page)
 
 
+@at_night
 def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Tokenization")
     wait_idle(page)

@@ -107,6 +107,7 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
         at_page(page, title, step)
 
 
+@at_night
 def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?text=Birds+fly+south.")
     at_page(page, "Self-attention", "Where does it look?")
@@ -199,6 +200,7 @@ def test_on_a_telephone_the_header_is_low_and_loses_nothing(lab: Lab, page: Page
     expect(page.get_by_test_id("stSidebar").get_by_role("textbox", name="Your sentence")).to_be_in_viewport()
 
 
+@at_night
 def test_the_address_names_what_the_page_shows_and_nothing_else(lab: Lab, page: Page) -> None:
     said = "first_dimension=17&order=shuffled"
     page.goto(f"{lab.url}/Embeddings?text=Birds+fly+south.&{said}&metric=Sparsity")

@@ -24,6 +24,7 @@ from lab.rooms.schema import ANSWERS, QUESTIONS, ROOMS
 from tests.browser.accessibility import violations
 from tests.browser.harness import PHONE, View, Visitor, visit, wait_idle
 from tests.browser.test_restart import free_port
+from tests.thorough import at_night
 
 WALL = View("light", 1024, 768)
 LEARNERS = (PHONE, View("light", 390), View("dark", 1280))
@@ -201,6 +202,7 @@ def test_a_class_from_the_lobby_to_the_third_question(lab: Lab, browser: Browser
     assert not found, "\n".join(found)
 
 
+@at_night
 def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(browser: Browser, tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'rooms.db'}"
     port, environment = free_port(), {"LAB_ROOMS": database}
@@ -233,6 +235,7 @@ def test_a_reload_and_a_killed_server_keep_the_place_and_the_answer(browser: Bro
             assert any('"key":"' in each for each in kept) and "key" not in teacher.url
 
 
+@at_night
 def test_the_teachers_role_survives_a_reload_anywhere(lab: Lab, browser: Browser, database: str) -> None:
     with ExitStack() as rooms:
         room = lobby(lab, browser, rooms, LEARNERS[:1])

@@ -50,6 +50,7 @@ def questions() -> tuple[Question, Question, Question]:
     )
 
 
+@at_night
 def test_a_number_a_token_and_a_head_are_given_on_a_telephone_by_keyboard(
     lab: Lab, browser: Browser, database: str
 ) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.server import Lab
 from tests.browser.harness import BADGE, PHONE, go_to, wait_idle
+from tests.thorough import at_night
 
 
 def sentence(page: Page) -> Locator:
@@ -40,6 +41,7 @@ def test_a_click_on_a_cell_chooses_the_pair_and_goes_into_the_link(lab: Lab, pag
     assert "layer=2" in page.url
 
 
+@at_night
 def test_the_selection_survives_a_walk_and_hostile_text_stays_text(lab: Lab, page: Page) -> None:
     hostile = "<img src=x onerror=alert(1)> $x$ :red[no]"
     page.goto(f"{lab.url}/Self-attention?layer=3&head=4&{urlencode({'text': hostile})}")

@@ -19,6 +19,7 @@ def test_a_long_paste_into_the_first_page(lab: Lab, page: Page) -> None:
     field.fill("A long text with a _ " * 30)
     field.press("Enter")
     expect(page.get_by_text(f"reads the first {BLANK_TEXT.longest}")).to_be_visible()
+    wait_idle(page)
     assert len(field.input_value()) == BLANK_TEXT.longest
 
 

@@ -171,6 +171,7 @@ def test_a_link_has_a_panel_where_it_or_one_head_of_it_is_cut_and_that_leads_to_
     wait_idle(page)
 
 
+@at_night
 def test_headings_are_doors_to_the_lessons_and_nothing_moves_where_motion_is_reduced(lab: Lab, page: Page) -> None:
     for door, name, place in (
         ("tokens: Lesson 1", "Tokenization", ""),

@@ -29,6 +29,7 @@ from lab.experiments.grammar.word_kinds import tags_of
 from lab.models.loading import load_model
 from lab.models.twin import twin
 from tests.conftest import TinyCheckpoint
+from tests.thorough import at_night
 
 ROOT = Path(__file__).parents[2]
 # A sentence of two words, with its relation to fill in.
@@ -104,6 +105,7 @@ def test_parts_give_what_the_page_gives(serial: Path, treebank: Path, folder: Pa
     assert here.made is not None and here.made.model == shipped.model_hash(model)
 
 
+@at_night
 def test_processes_give_the_same(run: Run, serial: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A new process runs the main module again. Here that is none of ours: pytest, or the page that AppTest ran last.
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
@@ -208,6 +210,7 @@ def started(tmp_path: Path) -> Iterator[Cluster]:
     found.end()
 
 
+@at_night
 def test_a_cluster_that_loses_a_worker_gives_the_same(run: Run, serial: Path, started: Cluster, tmp_path: Path) -> None:
     """One worker is stopped before it can do its share, and killed when the other one has done a part."""
     from distributed import Client

@@ -27,6 +27,7 @@ from tests.charts.samples import HOSTILE
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.reference import Theirs, load_theirs
+from tests.thorough import some
 from training.evaluation.cuts import check
 
 MODELS: tuple[tuple[str, Family], ...] = (("lab-minilm", "bert"), ("lab-bert", "bert"), ("lab-gpt2", "gpt2"))
@@ -59,7 +60,7 @@ def shares(model: str, family: Family, trace: Trace, watched: int, pairs: set[tu
     return logits[watched].double().softmax(-1)
 
 
-@pytest.mark.parametrize("model", [model for model, _ in MODELS])
+@pytest.mark.parametrize("model", some([model for model, _ in MODELS], 1))
 def test_no_sentence_about_a_cut_is_false_by_three_cuts_in_hugging_face(model: str) -> None:
     """The first page's sentences, the examples and some held-out ones; all of them: training/evaluation/cuts.py."""
     counted, false = check(model, count=8, tokens_each=4)

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.server import Lab, running_lab, usage
 from benchmarks.visitor import Visitor, visiting
 from tests.load.test_load import run
+from tests.thorough import at_night
 
 PAGES = ("Copying", "Grammar", "Needed_heads", "Patching")
 MODELS = ("lab-minilm", "lab-bert", "lab-gpt2")
@@ -51,6 +52,7 @@ async def at_the_experiment(stack: AsyncExitStack, lab: Lab, page: str, model: s
     return visitor
 
 
+@at_night
 def test_experiments_stop_when_all_have_left_and_can_be_taken_up(lab: Lab) -> None:
     async def start_and_leave() -> None:
         async with AsyncExitStack() as stack:

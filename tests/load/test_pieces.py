@@ -27,7 +27,7 @@ def test_the_longest_piece_counts_and_not_the_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", some(["feed-forward", "masked-language-model", "neuron-view", "flow", "embeddings"], 2)
+    "page", some(["feed-forward", "masked-language-model", "neuron-view", "flow", "embeddings"], 1)
 )
 def test_a_step_is_done_in_short_pieces(page: str) -> None:
     lines = list[str]()

@@ -19,6 +19,7 @@ from lab.rooms.database import open_database
 from lab.rooms.rooms import Rooms
 from lab.rooms.states import Phase
 from tests.load.test_load import run
+from tests.thorough import at_night
 
 PEOPLE = 8
 
@@ -76,6 +77,7 @@ def test_every_bound_of_a_room_is_judged() -> None:
     assert len(replace(good, rounds=(votes, slow), bare=0.9, pause=0.9).broken) == 1
 
 
+@at_night
 def test_a_small_class_plays_both_rounds(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole of ``make load ARGS=room`` on one server, with six people."""
     counts, seconds = {"LEARNERS": 6, "OTHERS": 1, "LATE": 2}, {"OTHERS_STAY": 4.0, "JOINING": 6.0, "VOTING": 1.0}

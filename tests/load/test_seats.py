@@ -21,6 +21,7 @@ from lab.rooms.database import open_database
 from lab.rooms.door import AT_ONCE, EVERY
 from lab.rooms.rooms import Rooms
 from tests.load.test_load import run
+from tests.thorough import at_night
 
 
 @pytest.fixture
@@ -125,6 +126,7 @@ def test_a_crowd_waits_at_the_door_and_is_told_so(school: tuple[Lab, Rooms]) -> 
     assert rooms.taught(code, key).state.people == AT_ONCE + 6
 
 
+@at_night
 def test_many_connections_cast_no_more_votes_than_the_door_lets_people_in() -> None:
     seconds = 5.0
     state = run(asyncio.to_thread(attack, AT_ONCE + 20, seconds))

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from transformers import BertForPreTraining
 
 from lab.models.loading import EMBEDDED, load_model
+from tests.thorough import at_night
 from training.card import BASE_GRAMMAR, grammar
 from training.card_parts import residual_stream
 from training.corpus import TokenCorpus
@@ -53,6 +54,7 @@ def test_it_fits(model_id: str) -> None:
     assert (EMBEDDED / model_id / "model.safetensors").stat().st_size <= 46_000_000
 
 
+@at_night
 def test_it_fills_masks(model_id: str, model: Shipped) -> None:
     found = masked_score(*model, None, ROWS)
     assert found.positions > 2500
@@ -72,6 +74,7 @@ def test_the_small_one_s_heads_are_there_to_be_found() -> None:
     assert found["first_layer_broad"] > 0.89
 
 
+@at_night
 def test_the_encoder_kept_its_grammar() -> None:
     """Better than the encoder before in the mean of the seven relations, and in each above the best fixed distance."""
     base = json.loads(BASE_GRAMMAR.read_text("utf-8"))["found"]
@@ -94,6 +97,7 @@ def test_the_card_holds_the_blanks(model_id: str) -> None:
     assert all(blank in CARDS[model_id] for blank in BLANKS)
 
 
+@at_night
 def test_the_card_says_what_is_odd_in_its_residual_stream(model_id: str) -> None:
     assert residual_stream(residual(model_id)) in CARDS[model_id]
 

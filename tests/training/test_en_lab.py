@@ -9,6 +9,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
+from tests.thorough import at_night
 from training.en_lab_card import card
 from training.en_lab_corpora import dates, litbank, with_dates, without_handles, without_misc
 from training.en_lab_data import Sentence, biluo, biluo_to_spans, conllu, documents, join, without_adjectives
@@ -26,6 +27,7 @@ def shipped() -> tuple[float, Language]:
 CARD = (FOLDER / "MODEL_CARD.md").read_text("utf-8")
 
 
+@at_night
 def test_parts_of_speech_and_dependencies(shipped: tuple[float, Language]) -> None:
     found = syntax(shipped[1])
     assert found["words"] == 25_147  # UD English EWT 2.16 dev, as counted by grep
@@ -38,6 +40,7 @@ def test_parts_of_speech_and_dependencies(shipped: tuple[float, Language]) -> No
         assert f"{100 * found[figure]:.1f} %" in CARD
 
 
+@at_night
 def test_names(shipped: tuple[float, Language]) -> None:
     found = names(shipped[1])
     assert {label: score["gold"] for label, score in found["names"].items()} == {

@@ -7,6 +7,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import GPT2LMHeadModel
 
+from tests.thorough import at_night
 from training.card_parts import residual_stream
 from training.corpus import TokenCorpus
 from training.evaluation import folder_bytes
@@ -61,6 +62,7 @@ def test_the_head_that_feeds_it_looks_at_the_token_before_and_is_needed() -> Non
     assert f"fed by layer {found['layer']}, head\n{found['head']}, which" in card
 
 
+@at_night
 def test_the_card_says_what_is_odd_in_its_residual_stream() -> None:
     said = residual_stream(residual("lab-gpt2"))
     assert said in (FOLDER / "MODEL_CARD.md").read_text("utf-8")

@@ -17,6 +17,7 @@ from lab.models.loading import load_model
 from lab.models.reference import reference
 from lab.models.twin import random_twin
 from tests.conftest import TinyCheckpoint
+from tests.thorough import at_night
 from tests.training.conftest import Corpora
 from training.card_parts import lenses
 from training.corpus import TokenCorpus
@@ -172,6 +173,7 @@ def test_the_record_is_of_the_files_that_ship_and_the_card_says_what_it_holds(mo
     assert lenses(model_id) in (folder / "MODEL_CARD.md").read_text("utf-8")
 
 
+@at_night
 @pytest.mark.parametrize("model_id", MODELS)
 def test_measured_again_on_a_part_it_reads_as_recorded_and_better_than_the_plain_one(model_id: str) -> None:
     torch.set_num_threads(1)
@@ -204,6 +206,7 @@ def test_the_control_reads_the_twin(tiny_checkpoint: TinyCheckpoint) -> None:
     assert len(set(found["untrained"]["divergence"])) == 1 and len(set(found["fitted"]["divergence"])) == 5
 
 
+@at_night
 @pytest.mark.parametrize("model_id", MODELS)
 def test_words_in_plain_sight_read_again_as_recorded(model_id: str) -> None:
     torch.set_num_threads(1)

@@ -19,6 +19,7 @@ from lab.models.twin import random_twin
 from lab.toy.models import constructed_toy, random_toy
 from lab.toy.training import Plan, untrained
 from tests.conftest import TinyCheckpoint
+from tests.thorough import some
 
 TEXT, PAIR = "It's “the\u202e \\ cat”.\nالقط 🙂", 'She said: "yes".'
 
@@ -78,7 +79,7 @@ def test_a_folder_s_place_is_not_told(tiny_checkpoint: TinyCheckpoint) -> None:
     assert "lab.load_model('gpt2-0')" in lines and "/" not in lines
 
 
-@pytest.mark.parametrize("name", ["lab-bert", "lab-gpt2", "constructed toy"])
+@pytest.mark.parametrize("name", some(["lab-bert", "lab-gpt2", "constructed toy"], 1))
 def test_every_tensor_is_drawn_with_its_own_numbers(name: str) -> None:
     traced = run(name)
     for cut in cuts(traced):

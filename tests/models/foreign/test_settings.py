@@ -22,6 +22,7 @@ from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.models.folders import change_config
 from tests.models.foreign.sweep import refusal
+from tests.thorough import some
 
 # The tiny checkpoint of each family; RoBERTa's serves for the two families that have its classes.
 _TINY: Mapping[str, Family] = {
@@ -205,7 +206,7 @@ def _deciding() -> Iterator[tuple[str, str, Any]]:
             yield from ((family, name, value) for name in sorted(only & _fields(family)) for value in (True, *_WRONG))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", some([*FAMILIES], 3))
 def test_a_field_that_decides_is_computed_or_refused(
     family: str, tiny_checkpoint: TinyCheckpoint, tmp_path: Path
 ) -> None:

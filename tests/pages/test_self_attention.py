@@ -11,6 +11,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import lab
+from lab.course.pages import lesson_of
 from lab.lessons.self_attention.scale import divided
 from lab.models.catalogue import DEFAULT_MODEL
 from tests.checkpoints import Family
@@ -18,6 +19,7 @@ from tests.pages.apptest import (
     Offer,
     badges,
     looks,
+    on_screen,
     open_badge,
     reveal,
     row_of,
@@ -33,8 +35,9 @@ from tests.pages.apptest import (
 from tests.sentences import STORY
 
 PAGE = "3_Self-attention.py"
-WAY = ("map", "build-a-row", "scale", "break-it", "check")
-BESIDE = ("by-hand",)
+STEPS = lesson_of("self-attention").steps
+WAY = tuple(step.id for step in STEPS if not step.aside)
+BESIDE = tuple(step.id for step in STEPS if step.aside)
 
 
 def test_the_steps_stand_in_their_order() -> None:
@@ -45,9 +48,10 @@ def test_the_steps_stand_in_their_order() -> None:
 
 
 def test_a_step_beside_the_way_leads_on_to_the_last_one() -> None:
-    at = turn_to(visit(PAGE), "by-hand")
-    assert row_of(at) == [*WAY, "by-hand"]
-    assert {button.label for button in at.button} >= {"Previous: Break it", "Next: Check"}
+    at = turn_to(visit(PAGE), BESIDE[-1])
+    assert row_of(at) == [*WAY, BESIDE[-1]]
+    before = [*WAY[:-1], *BESIDE][-2]
+    assert {button.label for button in at.button} >= {f"Previous: {on_screen(before)}", "Next: Check"}
     at.button(key="_next_step").click().run()
     assert step_of(at) == "check"
     assert row_of(at) == list(WAY)

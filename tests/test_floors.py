@@ -87,8 +87,6 @@ def test_a_cluster_is_known_to_the_command_alone() -> None:
     assert knows == {within / "cluster.py"}
     asks = {path for path in [*LAB, *SCRIPTS] if "lab.evidence.scale" in _imports_anywhere(path.read_text("utf-8"))}
     assert asks - set(within.iterdir()) == {ROOT / "lab" / "experiments" / "grammar" / "any_treebank.py"}
-    command = {path for path in [*LAB, *SCRIPTS] if "evidence.__main__" in path.read_text("utf-8")}
-    assert command == {ROOT / "lab" / "experiments" / "__main__.py"}  # the command's old name
 
 
 def test_the_lab_stands_without_what_is_built_on_it() -> None:

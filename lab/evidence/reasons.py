@@ -25,8 +25,8 @@ be as wide as the bound or half the effect on either side, whichever is more.
 small to be the published effect. **Opposite**: the whole interval is below 0.
 - **Also untrained**: clearly above 0, but not clearly above the effect in the untrained twin, which is the same model \
 with random weights; and the twin clearly has the effect, too: the whole 95 % interval of its effect is above 0, and \
-is as narrow as the rule asks of the model’s own. If the twin’s interval is wider or holds 0, the twin is no \
-comparison, and the claim is **inconclusive**.
+is as narrow as the rule asks of the model’s own. If the twin’s interval is wider or holds 0, the model \
+cannot be compared with it, and the claim is **inconclusive**.
 - **Smaller**, **larger**: clearly above 0 and above the twin; the whole interval is below, or above, the published \
 effect. **Same direction**: the interval holds the published effect, or nothing comparable was published."""
 

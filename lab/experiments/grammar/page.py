@@ -100,7 +100,7 @@ NOTES = {
     "cop": "Not in the paper. The authors’ notebook prints it.",
     "aux:pass": (
         "The paper prints 82.5 with an offset of 40.5. The authors’ notebook prints 94.1 with 82.5, and 72.2 with 40.5 "
-        "for cop: the paper’s row seems to pair two offsets. The notebook’s figures stand here."
+        "for cop: the paper’s row seems to pair two offsets. This table has the notebook’s figures."
     ),
 }
 # Rows of the table without a counterpart in Universal Dependencies, and the reason.

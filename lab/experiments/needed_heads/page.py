@@ -421,8 +421,7 @@ def why_of(row: TestedClaim) -> str:
         )
     if row.untestable == RETRAINED:
         return (
-            "Voita et al. go on training while they prune. Here no weight is trained again, so the claim is another "
-            "one."
+            "Voita et al. go on training while they prune. The lab trains no weight again, so it tests another claim."
         )
     return why(row.judged)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lab.analysis.heads.values import Values
 from lab.evidence.pairs import AskedPair, encodings
-from lab.models.batches import Progress, by_length, logits_of, numbers_a_run, run_batch_at, unwatched
+from lab.models.batches import ProgressFunction, by_length, logits_of, numbers_a_run, run_batch_at, unwatched
 from lab.models.config import ModelConfig
 from lab.models.cores import on_every_core
 from lab.models.interventions import Interventions
@@ -29,7 +29,7 @@ def differences(
     model: LoadedModel,
     pairs: Sequence[AskedPair],
     changes: Interventions | None = None,
-    progress: Progress = unwatched,
+    progress: ProgressFunction = unwatched,
 ) -> Values:
     """Logit of the good form minus logit of the bad form, (pairs,), with ``changes`` made to the pass.
 
@@ -69,7 +69,7 @@ def each_batch(
     pairs: Sequence[AskedPair],
     held: Callable[[ModelConfig, int], int],
     work: Callable[[Sequence[int]], Found],
-    progress: Progress = unwatched,
+    progress: ProgressFunction = unwatched,
 ) -> Iterable[tuple[list[int], Found]]:
     """Apply ``work`` to batches of pairs of equal length, on all cores; yields the places of a batch and its result.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from lab.evidence import shipped
 from lab.evidence.code_hash import code_hash
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.memo import once
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Measurement(Generic[Found]):
     id: str
     module: str
     kind: type[Found]
-    replicate: Callable[[LoadedModel, Progress], Found]
+    replicate: Callable[[LoadedModel, ProgressFunction], Found]
     data_hash: Callable[[], str]
     check: Callable[[LoadedModel], None] = any_model
     seconds: float | None = None
@@ -82,12 +82,12 @@ class Measurement(Generic[Found]):
             self.found[key] = found
         return self.found[key]
 
-    def result(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
+    def result(self, model: LoadedModel, progress: ProgressFunction = unwatched) -> Found:
         """The result for ``model``; if there is none yet, run the experiment, once for all models with its weights."""
         known = self.known(model)
         return self.again(model, progress) if known is None else known
 
-    def again(self, model: LoadedModel, progress: Progress = unwatched) -> Found:
+    def again(self, model: LoadedModel, progress: ProgressFunction = unwatched) -> Found:
         """Run the experiment and keep its result as the known one for ``model``."""
         found = self.found[shipped.model_hash(model)] = self.replicate(model, progress)
         return found

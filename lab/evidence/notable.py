@@ -23,7 +23,7 @@ from lab.analysis.heads.walk import NEAR_UNIFORM
 from lab.evidence.relation_cases import best_offset, find_cases
 from lab.evidence.treebank import Sentence, ewt
 from lab.evidence.verdicts import FEW
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.trace import Trace, trace
 from lab.models.twin import untrained_twin
 
@@ -161,7 +161,7 @@ def told(found: tuple[Notable, ...] | None) -> dict[tuple[int, int], str]:
 
 
 def measured(
-    model: LoadedModel, grammar: int = 300, patterns: int = 60, progress: Progress = unwatched
+    model: LoadedModel, grammar: int = 300, patterns: int = 60, progress: ProgressFunction = unwatched
 ) -> tuple[Notable, ...]:
     """Measure the jobs of a model's heads on UD English EWT dev; a small model takes about 20 s.
 
@@ -180,7 +180,7 @@ def measured(
     )
 
 
-def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: Progress) -> Iterator[Notable]:
+def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: ProgressFunction) -> Iterator[Notable]:
     """The best heads for each relation; none for a model with so few positions that it reads no sentence whole."""
     found = find_cases(model, sentences, progress=progress)
     for relation in _GRAMMAR:
@@ -194,7 +194,7 @@ def _of_grammar(model: LoadedModel, sentences: tuple[Sentence, ...], progress: P
             yield from _notable(f"{relation}:{end}", scores, chance, scores >= chance + BETTER)
 
 
-def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: Progress) -> Iterator[Notable]:
+def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: ProgressFunction) -> Iterator[Notable]:
     """The best heads for each pattern, by the rule of :mod:`lab.analysis.heads.named`; broad heads by row entropy."""
     texts, twin = [" ".join(sentence.words) for sentence in sentences], untrained_twin(model)
 
@@ -216,7 +216,7 @@ def _of_patterns(model: LoadedModel, sentences: list[Sentence], progress: Progre
                 yield from _notable(pattern.id, scores, float(chance.uniform[place]), passing[place])
 
 
-def _of_induction(model: LoadedModel, progress: Progress) -> Iterator[Notable]:
+def _of_induction(model: LoadedModel, progress: ProgressFunction) -> Iterator[Notable]:
     """The best induction heads of a causal model, on random tokens repeated once; none if the text is too long."""
     if not model.config.causal or model.config.max_tokens < 2 * _PERIOD:
         return

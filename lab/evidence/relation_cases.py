@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.heads.values import Mask, Values, Weights
 from lab.evidence.treebank import Sentence
-from lab.models.batches import Progress, by_length, layer_attentions, unwatched
+from lab.models.batches import ProgressFunction, by_length, layer_attentions, unwatched
 from lab.models.encoding import Encoding, TextError, encode
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def find_cases(
     sentences: Iterable[Sentence],
     pieces: Pieces = "mean",
     punctuation: bool = False,
-    progress: Progress = unwatched,
+    progress: ProgressFunction = unwatched,
 ) -> Cases:
     """Every dependency, in reading order, and the words that each head of ``model`` names for it.
 
@@ -210,7 +210,7 @@ def find_cases(
 
 
 def _named_by_length(
-    model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: Progress
+    model: LoadedModel, sentences: Sequence[Sequence[str]], pieces: Pieces, progress: ProgressFunction
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield the number of each sentence that the model reads whole, and its words named as by :func:`named_words`."""
     read = [(at, found) for at, words in enumerate(sentences) if (found := encode_words(model, words)) is not None]

@@ -44,7 +44,8 @@ def from_tables(kind: type[Result], tables: Mapping[str, pa.Table]) -> Result:
     """Return the result of this kind that :func:`to_tables` wrote."""
     hints, rows = _hints(kind), _row_types(kind)
     found = {name: _built(tables[name].to_struct_array(), hints[name]) for name in rows}
-    (rest,) = tables[REST].to_struct_array()
+    # A table without columns comes back from Parquet without its row.
+    (rest,) = tables[REST].to_struct_array() if tables[REST].num_columns else ({},)
     return kind(**found, **{name: _built(rest[name], hint) for name, hint in hints.items() if name not in rows})
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lab.models.loading import LoadedModel
 
 # A function that receives the share done, in [0, 1], between two batches. An exception it raises ends the run.
-Progress = Callable[[float], None]
+ProgressFunction = Callable[[float], None]
 _NOTHING = Interventions()
 
 

@@ -13,7 +13,7 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lab.models import jobs
-from lab.models.batches import Progress
+from lab.models.batches import ProgressFunction
 from lab.models.cores import COUNT, give_way, no_core, one_core, step_back
 from lab.models.jobs import Job, Places
 
@@ -21,7 +21,7 @@ _POLL = 1.0  # seconds
 _BEGUN, _LEFT = "_begun_unasked", "_left_runs"
 # What protects the memory: twenty runs at once would each take twenty times as long, and hold twenty models.
 LONG_RUNS = Places(COUNT)
-Work = Callable[[Progress], object]
+Work = Callable[[ProgressFunction], object]
 
 
 def offer(key: Hashable, label: str, work: Work, help: str = "") -> None:

@@ -34,7 +34,7 @@ from lab.ui import memory
 
 if TYPE_CHECKING:
     from lab.evidence.notable import Notable
-    from lab.models.batches import Progress
+    from lab.models.batches import ProgressFunction
     from lab.models.interventions import Interventions
     from lab.models.loading import LoadedModel
     from lab.models.proof import Proof
@@ -163,7 +163,7 @@ def head_jobs(loaded: LoadedModel) -> tuple[Notable, ...] | None:
     return shipped(loaded) or _head_jobs.get(loaded.id)
 
 
-def measure_heads(loaded: LoadedModel, progress: Progress) -> None:
+def measure_heads(loaded: LoadedModel, progress: ProgressFunction) -> None:
     """Measure the jobs of a model's heads, for all visits.
 
     ``progress`` receives the share done, 0 to 1; an exception it raises ends the measuring.

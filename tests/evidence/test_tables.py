@@ -48,6 +48,12 @@ def whole() -> Whole:
     return Whole(lines, (), ((1, 2), (3, 4)), ((lines[0], "why"),), {"last": lines[2]}, counts, rng.normal(size=(2, 3)))
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    lines: tuple[Line, ...]
+    made: Provenance | None = field(default=None, metadata=APART)
+
+
 def same(one: Line, other: Line) -> bool:
     return repr(one) == repr(other) and np.array_equal(one.each, other.each) and one.each.shape == other.each.shape
 
@@ -70,6 +76,12 @@ def test_a_result_comes_back(whole: Whole, tmp_path: Path) -> None:
 def test_a_table_has_a_row_for_each_line(whole: Whole, tmp_path: Path) -> None:
     write(tmp_path, whole, MADE)
     assert pq.read_table(tmp_path / "lines.parquet")["name"].to_pylist() == [line.name for line in whole.lines]
+
+
+def test_a_result_may_have_nothing_but_rows(whole: Whole, tmp_path: Path) -> None:
+    write(tmp_path, Rows(whole.lines), MADE)
+    back = read(tmp_path, Rows, "m", "d")
+    assert back is not None and all(map(same, back.lines, whole.lines)) and len(back.lines) == 3
 
 
 def test_a_result_of_before_leaves_nothing(whole: Whole, tmp_path: Path) -> None:

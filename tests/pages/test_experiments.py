@@ -20,7 +20,7 @@ from lab.evidence.verdicts import HOLDS, Verdict
 from lab.experiments.grammar import measure
 from lab.experiments.grammar.measure import GrammarTest, known
 from lab.experiments.grammar.word_kinds import Tags
-from lab.models.batches import Progress
+from lab.models.batches import ProgressFunction
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.jobs import Stopped
 from lab.models.loading import LoadedModel, load_model
@@ -150,7 +150,7 @@ def test_any_other_model_runs_in_the_background_and_can_be_stopped(
     begun, go_on = threading.Event(), threading.Event()
     made = result_of("lab-bert")
 
-    def replicate(model: LoadedModel, progress: long_work.Progress) -> GrammarTest:
+    def replicate(model: LoadedModel, progress: long_work.ProgressFunction) -> GrammarTest:
         progress(0.25)
         begun.set()
         assert go_on.wait(20)
@@ -204,11 +204,11 @@ def press(at: AppTest, label: str) -> None:
     assert not at.exception, at.exception[0].stack_trace
 
 
-def endless_at_first(made: Result) -> tuple[Callable[[LoadedModel, Progress], Result], list[bool]]:
+def endless_at_first(made: Result) -> tuple[Callable[[LoadedModel, ProgressFunction], Result], list[bool]]:
     """An experiment whose first run lasts until it is stopped, and whose next one finds ``made``; what was stopped."""
     stopped: list[bool] = []
 
-    def replicate(_: LoadedModel, progress: Progress) -> Result:
+    def replicate(_: LoadedModel, progress: ProgressFunction) -> Result:
         if not stopped:
             try:
                 while True:

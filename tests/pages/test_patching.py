@@ -123,7 +123,7 @@ def test_a_pair_of_the_template_can_be_patched_too(found: PatchingTest) -> None:
 def test_a_model_without_a_result_is_measured_in_the_background(
     monkeypatch: pytest.MonkeyPatch, found: PatchingTest
 ) -> None:
-    def replicate(model: LoadedModel, progress: long_work.Progress) -> PatchingTest:
+    def replicate(model: LoadedModel, progress: long_work.ProgressFunction) -> PatchingTest:
         progress(0.5)
         return replace(found, made=None)
 

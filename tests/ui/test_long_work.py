@@ -18,12 +18,12 @@ def page(key: str, fails: bool) -> None:
 
     import streamlit as st
 
-    from lab.models.batches import Progress
+    from lab.models.batches import ProgressFunction
     from lab.ui.long_work import unasked
 
     begun: list[str] = st.session_state.setdefault("begun", [])
 
-    def work(tell: Progress) -> None:
+    def work(tell: ProgressFunction) -> None:
         begun.append(key)
         if fails:
             raise ValueError("broken")

@@ -20,7 +20,15 @@ from torch import Tensor
 from lab.analysis.heads.induction import fresh_encoding, induction_score, repeated_encoding
 from lab.analysis.heads.values import Values, as_heads
 from lab.models import forward
-from lab.models.batches import Progress, by_length, layer_attentions, numbers_a_run, rerun_batch, run_batch, unwatched
+from lab.models.batches import (
+    ProgressFunction,
+    by_length,
+    layer_attentions,
+    numbers_a_run,
+    rerun_batch,
+    run_batch,
+    unwatched,
+)
 from lab.models.encoding import Encoding
 from lab.models.interventions import Head, Interventions
 from lab.models.trace import outputs
@@ -99,7 +107,7 @@ class Copying:
 
 
 def copying(
-    model: LoadedModel, period: int = 50, texts: int = 16, draws: int = 8, progress: Progress = unwatched
+    model: LoadedModel, period: int = 50, texts: int = 16, draws: int = 8, progress: ProgressFunction = unwatched
 ) -> Copying:
     """Find the best induction head and the head that it depends on, and ablate both heads in two ways.
 

@@ -23,7 +23,7 @@ from lab.evidence.measurement import Measurement
 from lab.evidence.tables import APART
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.experiments.copying.induction import ABLATIONS, ZERO, Copying, Distance, copying, distances
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.interventions import Head
 from lab.models.twin import untrained_twin
 
@@ -297,7 +297,7 @@ def check(model: LoadedModel) -> None:
         raise ValueError(f"{model.id} came without a language-modelling head, so it predicts no next token.")
 
 
-def replicate(model: LoadedModel, progress: Progress = unwatched) -> CopyingTest:
+def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> CopyingTest:
     """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
     A model that cannot hold the texts reads shorter texts. Raises ValueError as :func:`check` does.

@@ -24,7 +24,7 @@ from lab.evidence.treebank import ewt, ewt_hash
 from lab.evidence.verdicts import Effect, Judged, TwinEffect, judge
 from lab.experiments.explanation.agreement import BOUND, CLAIMS, OrderAgreement, between, beyond, reading
 from lab.experiments.explanation.methods import METHODS, STEPS, AskedWord, Importance, ask, importance
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.cores import on_every_core
 from lab.models.memo import once
 from lab.models.twin import untrained_twin
@@ -162,7 +162,7 @@ def asked_texts(model: LoadedModel) -> tuple[tuple[int, int, AskedWord], ...]:
     return tuple(found)
 
 
-def replicate(model: LoadedModel, progress: Progress = unwatched) -> ExplanationTest:
+def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> ExplanationTest:
     """Run the experiment on ``model`` and on its untrained twin, which explains its own predictions.
 
     ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError

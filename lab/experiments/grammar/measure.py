@@ -24,7 +24,7 @@ from lab.evidence.relation_cases import Cases, best_offset, find_cases
 from lab.evidence.tables import APART
 from lab.evidence.treebank import EWT, GUM, Sentence, file_hash, gum, halves
 from lab.experiments.grammar.word_kinds import KindRule, Tags, best_rule, tags_of
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.twin import untrained_twin
 from lab.text.tags.pipeline import tagger_files
 
@@ -231,7 +231,7 @@ def _arcs(sentence: Sentence) -> Iterator[tuple[str, int]]:
             yield relation, head - 1 - dependent
 
 
-def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest:
+def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> GrammarTest:
     """Run the experiment on ``model`` and its untrained twin, on both treebanks; a small model takes a minute.
 
     ``progress`` receives the share done, 0 to 1; an exception it raises ends the run.
@@ -250,7 +250,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> GrammarTest
     return compared(named, len(a.sentences), b.documents, (there, other.documents))
 
 
-def _share(progress: Progress, done: int, of: int) -> Progress:
+def _share(progress: ProgressFunction, done: int, of: int) -> ProgressFunction:
     return lambda share: progress((done + share) / of)
 
 

@@ -21,7 +21,7 @@ from lab.evidence.competition import compete, each_batch, places
 from lab.evidence.pairs import AskedPair, encodings
 from lab.models.ablation import HeadChange, change_heads_at
 from lab.models.batches import (
-    Progress,
+    ProgressFunction,
     by_length,
     contexts,
     numbers_a_run,
@@ -74,7 +74,7 @@ def without_each_head(
     model: LoadedModel,
     pairs: Sequence[AskedPair],
     ablation: Ablation = "zero",
-    progress: Progress = unwatched,
+    progress: ProgressFunction = unwatched,
 ) -> HeadEffects:
     """Ablate every head, one at a time, for every pair.
 
@@ -101,7 +101,7 @@ def without_each_head(
 
 
 def only_one_head(
-    model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation = "zero", progress: Progress = unwatched
+    model: LoadedModel, pairs: Sequence[AskedPair], ablation: Ablation = "zero", progress: ProgressFunction = unwatched
 ) -> HeadEffects:
     """Leave one head on in its layer and ablate all other heads of that layer (Michel et al. 2019, table 2).
 
@@ -125,7 +125,7 @@ def each_head(
     replacement: Replacement,
     name: str,
     away: frozenset[Head] = frozenset(),
-    progress: Progress = unwatched,
+    progress: ProgressFunction = unwatched,
 ) -> HeadEffects:
     """Return the effect of each head, replaced by the steps of ``replacement``, one head of one layer at a time.
 

@@ -27,7 +27,7 @@ from lab.experiments.needed_heads.ablations import ABLATIONS, only_one_head, wit
 from lab.experiments.needed_heads.claims import GREEDY, IMPORTANCE
 from lab.experiments.needed_heads.pruning import at_random, by_importance, curve, greedily, importance
 from lab.experiments.needed_heads.sample import ABLATED, TO_MEAN, ZERO, gains
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.config import ModelConfig
 from lab.models.interventions import Interventions
 from lab.models.memo import once
@@ -249,10 +249,10 @@ _SECONDS, _WORK = 45, 125_829_120
 class _Parts:
     """Reports the progress of a run whose parts have known relative costs."""
 
-    tell: Progress
+    tell: ProgressFunction
     costs: dict[str, float]
 
-    def part(self, name: str, start: float = 0.0, end: float = 1.0) -> Progress:
+    def part(self, name: str, start: float = 0.0, end: float = 1.0) -> ProgressFunction:
         """Return the progress function for a part, or for its stretch from ``start`` to ``end``."""
         names, whole = list(self.costs), sum(self.costs.values())
         before = sum(self.costs[each] for each in names[: names.index(name)])
@@ -298,7 +298,7 @@ def _asked(model: LoadedModel) -> tuple[PairSet, tuple[AskedPair, ...]]:
     return drawn, tuple(pair for pair in drawn.pairs if lengths[pair.pair.half, len(pair.encoding)] > 1)
 
 
-def replicate(model: LoadedModel, progress: Progress = unwatched) -> NeededTest:
+def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> NeededTest:
     """Run the experiment on ``model``; ``progress`` receives the share done, and an exception it raises ends the run.
 
     Raises ValueError as :func:`check` does.

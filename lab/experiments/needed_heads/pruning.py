@@ -17,7 +17,7 @@ from lab.evidence.pairs import AskedPair, encodings
 from lab.experiments.needed_heads.ablations import HeadEffects, each_head
 from lab.models import forward
 from lab.models.ablation import HeadChange
-from lab.models.batches import Progress, numbers_a_run, unwatched
+from lab.models.batches import ProgressFunction, numbers_a_run, unwatched
 from lab.models.forward import Steps
 from lab.models.gradients import gradients, parts
 from lab.models.interventions import Head, Interventions, heads_off
@@ -52,7 +52,7 @@ class Pruned:
         return (self.difference > 0).mean(axis=1)
 
 
-def importance(model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched) -> Values:
+def importance(model: LoadedModel, pairs: Sequence[AskedPair], progress: ProgressFunction = unwatched) -> Values:
     """|Att_hᵀ ∂L/∂Att_h| of each head and pair, (layers, heads, pairs); I_h is its mean over the pairs.
 
     L is the training loss: minus the log probability of the good form among all words. Att_h is the head's input to
@@ -102,7 +102,7 @@ def at_random(layers: int, heads: int, seed: int) -> tuple[Head, ...]:
 
 
 def greedily(
-    model: LoadedModel, pairs: Sequence[AskedPair], at_once: int = 2, progress: Progress = unwatched
+    model: LoadedModel, pairs: Sequence[AskedPair], at_once: int = 2, progress: ProgressFunction = unwatched
 ) -> tuple[Head, ...]:
     """Ablate the ``at_once`` heads that are cheapest to lose; measure the others again, and go on until none is left.
 
@@ -139,7 +139,7 @@ def curve(
     pairs: Sequence[AskedPair],
     order: Sequence[Head],
     away: Iterable[int] | None = None,
-    progress: Progress = unwatched,
+    progress: ProgressFunction = unwatched,
 ) -> Pruned:
     """The differences with the first k heads of ``order`` set to 0, for every k of ``away``; by default 0 to all."""
     counts = list(range(len(order) + 1) if away is None else away)

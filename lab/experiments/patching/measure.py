@@ -45,7 +45,7 @@ from lab.experiments.patching.patches import (
     stacked,
 )
 from lab.experiments.patching.path import Relay, relayed
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.twin import untrained_twin
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def _asked(model: LoadedModel) -> PairSet:
     return minimal_pairs(model, PAIRS, templates=[TEMPLATE])
 
 
-def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTest:
+def replicate(model: LoadedModel, progress: ProgressFunction = unwatched) -> PatchingTest:
     """Run the experiment on ``model`` and its untrained twin: a minute or two for a small model.
 
     ``progress`` receives the share done, 0 to 1; an exception it raises ends the run. Raises ValueError
@@ -281,7 +281,7 @@ def replicate(model: LoadedModel, progress: Progress = unwatched) -> PatchingTes
 
 
 def measured(
-    model: LoadedModel, own: TemplatePatching, twin: tuple[PairRow, ...], progress: Progress = unwatched
+    model: LoadedModel, own: TemplatePatching, twin: tuple[PairRow, ...], progress: ProgressFunction = unwatched
 ) -> PatchingTest:
     """Build the result from patched pairs; this patches only the paths, in the pairs of half B."""
     subject, asked = own.pairs[0].deciding, own.pairs[0].place
@@ -333,7 +333,7 @@ def _relay(
     return Relay(layer, each.mean(axis=0), low, high)
 
 
-def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: Progress) -> tuple[PairRow, ...]:
+def _twin(model: LoadedModel, asked: Sequence[AskedPair], progress: ProgressFunction) -> tuple[PairRow, ...]:
     """Patch the pairs of half B in the untrained twin, with layers chosen on half A; no pairs if one half has none.
 
     The twin's two runs differ little, so only the half of all pairs with the largest differences is patched.

@@ -11,7 +11,7 @@ from lab.analysis.words.masking import hide, mask_of, unknown_of
 from lab.evidence.pairs import BLANK, before
 from lab.evidence.shipped import model_hash
 from lab.experiments.patching.patches import Contrast, NotPatchable, Patching, patching
-from lab.models.batches import Progress, unwatched
+from lab.models.batches import ProgressFunction, unwatched
 from lab.models.encoding import Encoding, encode
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def own_known(model: LoadedModel, two: Contrast) -> Patching | None:
     return _FOUND.get(_key(model, two))
 
 
-def own_patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched) -> Patching:
+def own_patching(model: LoadedModel, two: Contrast, progress: ProgressFunction = unwatched) -> Patching:
     """Call :func:`lab.experiments.patching.patches.patching`, once for the same sentences and weights."""
     found = own_known(model, two)
     if found is None:

@@ -18,7 +18,7 @@ from torch import Tensor
 from lab.analysis.heads.values import Values
 from lab.evidence.pairs import AskedPair
 from lab.models import forward
-from lab.models.batches import Progress, logits_of, numbers_a_run, run_batch, unwatched
+from lab.models.batches import ProgressFunction, logits_of, numbers_a_run, run_batch, unwatched
 from lab.models.cores import on_every_core
 from lab.models.encoding import Encoding
 from lab.models.forward import PAPER
@@ -114,7 +114,9 @@ def contrast(asked: AskedPair) -> Contrast:
     return Contrast(asked.encoding, asked.other, asked.place, asked.good, asked.bad)
 
 
-def patching(model: LoadedModel, two: Contrast, progress: Progress = unwatched, least: float = SMALL) -> Patching:
+def patching(
+    model: LoadedModel, two: Contrast, progress: ProgressFunction = unwatched, least: float = SMALL
+) -> Patching:
     """Patch every part at every token, in both directions, and estimate the patches' effects by gradients.
 
     ``progress`` receives the share done, 0 to 1, between runs; an exception it raises ends the measurement.
@@ -229,7 +231,9 @@ def _text(both: GradientParts, number: int) -> GradientParts:
     return GradientParts(*(getattr(both, f.name)[:, number : number + 1] for f in fields(GradientParts)))
 
 
-def _exact(model: LoadedModel, two: Contrast, base: GradientParts, other: GradientParts, progress: Progress) -> Maps:
+def _exact(
+    model: LoadedModel, two: Contrast, base: GradientParts, other: GradientParts, progress: ProgressFunction
+) -> Maps:
     """Measure the logit difference with every part of ``base`` at every token replaced in turn."""
     n, heads, count = base.residual.shape[2], model.config.heads, model.config.layers
     tokens, each_head = torch.eye(n, dtype=torch.bool), torch.eye(heads * n, dtype=torch.bool).unflatten(1, (heads, n))
@@ -272,7 +276,7 @@ class TemplatePatching:
 
 
 def patch_template(
-    model: LoadedModel, pairs: Sequence[AskedPair], progress: Progress = unwatched, least: float = SMALL
+    model: LoadedModel, pairs: Sequence[AskedPair], progress: ProgressFunction = unwatched, least: float = SMALL
 ) -> TemplatePatching:
     """Patch every pair of a template. ``progress`` receives the share done, 0 to 1, after each pair.
 

@@ -15,7 +15,7 @@ from lab.lessons.feed_forward import LESSON, blank_checks, blank_figures, meanin
 from lab.lessons.feed_forward.neurons import strongest_tokens, survey_of
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models.ablation import ablate_each_neuron
-from lab.models.batches import Progress
+from lab.models.batches import ProgressFunction
 from lab.models.encoding import word_of
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
@@ -57,7 +57,7 @@ def _tried(trace: Trace, place: int, layer: int) -> tuple[NeuronOff, ...] | None
     return neurons_off(trace, place, layer)
 
 
-def _try_all(trace: Trace, place: int, layer: int, tell: Progress) -> None:
+def _try_all(trace: Trace, place: int, layer: int, tell: ProgressFunction) -> None:
     state = trying(trace, place, layer)
     while not state.finished:
         state.step(trace, place, layer)

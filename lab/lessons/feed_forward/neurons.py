@@ -14,7 +14,7 @@ from lab.analysis.layers.feed_forward import most_active
 from lab.course.words import escaped, quoted, signed
 from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron
-from lab.models.batches import Progress
+from lab.models.batches import ProgressFunction
 from lab.models.encoding import Encoding, word_of
 from lab.models.loading import LoadedModel
 from lab.text.bundled import bundled_sentences
@@ -156,7 +156,7 @@ def survey_of(view: FeedForwardView) -> NeuronSurvey | None:
     return None
 
 
-def _read(survey: NeuronSurvey, model: LoadedModel, tell: Progress) -> None:
+def _read(survey: NeuronSurvey, model: LoadedModel, tell: ProgressFunction) -> None:
     while not survey.finished:
         survey.step(model)
         tell(survey.done / survey.total)

@@ -31,7 +31,7 @@ from lab.figures.specialization import axis_name, names_map
 from lab.lessons.head_specialization import LESSON, checks
 from lab.lessons.head_specialization.patterns import show_best_heads
 from lab.lessons.head_specialization.view import choose_part, left_out
-from lab.models.batches import Progress
+from lab.models.batches import ProgressFunction
 from lab.models.loading import LoadedModel
 from lab.models.twin import untrained_twin
 from lab.text.bundled import bundled_sentences
@@ -166,7 +166,7 @@ def survey_of(view: OneHead) -> Surveyed | None:
     return Surveyed(survey, readings)
 
 
-def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: Progress) -> None:
+def _read(survey: HeadSurvey, model: LoadedModel, tagged: bool, tell: ProgressFunction) -> None:
     """Read the sentences that are missing, and report the progress after each."""
     while not survey.finished:
         survey.step(model, tagged_tokens if tagged else no_tags, untrained_twin(model))

@@ -12,7 +12,7 @@ from lab.analysis.words.likelihood import Likelihood, Scoring, TokenScore
 from lab.analysis.words.predictions import word_of
 from lab.course.words import in_tex, quoted, share, signed
 from lab.lessons.masked_language_model import LESSON, figures, likelihood_checks, meanings, tries
-from lab.models.batches import Progress
+from lab.models.batches import ProgressFunction
 from lab.models.trace import Trace
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
@@ -113,7 +113,7 @@ def _found(trace: Trace, count: int) -> Likelihood | None:
     return scoring.latest
 
 
-def _score_all(trace: Trace, scoring: Scoring, tell: Progress) -> None:
+def _score_all(trace: Trace, scoring: Scoring, tell: ProgressFunction) -> None:
     """Score the tokens that are missing, and report the progress after each batch."""
     while not scoring.finished:
         scoring.step(trace)

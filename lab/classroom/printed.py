@@ -11,27 +11,14 @@ from lab.classroom import question_view, summary
 from lab.course.words import stopped
 from lab.rooms.seen import Taught, Told
 from lab.rooms.server import server
+from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 
-# The printed page has no menus, buttons or second column, and Streamlit's scrolling box is made as long as its content.
-# Charts and explanations are not split between pages.
-_STYLE = """<style>
-.stMainBlockContainer { max-width: 50rem; margin: 0 auto; }
-@media print {
-  @page { margin: 15mm; }
-  .stAppHeader, .stSidebar, .stPopover, .stButton, .stDownloadButton, .st-key-not_on_paper { display: none !important; }
-  html, body, #root, #root div:has(.stMain), .stApp, .stAppViewContainer, .stMain {
-    position: static !important; display: block !important; height: auto !important; min-height: 0 !important;
-    overflow: visible !important; }
-  .stMainBlockContainer { padding: 0; max-width: none; }
-  [class*="st-key-printed_round"], .stAlert, .stVegaLiteChart, .tokens, li { break-inside: avoid; }
-  h1, h2, h3 { break-after: avoid; }
-}
-</style>"""
+_STYLE = f"<style>.stMainBlockContainer {{ max-width: 50rem; margin: 0 auto; }}{ON_PAPER}</style>"
 
 
 def link(code: str) -> str:
     """The link to the page for printing, which has no menus and a light background."""
-    return "?" + urlencode({"room": code, "summary": 1, "embed": "true", "embed_options": "light_theme"})
+    return "?" + urlencode({"room": code, "summary": 1, **EMBEDDED})
 
 
 def show(code: str, key: str) -> Taught:
@@ -45,7 +32,7 @@ def show(code: str, key: str) -> Taught:
     st.markdown(f"{datetime.now(UTC):%Y-%m-%d}. People: {people}. Questions: {len(asked)}.")
     with st.container(key="not_on_paper"):
         left_out = " The open question is not on this page yet." if taught.state.asks else ""
-        st.markdown(f"Print this page or save it as PDF with the browser’s **Print** (Ctrl+P, on a Mac ⌘P).{left_out}")
+        st.markdown(f"{HOW_TO_PRINT}{left_out}")
         if asked:
             summary.download(asked)
     for told in asked:

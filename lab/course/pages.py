@@ -62,6 +62,8 @@ class Step:
         The name in the row of steps, and in the address.
     aside
         Whether the step is optional in its lesson.
+    short
+        Whether the short way through the course has the step.
     minutes
         The time that a careful reader of a lesson needs with the default sentence: 130 words a minute, a minute for a
         figure, half a minute for a question. None for optional steps, and on a bench.
@@ -76,6 +78,7 @@ class Step:
     id: Text
     name: Text
     aside: StrictBool = False
+    short: StrictBool = False
     minutes: StrictInt | None = None
     idea: Text = ""
     models: Literal["", "causal", "masked"] = ""

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lab.analysis.words.masking import asked_run, mask_of
-from lab.analysis.words.predictions import Prediction, candidate, prediction_at
+from lab.analysis.words.predictions import Prediction, candidate, candidates, prediction_at
 from lab.charts.base.colour import CHOSEN
 from lab.charts.components.word_forms import OnPage
 from lab.course.sentences.first import FIRST, First
 from lab.course.words import escaped, percent
+from lab.figures.forming import bare
 from lab.models.catalogue import DEFAULT_MODEL
 from lab.models.encoding import TextError
 from lab.models.interventions import Interventions
@@ -56,8 +57,17 @@ class AskedBlank:
         return self.trace.text[:start], self.trace.text[end:]
 
 
-def show(question: str) -> LoadedModel:
-    """Draw the question, the sentence, the guess, and the picture; return the model that fills the blank."""
+@dataclass(frozen=True, eq=False)
+class FirstMinute:
+    """The model that fills the blank, its run, and whether its words may be shown; no run without a blank to fill."""
+
+    model: LoadedModel
+    blank: AskedBlank | None
+    answered: bool
+
+
+def show(question: str) -> FirstMinute:
+    """Draw the question, the sentence, the guess, and the picture."""
     model = filling_model(MODEL.chosen())
     sentence = next((each for each in FIRST if each.text == BLANK_TEXT.chosen()), None)
     with st.container(gap=None):
@@ -68,10 +78,10 @@ def show(question: str) -> LoadedModel:
         now = asked(model, BLANK_TEXT.chosen())
     except TextError as error:
         st.info(str(error), icon=":material/edit:")
-        return model
+        return FirstMinute(model, None, answered=False)
     if now is None:
         st.info("Write a sentence with at least one word that can be hidden.", icon=":material/edit:")
-        return model
+        return FirstMinute(model, None, answered=False)
     place.html(_sentence(now))
     if sentence is None:
         _say_blanks(len(_WRITTEN.findall(BLANK_TEXT.chosen())))
@@ -81,7 +91,7 @@ def show(question: str) -> LoadedModel:
     hint = _try(now, sentence) if answered else ""
     page = OnPage(fills=".blank-sentence .gap", play=play, waits=not answered, hint=hint)
     st.fragment(show_word_forms)(now.trace, now.place, "first-picture", page)
-    return model
+    return FirstMinute(model, now, answered)
 
 
 def filling_model(chosen: str) -> LoadedModel:
@@ -220,6 +230,13 @@ def pieces_of(now: AskedBlank, guess: str) -> list[int]:
         # The space before the mask is a separate token, so the word is encoded without a space.
         return list(tokenizer.encode(guess, add_special_tokens=False).ids)
     return list(filled[now.place : now.place + 1 + len(filled) - len(asking)])
+
+
+def filled(now: AskedBlank) -> str:
+    """The sentence with the model's best word in its blank."""
+    before, after = now.around
+    best = candidates(now.prediction, 1, now.trace.model.tokenizer)[0]
+    return f"{before}{bare(best.word).removeprefix('##')}{after}"
 
 
 def _try(now: AskedBlank, sentence: First | None) -> str:

@@ -1,24 +1,34 @@
-"""The first page: the first minute, the way on, the nine lessons, the other pages, and advice for a class."""
+"""The first page: the first minute, the two ways on, the whole machine, the other pages, and advice for a class."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
-from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, Lesson, number, page_path
+from lab.course.pages import BENCHES, GLOSSARY_PAGE, LESSONS, MODELS_PAGE, ROOM_PAGE, number, page_of, page_path
+from lab.course.sentences.first import FIRST
+from lab.course.ways import NAMES, SHORT, way
 from lab.course.words import escaped
 from lab.front import first_minute
+from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
-from lab.models.loading import LoadedModel
-from lab.ui import progress_view, selection, shell, teaching
+from lab.ui import progress_view, shell, sidebar, teaching
+from lab.ui.frame.ways import next_on, open_stage
+from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
+from lab.ui.shared.machine import show_machine
 
 QUESTION = "How does a machine know what belongs in the blank?"
+_TAKEN = "_first_taken"  # the sentence that went along to the lessons
 
 
 def show() -> None:
     """Draw the page."""
     shell.route()
-    _go_on(first_minute.show(QUESTION))
+    first = first_minute.show(QUESTION)
+    _go_on(first)
+    _machine(first)
     _lessons()
     _explore()
     progress_view.review()
@@ -26,33 +36,59 @@ def show() -> None:
     _for_teachers()
 
 
-def _go_on(model: LoadedModel) -> None:
-    """Draw the button to the lesson with which the learner should go on, and say where ``model`` comes from."""
-    lesson = where_to_go_on()
-    begun = any(progress().count(each.id).seen for each in LESSONS)
-    label = f"Go on with lesson {number(lesson)}: {lesson.title}" if begun else "Start with lesson 1"
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        if st.button(label, type="primary", icon=":material/arrow_forward:"):
-            selection.open_page(lesson)
-        shipped = card(model.id)
-        origin = shipped.origin if shipped is not None else ""
-        st.caption(f"You see **{escaped(model.id)}**. {origin}", width="stretch")
+def _go_on(first: FirstMinute) -> None:
+    """Draw the buttons to the first thing that is not done on each of the two ways, and say where the model comes from.
+
+    The way that the learner has chosen comes first.
+    """
+    names = sorted(NAMES, key=lambda name: name != WAY.chosen() if _has_begun() else name != SHORT)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ways"):
+        for place, name in enumerate(names):
+            first_of_all: Literal["primary", "secondary"] = "primary" if place == 0 else "secondary"
+            if st.button(_label(name), key=f"_way.{name}", type=first_of_all, icon=":material/arrow_forward:"):
+                WAY.set(name)
+                _take_along(first)
+                open_stage(next_on(name))
+    shipped = card(first.model.id)
+    origin = shipped.origin if shipped is not None else ""
+    st.caption(f"You see **{escaped(first.model.id)}**. {origin}")
 
 
-def where_to_go_on() -> Lesson:
-    """The first lesson with an unseen step, after the last lesson that was begun; the last lesson if all are seen."""
-    begun = [lesson for lesson in LESSONS if progress().count(lesson.id).seen]
-    if not begun:
-        return LESSONS[0]
-    last = progress().count(begun[-1].id)
-    place = LESSONS.index(begun[-1]) + (last.seen >= last.steps)
-    return LESSONS[min(place, len(LESSONS) - 1)]
+def _has_begun() -> bool:
+    return bool(progress().done)
+
+
+def _label(name: str) -> str:
+    """The label of the button to a way: its name, or the step with which the learner goes on."""
+    stage, begun = next_on(name), any(stage.key in progress().done for stage in way(name))
+    if stage is None:
+        return f"{NAMES[name]}: done. {page_of('end').title}"
+    if not begun or WAY.chosen() != name:
+        return NAMES[name]
+    return f"Go on: {stage.step.name} (lesson {number(stage.lesson)})"
+
+
+def _take_along(first: FirstMinute) -> None:
+    """Take a sentence that the learner typed here into the lessons, with the model's best word in the blank."""
+    typed = BLANK_TEXT.chosen()
+    if first.blank is None or any(typed == each.text for each in FIRST) or st.session_state.get(_TAKEN) == typed:
+        return
+    st.session_state[_TAKEN] = typed
+    sidebar.use_texts(first_minute.filled(first.blank), "")
+
+
+def _machine(first: FirstMinute) -> None:
+    """Draw the whole model at work on the sentence of the first minute; each part leads to its lessons."""
+    if first.blank is None:
+        return
+    st.header("The whole machine")
+    st.markdown("Your sentence, from its tokens to the word in the blank. Each number above a part opens a lesson.")
+    st.fragment(show_machine)(first.blank.trace, "machine", watched=first.blank.place, waits=not first.answered)
 
 
 def _lessons() -> None:
-    """Draw the nine lessons, each with its question."""
-    st.header("Nine lessons")
-    with st.container(gap="xsmall", key="lessons"):
+    """List the lessons, each with its question: the machine in words."""
+    with st.expander("The lessons as a list", icon=":material/list:"), st.container(gap="xsmall", key="lessons"):
         for lesson in LESSONS:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 label = f"**{number(lesson)} · {lesson.title}**  {lesson.question}"

@@ -2,18 +2,18 @@
 
 The JSON has version :data:`VERSION`, UTF-8, at most :data:`MAX_BYTES`::
 
-    {"lab": "Inside BERT", "version": 1,
+    {"lab": "Inside BERT", "version": 2,
      "lessons": {
         "self-attention": {
-            "steps": {"Map": true, "Scores": false},
+            "done": ["map", "scale"],
             "checks": {"most-even": null, "second-weight": {"correct": true}, "most-attended": {"question": "…",
                 "chosen": "…", "why_chosen": "…", "right": "…", "why_right": "…", "correct": false,
                 "link": {"text": "…"}}}}},
-     "predictions": {"self-attention/Map": {"0a1b…": 2, "2c3d…": null}},
+     "predictions": {"self-attention/map": {"0a1b…": 2, "2c3d…": null}},
      "shown": {"self-attention": {"number": 0, "asked": ["4e5f…"], "seen": ["4e5f…"], "tries": {"4e5f…": [1, 0]}}}}
 
-A step is true once seen; a check is null until answered. Only a missed check keeps its texts; the check's link is null
-if the sentence was too long. Predictions and the checks on screen name a question by its key; a prediction that was
+Steps are named by their ids. A check is null until answered. Only a missed check keeps its texts; its link is null if
+the sentence was too long. Predictions and the checks on screen name a question by its key; a prediction that was
 skipped is null. A toy's checks have "toy." before their names. All texts are plain text, never Markdown.
 """
 
@@ -22,18 +22,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from lab.course.pages import Lesson
 from lab.course.words import plain
 from lab.questions.question import Question
 
-LAB, VERSION = "Inside BERT", 1
+LAB, VERSION = "Inside BERT", 2
 MAX_BYTES = 64_000
 TOY = "toy."
 # The number of questions kept, for one prediction and for a lesson's earlier checks.
 PREDICTIONS_KEPT, SEEN_KEPT = 6, 30
 # The most characters of one text, and of all values of a link together; a longer text is cut.
 LONGEST = 600
-# The largest number of characters in the name of a step, a check or a parameter.
+# The largest number of characters in the name of a check or a parameter.
 LONGEST_NAME = 80
 
 Key = tuple[str, str]
@@ -76,9 +78,9 @@ def _kept(markdown: str) -> str:
 
 @dataclass(frozen=True)
 class Count:
-    """A learner's progress in a lesson: how many steps were seen and offered, and checks right, answered, asked."""
+    """A learner's progress in a lesson: how many of the steps on the way are done; checks right, answered, asked."""
 
-    seen: int
+    done: int
     steps: int
     right: int
     answered: int
@@ -106,13 +108,15 @@ class CheckList:
 
 @dataclass(frozen=True)
 class LearnerProgress:
-    """By (lesson id, name): whether a step was seen, and the first answer to a check (None: not yet).
+    """By (lesson id, name): the steps that are done, by their ids, and the first answer to a check (None: not yet).
+
+    A step is done when its question was answered or shown, its figure was used, or the learner went on from it.
 
     ``predictions``, by the step, have the option chosen for each question, by its key (None: skipped); a step whose
     figure was seen without a question has no predictions. ``shown``, by a list's name, are the checks on screen.
     """
 
-    steps: Mapping[Key, bool] = field(default_factory=dict)
+    done: frozenset[Key] = frozenset()
     checks: Mapping[Key, Answer | None] = field(default_factory=dict)
     predictions: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
     shown: Mapping[str, CheckList] = field(default_factory=dict)
@@ -122,10 +126,9 @@ class LearnerProgress:
         """For each answered check, whether the first try was right."""
         return {key: answer.correct for key, answer in self.checks.items() if answer is not None}
 
-    def visited(self, lesson: str, names: tuple[str, ...], now: str) -> LearnerProgress:
-        """Return this progress after a lesson has offered the steps ``names`` and shown ``now``."""
-        offered = {(lesson, name): self.steps.get((lesson, name), False) or name == now for name in names}
-        return replace(self, steps={**self.steps, **offered})
+    def did(self, lesson: str, step: str) -> LearnerProgress:
+        """Return this progress after a step of a lesson, named by its id, was done."""
+        return self if (lesson, step) in self.done else replace(self, done=self.done | {(lesson, step)})
 
     def asked(self, lesson: str, question: str) -> LearnerProgress:
         """Return this progress after a check was on screen."""
@@ -156,12 +159,14 @@ class LearnerProgress:
         """Return this progress with these checks on screen, under the name of their list."""
         return replace(self, shown={**self.shown, name: replace(now, seen=now.seen[-SEEN_KEPT:])})
 
-    def count(self, lesson: str, *, toy: bool = False) -> Count:
-        """The learner's progress in a lesson, counting either the checks about its ``toy`` or those about sentences."""
-        steps = [seen for (at, _), seen in self.steps.items() if at == lesson]
-        asked = [key for key in self.checks if key[0] == lesson and key[1].startswith(TOY) == toy]
+    def count(self, lesson: Lesson) -> Count:
+        """The learner's progress in a lesson, without what was done with its toy."""
+        way = [step for step in lesson.steps if not step.aside]
+        steps = sum(step.models != "causal" for step in way)  # those are there instead of steps for other models
+        done = sum((lesson.id, step.id) in self.done for step in way)
+        asked = [key for key in self.checks if key[0] == lesson.id and not key[1].startswith(TOY)]
         tries = [self.first_tries[key] for key in asked if key in self.first_tries]
-        return Count(sum(steps), len(steps), sum(tries), len(tries), len(asked))
+        return Count(min(done, steps), steps, sum(tries), len(tries), len(asked))
 
     def missed(self) -> list[tuple[str, Answer]]:
         """The (lesson id, answer) of every check missed at first try whose texts are kept, in the order of asking."""
@@ -173,14 +178,13 @@ class LearnerProgress:
         An answer or prediction that both have is not replaced. If both have a list of checks, the list with more
         tries stays on screen.
         """
-        steps = {key: self.steps.get(key, False) or seen for key, seen in other.steps.items()}
         checks = {key: self.checks.get(key) or answer for key, answer in other.checks.items()}
         predictions = {
             step: {**other.predictions[step], **self.predictions.get(step, {})} for step in other.predictions
         }
         shown = {name: _more_tried(self.shown.get(name), each) for name, each in other.shown.items()}
         return LearnerProgress(
-            {**self.steps, **steps},
+            self.done | other.done,
             {**self.checks, **checks},
             {**self.predictions, **predictions},
             {**self.shown, **shown},
@@ -200,13 +204,13 @@ class LearnerProgress:
         return text
 
     def _json(self) -> str:
-        lessons: dict[str, dict[str, dict[str, object]]] = {}
+        lessons: dict[str, dict[str, Any]] = {}
 
-        def entry(lesson: str) -> dict[str, dict[str, object]]:
-            return lessons.setdefault(lesson, {"steps": {}, "checks": {}})
+        def entry(lesson: str) -> dict[str, Any]:
+            return lessons.setdefault(lesson, {"done": [], "checks": {}})
 
-        for (lesson, name), seen in self.steps.items():
-            entry(lesson)["steps"][name] = seen
+        for lesson, step in sorted(self.done):
+            entry(lesson)["done"].append(step)
         for (lesson, name), answer in self.checks.items():
             entry(lesson)["checks"][name] = None if answer is None else _written(answer)
         predictions = {step: dict(choices) for step, choices in self.predictions.items()}

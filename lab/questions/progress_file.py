@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from lab.course.pages import LESSONS
+from lab.course.pages import LESSONS, lesson_of
 from lab.course.words import quoted
 from lab.models.encoding import clean
 from lab.questions.progress import (
@@ -65,7 +65,7 @@ def read(data: bytes) -> tuple[LearnerProgress, tuple[str, ...]]:
         for step, choices in reader.table(content.get("predictions", {}), "predictions", _PREDICTED).items()
     }
     shown = {name: reader.shown(name, entry) for name, entry in reader.table(content.get("shown", {}), "shown").items()}
-    return LearnerProgress(reader.steps, reader.checks, predictions, shown), reader.notes()
+    return LearnerProgress(frozenset(reader.done), reader.checks, predictions, shown), reader.notes()
 
 
 def check_size(size: int) -> None:
@@ -78,15 +78,19 @@ def check_size(size: int) -> None:
 class _Reader:
     """Checks the types of everything in a file, and collects the names that this lab does not know."""
 
-    steps: dict[Key, bool] = field(default_factory=dict)
+    done: set[Key] = field(default_factory=set)
     checks: dict[Key, Answer | None] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
     def lesson(self, lesson: str, entry: object) -> None:
         content = self.table(entry, lesson)
-        self.skip_unknown(content, ("steps", "checks"))
-        for step, seen in self.table(content.get("steps", {}), "steps").items():
-            self.steps[lesson, step] = self.truth(seen, step)
+        self.skip_unknown(content, ("done", "checks"))
+        known = {step.id for step in lesson_of(lesson).steps}
+        for step in self.items(content.get("done", []), "done", MOST):
+            if self.text(step, "done") in known:
+                self.done.add((lesson, str(step)))
+            else:
+                self.unknown.append(str(step))
         for check, answer in self.table(content.get("checks", {}), "checks").items():
             self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lab.course.pages import Page, page_of
+from lab.course.pages import Lesson, Page, page_of
 from lab.ui import parameters
 from lab.ui.parameter_kinds import Parameter, drawn
 
@@ -64,6 +64,8 @@ def names_of(page: Page) -> set[str]:
     """Return the parameters that a link to ``page`` may have: those in the page's record, and those of every page."""
     toy = parameters.MODE.chosen() == parameters.TOY
     names = {name for name in page.parameters if toy or not name.startswith(_TOY)} | {each.name for each in _READ}
+    if isinstance(page, Lesson):
+        names.add(parameters.WAY.name)
     if toy:
         names |= {each.name for each in parameters.TOYS}
     elif parameters.TRAINING.chosen() == parameters.RANDOM:

@@ -26,6 +26,7 @@ from lab.course.pages import (
     page_path,
 )
 from lab.course.sentences.looks import look_head
+from lab.course.ways import SHORT
 from lab.course.words import escaped, quoted
 from lab.models.catalogue import twin_id
 from lab.models.encoding import TextError
@@ -38,9 +39,12 @@ from lab.ui.frame import strip
 from lab.ui.frame.closing import offer_back, papers, way_to
 from lab.ui.frame.header import Header, draw_header, idea, say_time
 from lab.ui.frame.proof_badge import show_proof
+from lab.ui.frame.ways import draw_dots, draw_way_on
+from lab.ui.quiz.done import begin_step, look_for_use, step_on_screen, went_on
 from lab.ui.quiz.predictions import keep_place
-from lab.ui.quiz.question import progress, remember
+from lab.ui.quiz.question import progress
 from lab.ui.selection import Selection
+from lab.ui.shared.machine import open_machine
 from lab.ui.shared.unreadable import say_unreadable
 
 _PLAIN = Interventions()
@@ -93,11 +97,15 @@ class OpenPage:
                 label = f"Previous: {way[at - 1]}"
                 st.button(label, key="_previous_step", icon=icon, type="tertiary", on_click=go, shortcut=back)
             if at + 1 < len(way):
-                go, icon = partial(parameters.STEP.set, way[at + 1]), ":material/arrow_forward:"
+                go, icon = partial(self.go_on, way[at + 1]), ":material/arrow_forward:"
                 label = f"Next: {way[at + 1]}"
                 st.button(label, key="_next_step", icon=icon, type="primary", on_click=go, shortcut=forward)
             else:
                 self.next_page(forward)
+
+    def go_on(self, step: str) -> None:
+        """Go on to a step of the page. For a button's callback."""
+        parameters.STEP.set(step)
 
     def ending(self) -> None:
         """Draw the end of the last step; draw nothing if the page is not a lesson."""
@@ -205,9 +213,18 @@ class LessonPage(OpenPage):
 
     lesson: Lesson
 
+    @property
+    def short(self) -> bool:
+        """Whether the lesson is seen on the short way, which has no toys."""
+        return self.selection[parameters.WAY] == SHORT and self.selection[parameters.MODE] != parameters.TOY
+
     def step(self, names: Sequence[str], more: Sequence[str] = ()) -> str:
-        """Draw the row of steps as on every page, state the step's idea, and note that the step was seen."""
+        """Draw the row of steps as on every page, on the short way also its dots, and state the step's idea."""
+        begin_step()
+        way = st.empty()
         chosen = super().step(names, more)
+        if self.short:
+            draw_dots(way, self.lesson.id, step_on_screen(self.lesson.id))
         story = self._story if chosen == names[0] else None
         if story is not None:
             st.markdown(f"*Last stop:* {story.last} **Now:** {story.now}")
@@ -216,8 +233,17 @@ class LessonPage(OpenPage):
             idea(about)
         if not self.selection[parameters.TEACH]:
             say_time(self.header.time, self.lesson, chosen)
-            remember(progress().visited(self.lesson.id, tuple(names), chosen))
         return chosen
+
+    def here(self, traced: Trace | None) -> None:
+        """Show where the lesson is on the way from text to word, and the button that opens the whole machine."""
+        super().here(traced)
+        if traced is None:
+            return
+        with self.header.machine.container(key="machine.mark", width="content"):
+            label = "The whole machine"
+            if st.button(label, icon=":material/account_tree:", help=label, key="_machine"):
+                open_machine(traced, self.lesson.id)
 
     def gone(self) -> Mapping[str, NotForToys]:
         """Return the steps of the lesson that make no sense for a toy, if the page reads a toy; otherwise no steps."""
@@ -239,13 +265,25 @@ class LessonPage(OpenPage):
             else self.lesson.story
         )
 
+    def next_step(self, names: Sequence[str], more: Sequence[str] = ()) -> None:
+        """Draw the buttons for the next and the previous step: of the lesson, or of the short way across lessons."""
+        if not self.short:
+            return super().next_step(names, more)
+        offer_back()
+        draw_way_on(self.lesson.id, step_on_screen(self.lesson.id))
+
+    def go_on(self, step: str) -> None:
+        """Go on to a step of the lesson, and note that this step is done. For a button's callback."""
+        went_on(self.lesson.id)
+        super().go_on(step)
+
     def ending(self) -> None:
         """Draw the lesson's findings and the sentence to remember."""
         if self.selection[parameters.TEACH]:
             return
         if (story := self._story) is not None:
             # The findings give away some checks, so they are folded until the checks are answered.
-            done = progress().count(self.lesson.id)
+            done = progress().count(self.lesson)
             with st.expander("What you found", expanded=0 < done.asked <= done.answered):
                 st.markdown("\n".join(f"- {each}" for each in story.recap))
                 st.markdown(f":material/bookmark: **Remember.** {story.remember}")
@@ -254,16 +292,18 @@ class LessonPage(OpenPage):
                 way_to(kind, each)
 
     def next_page(self, key: str | None) -> None:
-        """Draw the button to the next lesson, or, in the last one, to the course; ``key`` presses the button, too."""
+        """Draw the button to the next lesson, or, in the last one, to the end; ``key`` presses the button, too."""
         _, after = neighbours(self.lesson)
-        label = "the course" if after is None else f"lesson {number(after)}, {after.title}"
+        label = page_of("end").title if after is None else f"lesson {number(after)}, {after.title}"
         # The button has a key of its own: the click that led to this step would otherwise count for this button, too.
         if st.button(f"Next: {label}", key="_next_page", icon=":material/arrow_forward:", type="primary", shortcut=key):
-            selection.open_page(after or page_of("course"))
+            went_on(self.lesson.id)
+            selection.open_page(after or page_of("end"))
 
     def finish(self) -> None:
         """Draw the notes on changed selections, the reading list, and the links to the neighbouring lessons."""
         super().finish()
+        look_for_use(self.lesson)
         st.divider()
         papers(self.lesson.reading)
         before, after = neighbours(self.lesson)

@@ -13,6 +13,7 @@ from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE
+from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
     BEST_WORD,
     CHANGE_COSINE,
@@ -238,6 +239,8 @@ CUT = Name("cut", "", written=True, longest=400)
 BLANK_TEXT = TextParameter("blank", "The capital of France is _.", written=True, longest=400)
 # The word looked up in the glossary.
 LOOK_UP = TextParameter("look_up", "", kept=False, longest=60)
+# The way through the course.
+WAY = Buttons("way", WHOLE, (WHOLE, SHORT), written=True)
 # A class: the seed of the questions (0: no questions), and whether the lab is shown to a class (1).
 SEED = PlaceParameter("seed", 0, *_SEEDS, kept=False)
 TEACH = PlaceParameter("teach", 0, 0, 1, kept=False)

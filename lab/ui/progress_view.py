@@ -8,7 +8,7 @@ import streamlit as st
 
 from lab.course.pages import CHECK_STEP, Lesson, lesson_of, number
 from lab.course.words import escaped
-from lab.questions.progress import Answer, Count
+from lab.questions.progress import Answer
 from lab.ui import chosen_tokens, parameters, runs, selection
 from lab.ui.quiz.asking import ask_about
 from lab.ui.quiz.from_file import offer_file
@@ -19,22 +19,18 @@ from lab.ui.quiz.question import progress
 
 def checks_badge(lesson: Lesson) -> None:
     """Show how many of a lesson's checks are answered, once a check is answered; show nothing to a class."""
-    count = _count(lesson)
+    count = progress().count(lesson)
     if count.answered and not parameters.TEACH.chosen():
         right = f"{count.right} right at the first try"
         st.badge(f"{count.answered} of {count.asked} checks", icon=":material/check:", color="gray", help=right)
 
 
 def progress_badge(lesson: Lesson) -> None:
-    """Show how many of a lesson's steps were seen and, once one is answered, how many checks are answered."""
-    count = _count(lesson)
+    """Show how many of a lesson's steps are done and, once one is answered, how many checks are answered."""
+    count = progress().count(lesson)
     checks = f", {count.answered} of {count.asked} checks" * bool(count.answered and not parameters.TEACH.chosen())
-    if count.steps:
-        st.badge(f"{count.seen} of {count.steps} steps{checks}", icon=":material/steps:", color="gray")
-
-
-def _count(lesson: Lesson) -> Count:
-    return progress().count(lesson.id, toy=parameters.MODE.chosen() == parameters.TOY)
+    if count.done:
+        st.badge(f"{count.done} of {count.steps} steps{checks}", icon=":material/steps:", color="gray")
 
 
 def review() -> None:
@@ -80,7 +76,7 @@ def keep() -> None:
     """Draw the buttons to erase this browser's progress, and the file for another computer."""
     with st.expander("Your progress", icon=":material/save:"):
         st.markdown(
-            "This browser keeps your answers and the steps that you have seen, for you alone: the server forgets them "
+            "This browser keeps your answers and the steps that you have done, for you alone: the server forgets them "
             "when you leave. On a computer that you share, click Start afresh when you are done."
         )
         st.button(

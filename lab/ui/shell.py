@@ -24,6 +24,7 @@ from lab.ui.frame import strip
 from lab.ui.frame.closing import forget_what_was_tried
 from lab.ui.frame.look import style
 from lab.ui.parameter_kinds import drawn
+from lab.ui.quiz.done import leave_page
 from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
@@ -32,6 +33,8 @@ from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
 _WITHOUT_MODEL = ("glossary", "room")
+# The first page has its own sentences, the last one reads the same, and the page of a room runs no model.
+_WITHOUT_SIDEBAR = ("course", "end", "room")
 memory.keep_no_uploads()
 memory.drop_large_messages()
 
@@ -74,11 +77,11 @@ def _run() -> None:
         return
     _arrive(page)
     model = sidebar.begin_model(page.model if isinstance(page, ExperimentRecord) else "")
-    if page.id not in ("course", "room"):  # the first page has its own sentences, and the page of a room runs no model
+    if page.id not in _WITHOUT_SIDEBAR:
         sidebar.show(
             page if isinstance(page, Lesson | Bench) else None, model, text=not isinstance(page, ExperimentRecord)
         )
-    elif page.id == "course":
+    elif page.id != "room":
         with st.sidebar:
             teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
@@ -166,6 +169,7 @@ def _arrive(page: Page) -> None:
     address.arrive(page)
     selection.bring_along()
     forget_what_was_tried()
+    leave_page()
     parameters.STEP.set(parameters.STEP.default)
 
 

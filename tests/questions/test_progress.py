@@ -58,7 +58,7 @@ values = st.recursive(
 
 
 def file_of(lessons: object, **other: object) -> bytes:
-    return json.dumps({"lab": "Inside BERT", "version": 1, "lessons": lessons, **other}).encode()
+    return json.dumps({"lab": "Inside BERT", "version": 2, "lessons": lessons, **other}).encode()
 
 
 def answer(correct: bool, question: str = "?") -> Answer:
@@ -187,7 +187,7 @@ def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.Da
         (b"[" * 60_000, "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[1]", "not a progress file"),
-        (b'{"version": 1}', "not a progress file"),
+        (b'{"version": 2}', "not a progress file"),
         (file_of({}, version=2), "version 1"),
         (file_of({}, version=True), "version 1"),
         (file_of([]), "lessons.*must be an object"),

@@ -59,6 +59,18 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A link to a lesson, with `parts` on it: go(id) leads there within the visit, the address is for another tab. */
+function door(lesson, go, ...parts) {
+  const called = `Lesson ${lesson.number}: ${lesson.title}`;
+  const link = make("a", { href: lesson.address, title: called, "aria-label": called, "aria-current": lesson.here && "page" }, ...parts);
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    if (!lesson.here) go(lesson.id);
+  });
+  return link;
+}
+
 /** The colours and fonts of the page around `root`, as they are now. */
 function theme(root) {
   const style = getComputedStyle(root);

@@ -1,30 +1,18 @@
 // You are here: the stops from text to word in one line. A click goes to a lesson within the visit; the addresses are
 // for whoever opens one in another tab.
 
-/** A link to a lesson, with `parts` on it. */
-function door(lesson, report, ...parts) {
-  const called = `Lesson ${lesson.number}: ${lesson.title}`;
-  const link = make("a", { href: lesson.address, title: called, "aria-label": called }, ...parts);
-  if (lesson.here) link.setAttribute("aria-current", "page");
-  link.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    if (!lesson.here) report("lesson", lesson.id);
-  });
-  return link;
-}
-
 /**
  * A stop: its name and its lessons' numbers; the whole is the link where there is one lesson only. `shape` is null where
  * no stop has one.
  */
 function stop({ name, shape, lit, lessons }, report) {
   const title = make("span", { class: "name" }, name);
+  const go = (id) => report("lesson", id);
   const number = (lesson) => make("span", { class: "number" }, String(lesson.number));
   const doors =
     lessons.length === 1
-      ? [door(lessons[0], report, title, number(lessons[0]))]
-      : [title, ...lessons.map((lesson) => door(lesson, report, number(lesson)))];
+      ? [door(lessons[0], go, title, number(lessons[0]))]
+      : [title, ...lessons.map((lesson) => door(lesson, go, number(lesson)))];
   const item = make("li", {}, make("span", { class: "names" }, ...doors));
   if (shape !== null) item.append(make("span", { class: "shape" }, shape || "\u00a0"));
   item.className = lit ? "stop lit" : "stop";

@@ -23,6 +23,7 @@ class Header:
     """
 
     way: DeltaGenerator
+    machine: DeltaGenerator
     badge: DeltaGenerator
     time: DeltaGenerator
     about: tuple[str, ...] = ()
@@ -44,9 +45,10 @@ def draw_header(title: str, question: str, about: tuple[str, ...] = (), lesson: 
                 say_time(time, lesson)
                 progress_view.checks_badge(lesson)
             badge = st.empty()
+            machine = st.empty()
             if lesson is not None:
                 _about(lesson)
-    return Header(way, badge, time, about, "" if lesson is None else lesson.id)
+    return Header(way, machine, badge, time, about, "" if lesson is None else lesson.id)
 
 
 def _about(lesson: Lesson) -> None:

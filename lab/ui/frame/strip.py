@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from lab.charts.components.packing import pack
-from lab.course.pages import LESSONS, STOPS, Lesson, lesson_of, number, stop_of
+from lab.course.pages import LESSONS, STOPS, lesson_of, stop_of
 from lab.ui import selection
 from lab.ui.components import mount
+from lab.ui.doors import doors_at
 from lab.ui.reports import LessonAsked, heard
-from lab.ui.selection import Selection
 
 if TYPE_CHECKING:
     from lab.models.trace import Trace
@@ -67,15 +66,8 @@ def _header(trace: Trace | None, lessons: Sequence[str], here: str) -> dict[str,
                 "shape": there.get(stop.name, ""),
                 "lit": stop is lit,
                 "repeats": stop.repeats,
-                "lessons": [_link(each, now, here=each.id == here) for each in LESSONS if each.stop == stop.name],
+                "lessons": [vars(door) for door in doors_at(stop.name, now, here)],
             }
             for stop in STOPS
         ],
     }
-
-
-def _link(lesson: Lesson, now: Selection, *, here: bool) -> dict[str, Any]:
-    """Return the data of a lesson for the browser, with an address for readers who open the lesson in a new tab."""
-    query = urlencode(selection.link(lesson, now))
-    address = f"{lesson.slug}?{query}" if query else lesson.slug
-    return {"id": lesson.id, "number": number(lesson), "title": lesson.title, "address": address, "here": here}

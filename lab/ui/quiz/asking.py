@@ -15,6 +15,7 @@ from lab.questions.progress import TOY, CheckList, answer_to
 from lab.questions.question import Question, hashed, lettered, selected
 from lab.ui import parameters, selection
 from lab.ui.drawing import draw
+from lab.ui.quiz.done import awaits_answer, did
 from lab.ui.quiz.on_screen import Figures, OnScreen, about
 from lab.ui.quiz.question import choose, explain_each, list_options, progress, remember
 from lab.ui.room.asking import offer
@@ -50,6 +51,8 @@ def draw_checks(
         before = before if before is not None and before.seed == seed else None
         kept = drawn(before) if before is None or before.done else before
         keep(name, kept)
+        if kept.questions:
+            awaits_answer()
         for number, question in enumerate(kept.questions, start=1):
             with _box(lesson, kept, question):
                 ask_one(lesson, number, question, kept, name)
@@ -205,3 +208,5 @@ def _answer(key: str, name: str, lesson: str, question: Question, link: Mapping[
     if isinstance(choice, int) and shown is not None:
         now = progress().answered(lesson, counted_as(lesson, question), answer_to(question, choice, link))
         remember(now.showing(name, shown.tried(question.key, question.kept_as(choice))))
+        if name == lesson and progress().shown[name].tries.keys() >= set(shown.asked):
+            did(lesson)

@@ -48,7 +48,7 @@ def _taken(data: bytes, size: int) -> list[tuple[str, str]]:
     except ProgressFileError as error:
         return [("error", f"{error} Your progress has not changed.")]
     remember(progress().merged(loaded))
-    said = f"Added from the file: checks answered {len(loaded.first_tries)}, steps seen {sum(loaded.steps.values())}."
+    said = f"Added from the file: checks answered {len(loaded.first_tries)}, steps done {len(loaded.done)}."
     return [("success", said), *(("note", note) for note in notes)]
 
 

@@ -72,7 +72,7 @@ def _exchange(*, waits: bool) -> None:
 
 
 def start_afresh() -> None:
-    """Forget every answer and every step seen, here and in the browser. For a button's callback."""
+    """Forget every answer and every step done, here and in the browser. For a button's callback."""
     remember(LearnerProgress())
     for name in [str(name) for name in st.session_state if str(name).startswith(_ANSWERS)]:
         del st.session_state[name]

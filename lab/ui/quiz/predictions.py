@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.questions.progress import TOY
 from lab.questions.question import Question, hashed, lettered, reordered
 from lab.ui import parameters, selection
+from lab.ui.quiz.done import awaits_answer, did, step_on_screen
 from lab.ui.quiz.question import choose, list_options, progress, remember
 from lab.ui.room.asking import offer
 
@@ -53,7 +54,10 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
         return True
     question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])
     if not chosen[parameters.TEACH]:
-        return _predicted(lesson, question, in_sight)
+        shown = _predicted(lesson, question, in_sight)
+        if not shown:
+            awaits_answer()
+        return shown
     with _place():
         return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
 
@@ -97,7 +101,7 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
     in_sight = in_sight or step in progress().predictions
     if st.session_state.get(f"{name}.asking") == asked or not in_sight:
         with st.container(border=True):
-            _ask(name, question, step)
+            _ask(lesson, name, question)
         return in_sight
     answered = asked in known
     with st.container(border=answered, horizontal=True, vertical_alignment="center"):
@@ -109,7 +113,7 @@ def _predicted(lesson: str, question: Question, in_sight: bool) -> bool:
 
 def _step(lesson: str) -> str:
     """Return the name of the step on screen in the learner's progress; the step of a toy has a name of its own."""
-    return f"{_toy()}{lesson}/{parameters.STEP.chosen()}"
+    return f"{_toy()}{lesson}/{step_on_screen(lesson)}"
 
 
 def _toy() -> str:
@@ -120,7 +124,7 @@ def _say(question: Question) -> None:
     st.markdown(f":material/psychology_alt: **Predict.** {question.prompt}")
 
 
-def _ask(name: str, question: Question, step: str) -> None:
+def _ask(lesson: str, name: str, question: Question) -> None:
     _say(question)
     choice = choose(question, key=f"{name}.choice.{question.key}")
     with st.container(horizontal=True):
@@ -131,15 +135,16 @@ def _ask(name: str, question: Question, step: str) -> None:
             type="primary",
             disabled=off,
             on_click=_commit,
-            args=(name, step, question, choice),
+            args=(lesson, name, question, choice),
         )
-        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(name, step, question, None))
+        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(lesson, name, question, None))
 
 
-def _commit(name: str, step: str, question: Question, choice: int | None) -> None:
+def _commit(lesson: str, name: str, question: Question, choice: int | None) -> None:
     """Note the learner's answer; None if the question was skipped."""
     kept = None if choice is None else question.kept_as(choice)
-    remember(progress().predicted(step, question.key, kept))
+    remember(progress().predicted(_step(lesson), question.key, kept))
+    did(lesson)
     _set_asking(name, "")
 
 

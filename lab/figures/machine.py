@@ -1,0 +1,237 @@
+"""The picture of a whole model: one text, from its tokens through the layers to the word at one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lab.analysis.words.masking import is_hidden, mask_of, typed_masks
+from lab.analysis.words.predictions import candidates, prediction_at
+from lab.charts.components.machine import Machine, OpenHead, Part, Values
+from lab.charts.components.word_forms import LEADS, PLAIN, Spans
+from lab.course.words import in_words
+from lab.figures.forming import MOST, bare, said
+from lab.models.layer_trace import LayerTrace
+from lab.models.trace import Trace
+
+ROWS = 24  # the most tokens that are drawn
+NUMBERS = 48  # the numbers of each token in a part: the first of a vector, the most changeable of the neurons
+# The most bytes that all layers may send; of a model with more, one layer is sent.
+_MOST_BYTES = 66_000
+
+
+def machine(trace: Trace, watched: int | None = None, layer: int | None = None, head: int | None = None) -> Machine:
+    """Draw the picture of a run.
+
+    Parameters
+    ----------
+    watched
+        The token that is followed to its word, from 0; if None, the first blank, or the last token.
+    layer
+        The layer of a large model that is sent, and of ``head``; if None, the last one.
+    head
+        The head of that layer whose matrices are shown, if any.
+
+    Raises
+    ------
+    IndexError
+        There is no such token, layer or head.
+    """
+    config, at = trace.model.config, first_watched(trace) if watched is None else watched
+    if not 0 <= at < len(trace):
+        raise IndexError(f"token {at}: the text has tokens 0 to {len(trace) - 1}.")
+    if head is not None and not 0 <= head < config.heads:
+        raise IndexError(f"head {head}: {trace.model.id} has heads 0 to {config.heads - 1}.")
+    rows, last = around(at, len(trace)), config.layers - 1 if layer is None else layer
+    sent = range(config.layers) if _bytes(trace, len(rows)) <= _MOST_BYTES else range(last, last + 1)
+    layers = [trace.layer(each) for each in sent]
+    maps = np.stack([_array(each.attention) for each in layers])
+    return Machine(
+        title=f"The whole model at work on your text: {trace.model.id}",
+        tokens=[bare(trace.labels[token]) for token in rows],
+        ids=[trace.token_ids[token] for token in rows],
+        special=[trace.encoding.special[token] and not is_hidden(trace, token) for token in rows],
+        watched=rows.index(at),
+        is_blank=[is_hidden(trace, token) for token in rows],
+        others=len(trace) - len(rows),
+        parts=tuple(_parts(trace)),
+        layers=config.layers,
+        first=sent[0],
+        states=_array(trace.hidden_states[sent[0] : sent[-1] + 2])[:, rows.start : rows.stop, :NUMBERS],
+        maps=maps[:, :, rows.start : rows.stop, rows.start : rows.stop],
+        most=_most(maps, rows),
+        strips=_strips(trace, layers, rows),
+        words=_words(trace, at),
+        ending=_ending(trace, at),
+        unread=_unread(trace),
+        next_words=config.causal and trace.model.weights.vocabulary_head is not None,
+        opened=None if head is None else _opened(trace.layer(last), head, rows),
+    )
+
+
+def first_watched(trace: Trace) -> int:
+    """The token that is watched until somebody chooses: the first blank, or the last token that is no special one."""
+    mask = mask_of(trace.model.tokenizer)
+    if mask is not None and (blanks := typed_masks(trace.encoding, mask[1])):
+        return blanks[0]
+    words = [token for token, special in enumerate(trace.encoding.special) if not special]
+    return words[-1] if words else len(trace) - 1
+
+
+def around(watched: int, n: int) -> range:
+    """The tokens that are drawn: all, or those around the watched one.
+
+    >>> around(2, 9), around(30, 60), around(58, 60)
+    (range(0, 9), range(18, 42), range(36, 60))
+    """
+    start = max(0, min(watched - ROWS // 2, n - ROWS))
+    return range(start, min(n, start + ROWS))
+
+
+def _array(tensor: Tensor) -> Values:
+    return tensor.numpy().astype(np.float32, copy=False)
+
+
+def _bytes(trace: Trace, rows: int) -> int:
+    """The bytes of all layers in the browser, where each number is one byte."""
+    config = trace.model.config
+    return config.layers * rows * (config.heads * rows + NUMBERS * (4 if config.pre_norm else 3))
+
+
+def _most(maps: Values, rows: range) -> NDArray[np.int64]:
+    """The row of the token at which each row looks most; -1 if that token is not drawn."""
+    best = maps[:, :, rows.start : rows.stop].argmax(-1)
+    return np.where((best >= rows.start) & (best < rows.stop), best - rows.start, -1)
+
+
+def _strips(trace: Trace, layers: Sequence[LayerTrace], rows: range) -> Mapping[str, Values]:
+    """The numbers of each token between the vectors, by the part's id."""
+
+    def of(vectors: Sequence[Tensor]) -> Values:
+        return np.stack([_array(each[rows.start : rows.stop, :NUMBERS]) for each in vectors])
+
+    neurons = np.stack([_changeable(_array(each.ffn_activation), rows) for each in layers])
+    if not trace.model.config.pre_norm:
+        return {"add_1": of([_known(each.attention_norm) for each in layers]), "neurons": neurons}
+    return {
+        "norm_1": of([each.input if each.input_norm is None else each.input_norm for each in layers]),
+        "add_1": of([each.attention_residual for each in layers]),
+        "norm_2": of([_known(each.ffn_input_norm) for each in layers]),
+        "neurons": neurons,
+    }
+
+
+def _known(tensor: Tensor | None) -> Tensor:
+    assert tensor is not None, "each family has this LayerNorm either before or after its sublayer"
+    return tensor
+
+
+def _changeable(activations: Values, rows: range) -> Values:
+    """The neurons that differ most between the tokens of the text, in the order of their numbers."""
+    most = np.sort(np.argsort(-activations.var(0), kind="stable")[:NUMBERS])
+    return activations[rows.start : rows.stop, most]
+
+
+def _opened(layer: LayerTrace, head: int, rows: range) -> OpenHead:
+    def of(tensor: Tensor) -> Values:
+        return _array(tensor[head, rows.start : rows.stop])
+
+    attention = of(layer.attention)[:, rows.start : rows.stop]
+    return OpenHead(layer.index, head, of(layer.query), of(layer.key), attention, of(layer.value), of(layer.context))
+
+
+def _parts(trace: Trace) -> Iterator[Part]:
+    config, n = trace.model.config, len(trace)
+    vectors, pre = f"{n} × {config.width:,}", config.pre_norm
+    sees = " It sees itself and earlier tokens only." if config.causal else ""
+    yield Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each has an id.")
+    yield Part("vectors", "Vectors", vectors, _begins(trace))
+    if pre:
+        yield Part(
+            "norm_1", "LayerNorm", vectors, "LayerNorm brings each vector to one scale before the heads read it."
+        )
+    yield Part(
+        "attention",
+        "Attention",
+        f"{config.heads} × {n} × {n}",
+        f"{_count(config.heads, 'head looks', 'heads look')} at once. In each small map a row is a token that looks; a "
+        f"strong colour marks a token that it looks at.{sees} Click a map to open it.",
+    )
+    added = "The heads’ results are joined and added to the vector (⊕)"
+    yield Part(
+        "add_1",
+        "⊕" if pre else "⊕ LayerNorm",
+        vectors,
+        f"{added}." if pre else f"{added}; then LayerNorm brings each vector to one scale.",
+    )
+    if pre:
+        yield Part(
+            "norm_2", "LayerNorm", vectors, "LayerNorm brings each vector to one scale before the neurons read it."
+        )
+    yield Part(
+        "neurons",
+        "Feed-forward",
+        f"{n} × {config.ffn_width:,}",
+        f"{config.ffn_width:,} neurons work on each token alone. You see the {min(NUMBERS, config.ffn_width)} that "
+        "differ most between the tokens.",
+    )
+    written = "The neurons’ result is added to the vector, too"
+    yield Part(
+        "add_2",
+        "⊕" if pre else "⊕ LayerNorm",
+        vectors,
+        f"{written}{'' if pre else ', and brought to one scale'}. The vectors go on to the next layer.",
+    )
+    yield Part("word", "Word", f"{config.vocabulary:,} probabilities", _reads(trace))
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{in_words(count).capitalize()} {one if count == 1 else many}"
+
+
+def _begins(trace: Trace) -> str:
+    """Say where the first vectors come from, and what stands in their place later."""
+    weights = trace.model.weights.embeddings
+    tables = ["its place"] * (weights.position is not None) + ["its segment"] * (weights.segment is not None)
+    added = f"; a row for {' and one for '.join(tables)} is added" if tables else ""
+    return (
+        f"Each id picks a row of a learned table{added}. From layer 2 on, you see what the layer before has handed on."
+    )
+
+
+def _reads(trace: Trace) -> str:
+    config = trace.model.config
+    if trace.model.weights.vocabulary_head is None:
+        return "This model came without the part that makes words."
+    token = "a token" if config.causal else "a blank"
+    final = "brought to one scale, then " * config.pre_norm
+    asks = ": which comes next?" if config.causal else ": which fits?"
+    return f"The last vector of {token} is {final}compared with all {config.vocabulary:,} words and pieces{asks}"
+
+
+def _words(trace: Trace, watched: int) -> list[tuple[str, float]]:
+    if _unread(trace) and not is_hidden(trace, watched):
+        return []
+    found = candidates(prediction_at(trace, watched, None), MOST, trace.model.tokenizer)
+    return [(bare(each.word), each.probability) for each in found]
+
+
+def _unread(trace: Trace) -> str:
+    """Why a token that is no blank has no words; "" if each token has."""
+    if trace.model.weights.vocabulary_head is None:
+        return "This model came without the part that makes words, so no word comes out."
+    return "" if trace.model.config.causal else "Nothing is asked here: hide this token, and the model guesses it."
+
+
+def _ending(trace: Trace, watched: int) -> Spans:
+    """Say what comes out at the watched token."""
+    words, config = _words(trace, watched), trace.model.config
+    if not words:
+        return ((_unread(trace), PLAIN),)
+    (best, probability), layers = words[0], _count(config.layers, "layer", "layers").lower()
+    no_leader = "no word leads: " * (probability < LEADS)
+    asked = f"is most likely to follow “{bare(trace.labels[watched])}”" if config.causal else "fits the blank best"
+    return (f"After {layers} {no_leader}", PLAIN), *said(best, probability), (f" {asked}.", PLAIN)

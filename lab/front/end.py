@@ -1,0 +1,96 @@
+"""The end of the course: what a learner can do now, the machine with what was found, three ways on, a page to print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from lab.course.pages import LESSONS, Lesson, bench_of, experiment_of, number, page_of, page_path
+from lab.course.ways import SHORT, way
+from lab.front.first_minute import asked, filling_model
+from lab.models.encoding import TextError
+from lab.ui import selection, shell
+from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
+from lab.ui.frame.ways import next_on, open_stage
+from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
+from lab.ui.quiz.question import progress
+from lab.ui.shared.machine import STOP_OF, show_machine
+
+
+def show() -> None:
+    """Draw the page."""
+    shell.route()
+    st.html(f"<style>{ON_PAPER}</style>")
+    st.title(page_of("end").title, anchor=False)
+    lessons = _lessons_of_the_way()
+    begun = [lesson for lesson in lessons if progress().count(lesson).done]
+    _what_you_can_do(lessons, begun)
+    _machine(begun)
+    _ways_on()
+    with st.container(key="not_on_paper"):
+        address = urlencode({**selection.link(), **EMBEDDED})
+        st.link_button("A page to print", f"?{address}", icon=":material/print:")
+        st.caption(HOW_TO_PRINT)
+
+
+def _lessons_of_the_way() -> Sequence[Lesson]:
+    if WAY.chosen() != SHORT:
+        return LESSONS
+    return tuple(dict.fromkeys(stage.lesson for stage in way(SHORT)))
+
+
+def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None:
+    """List what the lessons that were begun teach, and lead to what is not done yet."""
+    if begun:
+        st.markdown("You can …\n" + "\n".join(f"- **{lesson.objectives[0]}** {_how_far(lesson)}" for lesson in begun))
+    else:
+        st.markdown("Nothing is done yet on this computer. This page fills as you go through the lessons.")
+    left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
+    if left and begun:
+        st.markdown(f"Not begun yet: {', '.join(lesson.title for lesson in left)}.")
+    if stage is not None and st.button(
+        f"Go on: {stage.step.name} (lesson {number(stage.lesson)})", type="primary", icon=":material/arrow_forward:"
+    ):
+        open_stage(stage)
+
+
+def _how_far(lesson: Lesson) -> str:
+    """Say how much of a lesson is done, and how many checks were right."""
+    count = progress().count(lesson)
+    checks = f", {count.right} of {count.answered} checks right at the first try" * bool(count.answered)
+    return f"(lesson {number(lesson)}: {count.done} of {count.steps} steps{checks})"
+
+
+def _machine(begun: Sequence[Lesson]) -> None:
+    """Draw the whole model with what was found at each part, on the sentence of the first page."""
+    model = filling_model(MODEL.chosen())
+    try:
+        now = asked(model, BLANK_TEXT.chosen())
+    except TextError:
+        now = None
+    if now is None:
+        return
+    st.header("The machine, with what you found", anchor=False)
+    st.markdown("Click the name of a part to read what you found there.")
+    st.fragment(show_machine)(now.trace, "machine", watched=now.place, found=found(begun))
+
+
+def found(lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:
+    """By the part of the machine, the sentence to remember of each of these lessons."""
+    return {
+        part: [f"Lesson {number(lesson)}: {lesson.story.remember}" for lesson in lessons if lesson.stop == stop]
+        for part, stop in STOP_OF.items()
+    }
+
+
+def _ways_on() -> None:
+    st.header("Three ways on", anchor=False)
+    compare, tensors, needed = bench_of("compare"), bench_of("tensors"), experiment_of("needed-heads")
+    for page, why in (
+        (compare, "Two sentences of your own, side by side, figure by figure."),
+        (needed, "A published claim, and what it is worth on this model."),
+        (tensors, "Every number that you saw, with the lines of Python that compute it."),
+    ):
+        st.page_link(page_path(page.page), label=f"**{page.title}.** {why}", icon=page.icon)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def machine(trace: Trace, watched: int | None = None, layer: int | None = None, 
     watched
         The token that is followed to its word, from 0; if None, the first blank, or the last token.
     layer
-        The layer of a large model that is sent, and of ``head``; if None, the last one.
+        The layer that is shown first, the only one of a large model; if None, the last one.
     head
         The head of that layer whose matrices are shown, if any.
 
@@ -57,9 +57,10 @@ def machine(trace: Trace, watched: int | None = None, layer: int | None = None, 
         watched=rows.index(at),
         is_blank=[is_hidden(trace, token) for token in rows],
         others=len(trace) - len(rows),
-        parts=tuple(_parts(trace)),
+        parts=_parts(trace),
         layers=config.layers,
         first=sent[0],
+        layer=last,
         states=_array(trace.hidden_states[sent[0] : sent[-1] + 2])[:, rows.start : rows.stop, :NUMBERS],
         maps=maps[:, :, rows.start : rows.stop, rows.start : rows.stop],
         most=_most(maps, rows),
@@ -143,49 +144,42 @@ def _opened(layer: LayerTrace, head: int, rows: range) -> OpenHead:
     return OpenHead(layer.index, head, of(layer.query), of(layer.key), attention, of(layer.value), of(layer.context))
 
 
-def _parts(trace: Trace) -> Iterator[Part]:
+def _parts(trace: Trace) -> tuple[Part, ...]:
+    """The parts in their order; LayerNorm comes after a sum, or before what reads the vectors."""
     config, n = trace.model.config, len(trace)
-    vectors, pre = f"{n} × {config.width:,}", config.pre_norm
-    sees = " It sees itself and earlier tokens only." if config.causal else ""
-    yield Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each has an id.")
-    yield Part("vectors", "Vectors", vectors, _begins(trace))
-    if pre:
-        yield Part(
-            "norm_1", "LayerNorm", vectors, "LayerNorm brings each vector to one scale before the heads read it."
-        )
-    yield Part(
-        "attention",
-        "Attention",
-        f"{config.heads} × {n} × {n}",
+    width, pre = f"{n} × {config.width:,}", config.pre_norm
+    norms = [
+        Part(id, "LayerNorm", width, f"LayerNorm brings each vector to one scale before the {readers} read it.")
+        for id, readers in (("norm_1", "heads"), ("norm_2", "neurons"))
+        if pre
+    ]
+    added, scaled = ("⊕", "") if pre else ("⊕ LayerNorm", " LayerNorm then brings each vector to one scale.")
+    return (
+        Part("tokens", "Tokens", f"{n} ids", "The text is cut into pieces that the model knows. Each has an id."),
+        Part("vectors", "Vectors", width, _begins(trace)),
+        *norms[:1],
+        Part("attention", "Attention", f"{config.heads} × {n} × {n}", _looks(trace)),
+        Part("add_1", added, width, f"The results of the heads are joined and added to the vector (⊕).{scaled}"),
+        *norms[1:],
+        Part("neurons", "Feed-forward", f"{n} × {config.ffn_width:,}", _works(trace)),
+        Part("add_2", added, width, f"The network’s result is added to the vector, too (⊕).{scaled}"),
+        Part("word", "Word", f"{config.vocabulary:,} probabilities", _reads(trace)),
+    )
+
+
+def _looks(trace: Trace) -> str:
+    config = trace.model.config
+    sees = " A token sees itself and earlier tokens only." if config.causal else ""
+    return (
         f"{_count(config.heads, 'head looks', 'heads look')} at once. In each small map a row is a token that looks; a "
-        f"strong colour marks a token that it looks at.{sees} Click a map to open it.",
+        f"strong colour marks a token that it looks at.{sees} Click a map to open it."
     )
-    added = "The heads’ results are joined and added to the vector (⊕)"
-    yield Part(
-        "add_1",
-        "⊕" if pre else "⊕ LayerNorm",
-        vectors,
-        f"{added}." if pre else f"{added}; then LayerNorm brings each vector to one scale.",
-    )
-    if pre:
-        yield Part(
-            "norm_2", "LayerNorm", vectors, "LayerNorm brings each vector to one scale before the neurons read it."
-        )
-    yield Part(
-        "neurons",
-        "Feed-forward",
-        f"{n} × {config.ffn_width:,}",
-        f"{config.ffn_width:,} neurons work on each token alone. You see the {min(NUMBERS, config.ffn_width)} that "
-        "differ most between the tokens.",
-    )
-    written = "The neurons’ result is added to the vector, too"
-    yield Part(
-        "add_2",
-        "⊕" if pre else "⊕ LayerNorm",
-        vectors,
-        f"{written}{'' if pre else ', and brought to one scale'}. The vectors go on to the next layer.",
-    )
-    yield Part("word", "Word", f"{config.vocabulary:,} probabilities", _reads(trace))
+
+
+def _works(trace: Trace) -> str:
+    count = trace.model.config.ffn_width
+    shown = f" You see the {NUMBERS} that differ most between the tokens." * (count > NUMBERS)
+    return f"{count:,} neurons work on each token alone.{shown}"
 
 
 def _count(count: int, one: str, many: str) -> str:
@@ -193,13 +187,11 @@ def _count(count: int, one: str, many: str) -> str:
 
 
 def _begins(trace: Trace) -> str:
-    """Say where the first vectors come from, and what stands in their place later."""
+    """Say where the first vectors come from, and which vectors a later layer has."""
     weights = trace.model.weights.embeddings
     tables = ["its place"] * (weights.position is not None) + ["its segment"] * (weights.segment is not None)
     added = f"; a row for {' and one for '.join(tables)} is added" if tables else ""
-    return (
-        f"Each id picks a row of a learned table{added}. From layer 2 on, you see what the layer before has handed on."
-    )
+    return f"Each id picks a row of a learned table{added}. From layer 2 on, the vectors come from the layer before."
 
 
 def _reads(trace: Trace) -> str:

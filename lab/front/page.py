@@ -17,7 +17,7 @@ from lab.ui import progress_view, shell, sidebar, teaching
 from lab.ui.frame.ways import next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
-from lab.ui.shared.machine import show_machine
+from lab.ui.shared.machine import Setting, show_machine
 
 QUESTION = "How does a machine know what belongs in the blank?"
 _TAKEN = "_first_taken"  # the sentence that went along to the lessons
@@ -83,7 +83,8 @@ def _machine(first: FirstMinute) -> None:
         return
     st.header("The whole machine")
     st.markdown("Your sentence, from its tokens to the word in the blank. Each number above a part opens a lesson.")
-    st.fragment(show_machine)(first.blank.trace, "machine", watched=first.blank.place, waits=not first.answered)
+    setting = Setting(watched=first.blank.place, waits=not first.answered)
+    st.fragment(show_machine)(first.blank.trace, "machine", setting)
 
 
 def _lessons() -> None:

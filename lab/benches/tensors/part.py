@@ -43,7 +43,7 @@ def choose_tensor(entries: Sequence[TensorEntry]) -> TensorEntry:
         label = f"Tensor: {len(found)} of {len(entries)}" if len(found) < len(entries) else f"Tensor: {len(found)}"
         chosen = st.selectbox(label, found, key="_tensor", on_change=_choose_named)
     if chosen != asked:  # the search has found a different tensor
-        _choose_anew(chosen)
+        choose_anew(chosen)
     with st.popover("All tensors", icon=":material/list:", type="tertiary", on_change="rerun", key="_index") as every:
         if every.open:
             st.caption(BERTSCOPE)
@@ -52,10 +52,10 @@ def choose_tensor(entries: Sequence[TensorEntry]) -> TensorEntry:
 
 
 def _choose_named() -> None:
-    _choose_anew(st.session_state["_tensor"])
+    choose_anew(st.session_state["_tensor"])
 
 
-def _choose_anew(name: str) -> None:
+def choose_anew(name: str) -> None:
     """Choose a tensor, and forget the rows and columns that were chosen for the previous tensor."""
     TENSOR.set(name)
     for field in (TENSOR_ROWS, TENSOR_COLUMNS):

@@ -1,4 +1,4 @@
-"""Tensors: a part of any tensor of a run, its block in the paper's figure, and the Python that computes it."""
+"""Tensors: a part of any tensor of a run, the Python that computes it, and its place in the whole model."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from lab.analysis.layers.inspector import (
 from lab.analysis.words.predictions import word_of
 from lab.benches.tensors import TensorView
 from lab.benches.tensors.part import BERTSCOPE, choose_part, choose_tensor
+from lab.benches.tensors.place import show_place
 from lab.charts.base.axes import Axis, Scale
 from lab.charts.base.figure import Figure
 from lab.charts.base.tables import table, to_csv
 from lab.charts.cells.slices import HiddenCells, matrix_slice
-from lab.charts.marks.layer_figure import Architecture, layer_figure
 from lab.course.words import escaped
 from lab.figures.axes import KEY, QUERY
 from lab.figures.notebook import python_of
@@ -93,15 +93,6 @@ def tensor_part(
     hidden = HiddenCells(shift, window) if masked and (traced.model.config.causal or window is not None) else None
     title = f"{name}, {place}" if place else name
     return matrix_slice(np.atleast_2d(array), (down, across), scale, title=title, hidden=hidden)
-
-
-def tensor_place(traced: Trace, name: str, layer: int = 0) -> Figure:
-    """Draw the figure of the paper, adapted to ``layer`` of ``traced``'s model, with the tensor's block marked."""
-    config = traced.model.config
-    blocks = frozenset(entry.place for entry in catalogue(traced) if not missing(traced, entry, layer))
-    masked = config.causal or traced.model.weights.layers[layer].window is not None
-    figure = Architecture(blocks, config.pre_norm, masked)
-    return layer_figure(figure, entry_of(traced, name).place, title="Its place in the model, drawn from bottom to top")
 
 
 def snippet(traced: Trace, cut: Cut) -> str:
@@ -188,16 +179,13 @@ def show(view: TensorView) -> Proven:
     with st.expander("Show only a part", icon=":material/crop:"):
         cut = choose_part(trace, entry, layer, view.head)
     with figure:
-        left, right = st.columns([2, 1])
-        with left:
-            draw(_part(trace, cut), "tensor")
-            if part := part_drawn(trace, cut, view.head):
-                st.caption(part)
-        with right:
-            draw(partial(tensor_place, trace, entry.name, cut.layer), "tensor-place")
+        draw(_part(trace, cut), "tensor")
+        if part := part_drawn(trace, cut, view.head):
+            st.caption(part)
     st.markdown(description(trace, entry), help=BERTSCOPE)
     proof = _show_statistics(trace, cut)
     _show_files(trace, cut)
+    show_place(trace, entry, layer)
     return Proven((trace,), then=partial(_show_difference, proof, trace, cut))
 
 

@@ -464,9 +464,9 @@ function build(root, first, report) {
     if (wanted !== null && here(wanted)) {
       layer = wanted;
       ended = !timer && layer === header.layers - 1;
-    } else if (!again || !here(layer)) {
-      layer = header.first + payload.arrays.maps.shape[0] - 1;
-      ended = true;
+    } else if (!again || fresh.layer !== header.layer || !here(layer)) {
+      layer = header.layer;
+      ended = layer === header.layers - 1;
     }
     wanted = null;
     lay();

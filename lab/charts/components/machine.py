@@ -107,8 +107,8 @@ class Machine:
         The number of tokens that are not drawn.
     parts
         The parts in their order.
-    layers, first
-        L, and the first layer that is here, from 0.
+    layers, first, layer
+        L, the first layer that is here, and the layer that is shown first, from 0.
     states
         (l + 1, m, w), the first w numbers of the vectors before, between and after the layers that are here.
     maps
@@ -139,6 +139,7 @@ class Machine:
     parts: Sequence[Part]
     layers: int
     first: int
+    layer: int
     states: Values
     maps: Values
     most: NDArray[np.int64]
@@ -169,6 +170,7 @@ class Machine:
             "parts": [self._part(part, page) for part in self.parts],
             "layers": self.layers,
             "first": self.first,
+            "layer": self.layer,
             "words": [] if page.waits else [[visible(word), round(float(share), 4)] for word, share in self.words],
             "ending": [] if page.waits else [[text, kind] for text, kind in self.ending],
             "unread": self.unread,

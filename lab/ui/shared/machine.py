@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import streamlit as st
@@ -19,7 +19,8 @@ from lab.ui import runs, selection
 from lab.ui.components import mount
 from lab.ui.doors import doors_at
 from lab.ui.drawing import show_numbers
-from lab.ui.parameters import TOKEN, TWIN_SEED
+from lab.ui.parameter_kinds import drawn
+from lab.ui.parameters import LAYER, TOKEN, TWIN_SEED
 from lab.ui.reports import PictureActed, heard
 
 # The stop on the way from text to word that each part is about.
@@ -33,66 +34,94 @@ STOP_OF = {
 
 
 @dataclass(frozen=True)
+class Lead:
+    """What a page offers at each part: a button with this ``label``; ``go`` gets the part's id.
+
+    ``marked`` is the id of the part that the page is about.
+    """
+
+    label: str
+    go: Callable[[str], None]
+    marked: str = ""
+
+
+@dataclass(frozen=True)
 class _Seen:
-    """What is chosen in a figure of the run ``of``: a token, the layer that is sent, an open head, the twin; from 0."""
+    """What is chosen in a figure: a token, the layer that is sent, an open head, the twin; from 0.
+
+    ``of`` names the run and what the page has chosen; everything begins anew with another.
+    """
 
     of: object
     watched: int
-    layer: int | None = None
+    layer: int | None
     head: int | None = None
     twin: bool = False
 
 
-def show_machine(
-    trace: Trace,
-    key: str,
-    *,
-    here: str = "",
-    watched: int | None = None,
-    waits: bool = False,
-    found: Mapping[str, Sequence[str]] | None = None,
-) -> None:
-    """Draw the whole model at work on the text of ``trace``.
+@dataclass(frozen=True)
+class Setting:
+    """What a page says of its figure.
 
-    Parameters
+    Attributes
     ----------
-    key
-        A name of the figure, which keeps what is chosen in it.
     here
         The id of the lesson on screen, whose part is marked.
-    watched
-        The token that is watched until somebody chooses.
+    watched, layer
+        The token that is watched, and the layer that is shown, until somebody chooses.
     waits
         Whether the words are withheld, because the page asks for them.
     found
         By the part's id, what was found there.
+    lead
+        What a chosen part offers besides its lessons.
     """
+
+    here: str = ""
+    watched: int | None = None
+    layer: int | None = None
+    waits: bool = False
+    found: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lead: Lead | None = None
+
+
+def show_machine(trace: Trace, key: str, setting: Setting) -> None:
+    """Draw the whole model at work on the text of ``trace``; ``key`` names what is chosen in the figure."""
     _go_through(key)
-    seen = _seen(trace, key, watched)
+    begin = _begin(trace, setting)
+    seen = _seen(key, begin)
     has_twin = trace.model.id in runs.model_ids()
     shown = _twin_of(trace) if seen.twin and has_twin else trace
     call = partial(machine, shown, seen.watched, seen.layer, seen.head)
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
     now = selection.current()
     page = OnPage(
-        doors={part: doors_at(stop, now, here) for part, stop in STOP_OF.items()},
-        found=found or {},
-        marked=_part_of(here),
+        doors={part: doors_at(stop, now, setting.here) for part, stop in STOP_OF.items()},
+        found=setting.found,
+        leads="" if setting.lead is None else setting.lead.label,
+        marked=_part_of(setting.here) if setting.lead is None else setting.lead.marked,
         twin=seen.twin if has_twin else None,
-        waits=waits,
+        waits=setting.waits,
     )
-    mount("machine", figure.payload(page), key, states=["act"], on_change=partial(_act, trace, key, watched))
+    mount(
+        "machine", figure.payload(page), key, states=["act"], on_change=partial(_act, trace, key, begin, setting.lead)
+    )
     if seen.twin:
         st.caption("Untrained: the same parts with random weights, before the first training step. Nothing is learned.")
-    if not waits:
+    if not setting.waits:
         show_numbers(figure.table, f"{key}-numbers", call)
 
 
 @st.dialog("The whole machine", width="large")
 def open_machine(trace: Trace, lesson: str) -> None:
     """Show the whole model over the page of a lesson, with the lesson's part marked."""
-    token = TOKEN.chosen() - 1
-    show_machine(trace, f"machine-{lesson}", here=lesson, watched=token if 0 <= token < len(trace) else None)
+    token, layer = TOKEN.chosen() - 1, LAYER.chosen() - 1
+    setting = Setting(
+        here=lesson,
+        watched=token if 0 <= token < len(trace) else None,
+        layer=layer if LAYER.name in drawn() else None,
+    )
+    show_machine(trace, f"machine-{lesson}", setting)
 
 
 def _part_of(lesson: str) -> str:
@@ -101,13 +130,15 @@ def _part_of(lesson: str) -> str:
     return next((part for part, its in STOP_OF.items() if its == stop), "")
 
 
-def _seen(trace: Trace, key: str, watched: int | None) -> _Seen:
-    """What is chosen in the figure; everything begins anew with another text or model."""
-    of = (trace.model.id, trace.token_ids)
+def _begin(trace: Trace, setting: Setting) -> _Seen:
+    """What a figure shows until somebody chooses."""
+    of = (trace.model.id, trace.token_ids, setting.watched, setting.layer)
+    return _Seen(of, first_watched(trace) if setting.watched is None else setting.watched, setting.layer)
+
+
+def _seen(key: str, begin: _Seen) -> _Seen:
     found = st.session_state.get(f"{key}.seen")
-    if isinstance(found, _Seen) and found.of == of:
-        return found
-    return _Seen(of, first_watched(trace) if watched is None else watched)
+    return found if isinstance(found, _Seen) and found.of == begin.of else begin
 
 
 def _twin_of(trace: Trace) -> Trace:
@@ -121,10 +152,10 @@ def _twin_of(trace: Trace) -> Trace:
     return kept(trace, (_twin_of, seed), run)
 
 
-def _act(trace: Trace, key: str, watched: int | None) -> None:
+def _act(trace: Trace, key: str, begin: _Seen, lead: Lead | None) -> None:
     """Read a browser's report, before the page is drawn again."""
     report = heard(st.session_state.get(key), PictureActed)
-    seen, config = _seen(trace, key, watched), trace.model.config
+    seen, config = _seen(key, begin), trace.model.config
     match () if report is None else report.act:
         case [str(), "watch", int(token)] if 0 <= token < len(trace):
             seen = replace(seen, watched=token)
@@ -138,6 +169,8 @@ def _act(trace: Trace, key: str, watched: int | None) -> None:
             seen = replace(seen, twin=bool(on))
         case [str(), "door", str(door)] if any(door == lesson.id for lesson in LESSONS):
             st.session_state[f"{key}.door"] = door
+        case [str(), "part", str(part)] if lead is not None:
+            lead.go(part)
     st.session_state[f"{key}.seen"] = seen
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import lab
 from lab.analysis.layers.inspector import Cut, rows_of, values
-from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part, tensor_place
+from lab.benches.tensors.tensors import MOST_COLUMNS, MOST_ROWS, csv, snippet, tensor_part
 from lab.models.tensors import catalogue
 from lab.models.trace import Trace
 from lab.models.twin import random_twin
@@ -89,7 +89,6 @@ def test_every_tensor_is_drawn_with_its_own_numbers(name: str) -> None:
         shown = figure.table().to_numpy(np.float32)
         np.testing.assert_array_equal(shown, np.where(np.isneginf(drawn), np.nan, drawn))
         assert len(figure.data) <= MOST_ROWS * MOST_COLUMNS
-        assert tensor_place(traced, cut.entry.name).table()["marked"].any()
 
 
 def test_csv_holds_the_numbers_under_their_names() -> None:

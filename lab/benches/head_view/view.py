@@ -126,7 +126,7 @@ def show(seen: LinesView) -> None:
     if first is not None:  # most heads park on special tokens, and their lines would hide the lines of this head
         view = replace(view, hide=not trace.encoding.special[_favourite(trace, (seen.layer, first))[1]])
     st.markdown(
-        "A line runs from a token (left) to one that it looks at (right): the darker the line, the more attention."
+        "A line runs from a token (left) to one that it looks at (right): the stronger the line, the more attention."
     )
     report = heard(mount("head_view", view.payload(), "head_view", states=("heads",)), HeadsShown)
     reported = None if report is None else report.heads

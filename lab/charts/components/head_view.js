@@ -419,7 +419,7 @@ class HeadView {
     this.resized = new ResizeObserver(() => this.root.clientWidth && this.root.clientWidth !== this.drawnAt && this.resize());
     this.resized.observe(this.root);
     this.scroller.addEventListener("scroll", () => this.scrolled());
-    this.scroller.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.hover(event));
+    this.scroller.addEventListener("pointermove", (event) => moved(event) && this.hover(event));
     this.scroller.addEventListener("pointerleave", () => this.leave());
     this.scroller.addEventListener("click", (event) => this.press(event));
     onKeys(this.scroller, {

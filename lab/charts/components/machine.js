@@ -42,11 +42,6 @@ function squares(count, width, height, gap) {
   return [columns, Math.max(4, Math.min(130, side(columns)))];
 }
 
-/** Call `then` when the pointer moves on `element`, but not when the page moves under a resting pointer. */
-function onPoint(element, then) {
-  element.addEventListener("pointermove", (event) => event.pointerType === "mouse" && (event.movementX || event.movementY) && then(event.target));
-}
-
 function build(root, first, report) {
   let payload = first;
   let layer = 0; // the layer on screen, from 0
@@ -193,7 +188,11 @@ function build(root, first, report) {
       make("header", {}, make("span", { class: "names" }, ...links, title), make("span", { class: "shape" }, each.shape)),
       ...(open ? [body] : []),
     );
-    onPoint(whole, (target) => (target.dataset.head ? sayHead(Number(target.dataset.head)) : describe(each.id)));
+    whole.addEventListener("pointermove", (event) => {
+      if (!moved(event)) return;
+      if (event.target.dataset.head) sayHead(Number(event.target.dataset.head));
+      else describe(each.id);
+    });
     whole.addEventListener("pointerleave", () => describe(chosen));
     title.addEventListener("focus", () => describe(each.id));
     return whole;

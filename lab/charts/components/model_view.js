@@ -283,7 +283,7 @@ class ModelView {
   listen() {
     this.resized = new ResizeObserver(() => this.root.clientWidth && this.root.clientWidth !== this.drawnAt && this.refresh());
     this.resized.observe(this.root);
-    this.space.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.lookAt(this.under(event)));
+    this.space.addEventListener("pointermove", (event) => moved(event) && this.lookAt(this.under(event)));
     this.space.addEventListener("pointerleave", () => this.lookAt(null));
     this.space.addEventListener("click", (event) => {
       // What the tooltip says is what opens: a click's place is rounded to pixels, and several cells share one.

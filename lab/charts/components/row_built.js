@@ -8,7 +8,7 @@ const shown = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
 
 function stages({ query, root, width, rest }) {
   const divisor = root === 1 ? "1" : `√${width} ≈ ${root.toFixed(2)}`;
-  const more = rest ? ` ${rest} lighter keys are not drawn; the sums have them.` : "";
+  const more = rest ? ` ${rest} keys with less weight are not drawn; the sums have them.` : "";
   return [
     ["Scores", `The query of “${query}” times each key, number by number, added up: one score for each token.${more}`],
     ["÷ √d", `Each score is divided by ${divisor}. The order stays, the differences shrink.${more}`],

@@ -83,7 +83,7 @@ function build(root, first, report) {
         make("span", { class: "share" }),
       );
       token.addEventListener("click", (event) => press(place, event.shiftKey));
-      token.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && point(place));
+      token.addEventListener("pointermove", (event) => moved(event) && point(place));
       token.addEventListener("focus", () => token.matches(":focus-visible") && show(place));
       token.addEventListener("blur", () => show(null));
       return token;

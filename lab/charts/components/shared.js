@@ -254,6 +254,11 @@ function tooltip(root) {
   };
 }
 
+/** Whether a mouse has moved: the browser also reports a pointer that rests while the page moves under it. */
+function moved(event) {
+  return event.pointerType === "mouse" && Boolean(event.movementX || event.movementY);
+}
+
 /** Call handlers[key](event) for keys pressed on `element`; the page does not scroll with them. */
 function onKeys(element, handlers) {
   element.addEventListener("keydown", (event) => {

@@ -79,8 +79,8 @@ def show_two(view: OneHead) -> None:
         st.info("This layer has no second head to compare with.", icon=":material/info:")
         return
     st.markdown(
-        "Here is the chosen head, and the head of this layer that differs most from it. A row with one dark cell looks "
-        "at one word. A pale row looks at many words."
+        "Here is the chosen head, and the head of this layer that differs most from it. A row with one strong cell "
+        "looks at one word. A row of weak cells looks at many words."
     )
     asked = st.container()  # above the maps, so that a class sees question and maps
     draw(partial(figures.two_heads, trace, layer, view.head, other), "two-heads")

@@ -90,7 +90,7 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
         if words.open:
             draw(partial(blank_figures.words, *shown), "words-without")
             st.caption(
-                "Bars in full colour show the model with the neuron; pale bars, “off”, show it without the neuron."
+                "Strong bars show the model with the neuron; weak bars, “off”, show it without the neuron."
             )
             st.markdown("\n\n".join(meanings.words_aimed_at(*shown, blank_figures.WORDS)))
     with st.expander("What excites these neurons", on_change="rerun", key="_excited") as excited:

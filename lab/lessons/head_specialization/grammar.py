@@ -68,7 +68,7 @@ def show_grammar(view: OneHead) -> None:
     st.markdown(_the_claim(view, each, shown))
     if predict(LESSON, checks.beats_the_rule(each)):
         draw(figures.jobs(found, at), "jobs")
-        st.caption("Bars in full colour show the best head for each relation; pale bars show the rule of one distance.")
+        st.caption("Strong bars show the best head for each relation; weak bars show the rule of one distance.")
         meaning(meanings.grammar(each, doing, own, shown))
         st.caption(_flattered(view.trace.model, (doing.layer, doing.head)))
         st.selectbox("Another job: the head that …", [one.job.does for one in found], at, key=_RELATION)

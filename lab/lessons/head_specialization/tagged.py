@@ -43,7 +43,7 @@ def show_kinds(view: OneHead) -> None:
         return
     if meanings.of_words(shares):
         draw(partial(figures.beside_even, view.trace, *at, left_out(view)), "beside-even")
-        st.caption(f"Full colour: {head_name(at)}. Pale bars show a uniform head.")
+        st.caption(f"Strong bars: {head_name(at)}. Weak bars: a uniform head.")
     meaning(meanings.kinds(at, shares, even))
     choose_part(view)
     _say_sinks(view)

@@ -20,7 +20,7 @@ def show_layers(view: OneHead) -> None:
     """Show the picture of all layers at the chosen token."""
     st.markdown(
         "Each line is a token, and each column is a layer. A wide link brings a long vector to "
-        f"{view.token(view.query)}. If the links of a layer are pale, the layer adds little to the token’s own vector."
+        f"{view.token(view.query)}. If the links of a layer are weak, the layer adds little to the token’s own vector."
     )
     st.fragment(_show)(view)
     way_to("On the bench", bench_of("flow"))

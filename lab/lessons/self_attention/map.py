@@ -159,7 +159,7 @@ def other_direction(spot: Spot) -> Question | None:
     )
 
 
-@asks("layer", "head", hint="Look for the darkest column of the map, not for the darkest cell.", for_a_class=True)
+@asks("layer", "head", hint="Look for the strongest column of the map, not for the strongest cell.", for_a_class=True)
 def most_attended_overall(spot: Spot) -> Question | None:
     """Ask which column of the map has the largest sum.
 

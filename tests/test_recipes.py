@@ -16,6 +16,7 @@ from tests.thorough import at_night
 ROOT = Path(__file__).parents[1]
 _APP = """
 import benchmarks.routed
+from tests.pages.apptest import without_marks
 from streamlit.testing.v1 import AppTest
 
 def visit(page, **link):
@@ -27,7 +28,7 @@ def visit(page, **link):
     return at
 
 def words(at):
-    return " ".join(part.value for part in (*at.title, *at.markdown, *at.latex, *at.info, *at.caption))
+    return without_marks(" ".join(part.value for part in (*at.title, *at.markdown, *at.latex, *at.info, *at.caption)))
 """
 
 

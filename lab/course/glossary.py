@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -284,10 +284,9 @@ _SPELT = _spelt()
 _BY_SPELLING = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
 
 
-def terms_in(text: str) -> tuple[Term, ...]:
-    """The terms that a text (Markdown) uses, in the order of their first use."""
-    plain = text.replace("*", "")
-    return tuple(dict.fromkeys(_BY_SPELLING[found[0].casefold()] for found in _SPELT.finditer(plain)))
+def uses(text: str) -> Iterator[tuple[Term, int, int]]:
+    """Each use of a term in a text: the term, and where its spelling begins and ends."""
+    return ((_BY_SPELLING[found[0].casefold()], found.start(), found.end()) for found in _SPELT.finditer(text))
 
 
 def search(wanted: str) -> tuple[Term, ...]:

@@ -86,10 +86,10 @@ def show(question: str) -> FirstMinute:
     if sentence is None:
         _say_blanks(len(_WRITTEN.findall(BLANK_TEXT.chosen())))
         say_unreadable(now.trace)
-    answered = _ask(now, sentence)
+    answered, reply = _ask(now, sentence)
     play = f"{now.trace.text} {model.id}" if answered else ""
     hint = _try(now, sentence) if answered else ""
-    page = OnPage(fills=".blank-sentence .gap", play=play, waits=not answered, hint=hint)
+    page = OnPage(fills=".blank-sentence .gap", play=play, waits=not answered, hint=hint, reply=reply)
     st.fragment(show_word_forms)(now.trace, now.place, "first-picture", page)
     return FirstMinute(model, now, answered)
 
@@ -176,8 +176,8 @@ def _sentence(now: AskedBlank) -> str:
     return f'<p class="blank-sentence">{before}{gap}{after}</p>'
 
 
-def _ask(now: AskedBlank, sentence: First | None) -> bool:
-    """Let the learner guess, and say the model's opinion of the guess. Returns whether the answer may be shown."""
+def _ask(now: AskedBlank, sentence: First | None) -> tuple[bool, str]:
+    """Let the learner guess. Returns whether the answer may be shown, and the model's opinion of the guess."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("**Your guess**", width="content")
         offered = None
@@ -204,20 +204,18 @@ def _ask(now: AskedBlank, sentence: First | None) -> bool:
             st.session_state[_SHOWN] = True
         if guess := own or offered:
             st.session_state[_SHOWN] = True
-            st.caption(_told(now, guess), width="stretch")
-    return bool(st.session_state.get(_SHOWN))
+    return bool(st.session_state.get(_SHOWN)), _told(now, guess) if guess else ""
 
 
 def _told(now: AskedBlank, guess: str) -> str:
-    """State the probability that the model gives to the learner's word, and the word's rank."""
+    """State the probability that the model gives to the learner's word, and the word's rank, as plain text."""
     pieces, known = pieces_of(now, guess), len(now.prediction.logits)
     if len(pieces) != 1:
-        return f"This model cuts “{escaped(guess)}” into {len(pieces)} pieces, but a blank holds only one piece."
+        return f"This model cuts “{guess}” into {len(pieces)} pieces, but a blank holds only one piece."
     own = candidate(now.prediction, pieces[0], now.trace.model.tokenizer)
     rank = "its best word" if own.rank == 1 else f"rank {own.rank:,}"
     return (
-        f"The model gave “{escaped(guess)}” {percent(own.probability)}: {rank} of the {known:,} words and pieces that "
-        "it knows."
+        f"The model gave “{guess}” {percent(own.probability)}: {rank} of the {known:,} words and pieces that it knows."
     )
 
 

@@ -29,6 +29,7 @@ from lab.ui.quiz.keeping import awaits_progress, keep_in_browser
 from lab.ui.room.here import code_here
 from lab.ui.room.seat import keep_in_browser as keep_seat
 from lab.ui.room.waiting import waits
+from lab.ui.terms import forget_marks
 from lab.ui.turns import PAGES
 
 _ROUTED = "_routed"
@@ -67,6 +68,7 @@ def run() -> None:
 def _run() -> None:
     drawn().clear()
     forget_figures()
+    forget_marks()
     routed = _navigation()
     page = page_at(routed.url_path)
     st.set_page_config(page_title=" — ".join(dict.fromkeys((routed.title, "Inside BERT"))))
@@ -85,6 +87,7 @@ def _run() -> None:
         with st.sidebar:
             teaching.show()
     _script("turning")(data={"teaching": bool(parameters.TEACH.chosen())}, key="turning")
+    _script("terms")(key="terms")
     st.session_state[_ROUTED] = True
     failed, interrupted = True, False
     try:

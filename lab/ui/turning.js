@@ -2,7 +2,10 @@
 
 const MAIN = '[data-testid="stMain"]';
 const STEPS = ".st-key-step";
-const TURN = { PageUp: ".st-key-_previous_step button", PageDown: ".st-key-_next_step button, .st-key-_next_page button" };
+const TURN = {
+  PageUp: '.st-key-_previous_step button, [class*="st-key-_short_back"] button',
+  PageDown: '.st-key-_next_step button, .st-key-_next_page button, [class*="st-key-_short_next"] button',
+};
 const TRY = ".st-key-_try button";
 const TRY_BACK = ".st-key-_try_back button";
 const RUNNING = '[data-testid="stApp"]:not([data-test-script-state="notRunning"])';

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -85,10 +86,19 @@ def choosing(data: bytes) -> Iterator[None]:
         yield
 
 
+# A technical word that explains itself at a touch (lab/ui/terms.py).
+_TERM = re.compile(r'\[((?:\[[^\]]*\]|[^\]])+)\]\(Glossary\?look_up=\S+ "[^"]*"\)')
+
+
+def without_marks(text: str) -> str:
+    """The text as a reader sees it: without the links behind its technical words."""
+    return _TERM.sub(r"\1", text)
+
+
 def words(at: AppTest) -> str:
     """All text on the page that AppTest can read, in one string."""
     parts = [*at.title, *at.markdown, *at.warning, *at.info, *at.error, *at.success, *at.caption]
-    return "\n".join(part.value for part in parts)
+    return without_marks("\n".join(part.value for part in parts))
 
 
 def badges(at: AppTest) -> list[str]:

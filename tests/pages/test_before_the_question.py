@@ -16,7 +16,7 @@ from streamlit.testing.v1.element_tree import Block, Dataframe, Element, Table
 from lab.course.pages import LESSONS, Toy
 from lab.course.words import plain
 from lab.questions.question import Question
-from tests.pages.apptest import steps_of, turn_to, visit
+from tests.pages.apptest import steps_of, turn_to, visit, without_marks
 from tests.thorough import THOROUGH
 
 MODES = {
@@ -66,7 +66,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Question]:
 
 def readable(text: object) -> str:
     """Text as a reader sees it: no escapes, no marks of direction, no quotation marks."""
-    return re.sub("[\u2068\u2069“”]", "", plain(str(text)))
+    return re.sub("[\u2068\u2069“”]", "", plain(without_marks(str(text))))
 
 
 def elements(block: Block) -> Iterator[tuple[str, str]]:

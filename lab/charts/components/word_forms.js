@@ -12,6 +12,13 @@ const WAYS = {
   "*": ["both ways", (name) => `No other token hears ${name}.`],
   "!": ["other words", (name) => `${name} is heard, but it says what it says in another sentence.`],
 };
+// What a heading says when it is touched.
+const EXPLAINS = {
+  tokens: () => "Tokens: the pieces of your text that the model reads. A click on one cuts it off.",
+  vectors: () => "Vectors: each token begins as a row of numbers, which knows its word and its place, but no other token.",
+  layer: (heads, at) => `Layer ${at + 1}: ${heads} ${heads === 1 ? "head brings" : "heads bring"} something from other tokens; then a network works on each token alone.`,
+  words: () => "The words that fit the token’s vector best, each with the probability that the model gives it.",
+};
 // The signs of a cut token, and what they say, in the order of CUT_TOKENS (word_forms.py).
 const SIGNS = ["", "✂", "✂", "✂✂", "⇄"];
 const SVG = "http://www.w3.org/2000/svg";
@@ -66,10 +73,12 @@ function build(root, first, report) {
   const extra = make("span", { class: "extra" });
   const panel = make("div", { class: "panel", role: "group", "aria-label": "The chosen part" });
   const hint = make("p", { class: "hint" });
+  const reply = make("p", { class: "reply", "aria-live": "polite" });
   const text = make("ol", { class: "spoken", start: "0" });
   root.append(
     make("div", { class: "picture" }, stage, make("div", { class: "beside" }, bars, key)),
     say,
+    reply,
     make("div", { class: "controls" }, play, back, next, dots, heal, hint, extra),
     panel,
     text,
@@ -191,15 +200,13 @@ function build(root, first, report) {
     group.append(dot);
   }
 
-  /** The headings over the columns: doors to the lessons. */
+  /** The headings over the columns, which explain themselves. */
   function layHeads() {
-    const { doors } = payload.header;
     const short = place.step < 54;
     const heading = (door, words, left, width, layer) => {
       const attributes = { class: "over", style: `left:${left}px;width:${width}px`, "data-layer": layer ?? false };
-      if (!doors[door]) return make("span", attributes, words);
-      const button = make("button", { type: "button", ...attributes, title: doors[door], "aria-label": `${words}: ${doors[door]}` }, words);
-      button.addEventListener("click", () => act("door", door, layer ?? 0));
+      const button = make("button", { type: "button", ...attributes, "aria-label": `${words}: what is it?` }, words);
+      button.addEventListener("click", () => explain(door, layer ?? 0));
       return button;
     };
     const layers = [...Array(place.layers).keys()].map((layer) =>
@@ -253,6 +260,7 @@ function build(root, first, report) {
     say.replaceChildren(...spans);
     text.replaceChildren(...header.story.map((line) => make("li", {}, line.map(([words]) => words).join(""))));
     hint.textContent = timer || at < last() ? "" : header.hint; // when the picture has played
+    reply.textContent = timer || at < last() || header.cut ? "" : header.reply; // not before the picture has shown it
     key.textContent = header.waits ? WAITS : KEY;
     play.textContent = timer ? "❚❚ Stop" : "▶ Play";
     back.disabled = at === 0;
@@ -276,8 +284,8 @@ function build(root, first, report) {
         make("span", { class: "bar" }, make("i", { style: `width:${(100 * probability).toFixed(1)}%` })),
         make("span", { class: "number" }, probability < 0.01 ? "<.01" : probability.toFixed(2).replace(/^0/, "")),
       );
-    const heading = make(header.doors.words ? "button" : "h4", { class: "heading", type: header.doors.words ? "button" : false, title: header.doors.words ?? false }, header.headings[at]);
-    if (header.doors.words) heading.addEventListener("click", () => act("door", "words", 0));
+    const heading = make("button", { class: "heading", type: "button" }, header.headings[at]);
+    heading.addEventListener("click", () => explain("words", 0));
     const unread = at > 0 && header.words.length && !words.length ? [make("p", { class: "unread" }, "The lens cannot read a word yet: here, it is no better than a guess without context.")] : [];
     const before = !header.cutWord && header.before.length && at === last() ? [make("h4", { class: "heading" }, "Without the cut"), make("ul", { class: "before" }, ...header.before.slice(0, 2).map(row))] : [];
     key.hidden = before.length > 0 || header.ways.length > 0; // there is room for one of them
@@ -314,7 +322,8 @@ function build(root, first, report) {
   function choose(part) {
     chosen = part;
     refresh();
-    panel.replaceChildren(...(part === null ? [] : part.kind === "link" ? aboutLink(part) : aboutDot(part)));
+    const about = { link: aboutLink, dot: aboutDot, heading: aboutHeading };
+    panel.replaceChildren(...(part === null ? [] : about[part.kind](part)));
     panel.hidden = part === null;
     if (part !== null) panel.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
@@ -366,6 +375,16 @@ function build(root, first, report) {
     return [make("p", { class: "about" }, words), make("div", { class: "actions" }, ...doorButton("dot", [layer, token(lane)])), closing()];
   }
 
+  /** Explain a heading, or close its explanation. */
+  function explain(door, layer) {
+    choose(chosen?.kind === "heading" && chosen.door === door && chosen.layer === layer ? null : { kind: "heading", door, layer });
+  }
+
+  function aboutHeading({ door, layer }) {
+    const words = EXPLAINS[door](payload.arrays.parts.shape[1], layer);
+    return [make("p", { class: "about" }, words), make("div", { class: "actions" }, ...doorButton(door, [layer])), closing()];
+  }
+
   function doorButton(door, where) {
     const leads = payload.header.doors[door];
     if (!leads) return [];
@@ -395,7 +414,7 @@ function build(root, first, report) {
     panel.hidden = true;
     if (payload.header.play && payload.header.play !== fresh) return start();
     at = payload.header.waits ? 0 : last();
-    if (chosen) return choose(links.has(`${chosen.layer}.${chosen.row}.${chosen.lane}`) || chosen.kind === "dot" ? chosen : null);
+    if (chosen) return choose(links.has(`${chosen.layer}.${chosen.row}.${chosen.lane}`) || chosen.kind !== "link" ? chosen : null);
     refresh();
   }
 

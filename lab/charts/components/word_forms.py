@@ -39,7 +39,7 @@ class OnPage:
     ----------
     doors
         The lesson behind each part, by the part's name: ``tokens``, ``vectors``, ``layer`` and ``words`` are headings,
-        ``link`` and ``dot`` are parts that are chosen. A part without an entry has no door.
+        ``link`` and ``dot`` are in the picture. A part that is chosen explains itself, with its door if it has one.
     lenses, lens
         The lenses to choose from, and the lens in use.
     fills
@@ -50,6 +50,8 @@ class OnPage:
         True if the figure stays before the first layer and shows no word.
     hint
         The first thing to try, while nothing is cut; "" leaves the choice to the figure.
+    reply
+        What the page says about the learner's guess, once the picture has played.
     """
 
     doors: Mapping[str, str] = field(default_factory=dict)
@@ -59,6 +61,7 @@ class OnPage:
     play: str = ""
     waits: bool = False
     hint: str = ""
+    reply: str = ""
 
 
 ALONE = OnPage()

@@ -21,13 +21,14 @@ from lab.ui.parameters import HEAD, LAYER
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.heads_off import Scene, may_run, scene
 from lab.ui.shared.one_head import OneHead
+from lab.ui.terms import say
 
 SHARES = "parked-heads"
 
 
 def show_parked(view: OneHead) -> Trace:
     """Show, for each head, how much attention it parks and how much changes without it."""
-    st.markdown(
+    say(
         f"The **parked share** of a head is the share of its attention that words give to {resting_place(view.trace)}. "
         "Compare this share with how much changes when the head is taken away, as in lesson 4."
     )
@@ -55,7 +56,7 @@ def _show(now: Scene) -> None:
     )
     meaning(meanings.parked(now.trace, place, word, now.to_mean))
     with st.expander("How the heads are compared", icon=":material/balance:"):
-        st.markdown(meanings.parked_in_full(now.trace, place, word, now.to_mean))
+        say(meanings.parked_in_full(now.trace, place, word, now.to_mean))
     _try_a_head(now)
     with st.expander("The share that each head parks", on_change="rerun", key="_shares") as shares:
         if shares.open:

@@ -31,6 +31,7 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_metric, choose_version, found, no_choice, rows_of, threshold, uniform
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 ALL_HEADS = "all-heads"
 _ROWS = 24  # number of terms of a row in the list
@@ -39,7 +40,7 @@ _ROWS = 24  # number of terms of a row in the list
 def show_effective(view: OneHead) -> None:
     """Show at how many tokens the words look in a head, in effect."""
     keys = effective_keys(view.layer.attention[view.head : view.head + 1])[0]
-    st.markdown(
+    say(
         f"In this head, {view.token(view.query)} gives some attention to every token that it sees. But most of these "
         "weights are tiny. At how many tokens does this word look, in effect? Equal weights on three tokens count as "
         "three; a tiny weight counts little, but many of them add up."
@@ -50,7 +51,7 @@ def show_effective(view: OneHead) -> None:
     if len(view.trace) > BARS:
         st.caption(f"{BARS} of {len(view.trace)} tokens are drawn, around the chosen one.")
     meaning(meanings.looks_at(view.trace, view.layer.index, view.head, view.query))
-    st.markdown(meanings.why_so_many(attention_map(view.layer, view.head)[view.query]))
+    say(meanings.why_so_many(attention_map(view.layer, view.head)[view.query]))
     _try_another_word(view, keys)
     code(effective_keys)
 
@@ -78,7 +79,7 @@ def show_two(view: OneHead) -> None:
     if other is None:
         st.info("This layer has no second head to compare with.", icon=":material/info:")
         return
-    st.markdown(
+    say(
         "Here is the chosen head, and the head of this layer that differs most from it. A row with one strong cell "
         "looks at one word. A row of weak cells looks at many words."
     )
@@ -153,7 +154,7 @@ def show_numbers(view: OneHead) -> None:
     ) as folded:
         if folded.open:
             show_summary(view.trace, (view.layer.index, view.head), corrected)
-            st.markdown(meanings.stands_out(found(view.trace), (view.layer.index, view.head)))
+            say(meanings.stands_out(found(view.trace), (view.layer.index, view.head)))
     way_to("On the bench", bench_of("model-view"))
     code(metrics.trace_metrics, metrics.attention_metrics)
 
@@ -161,7 +162,7 @@ def show_numbers(view: OneHead) -> None:
 def _show_card(view: OneHead, metric: Metric, corrected: bool) -> None:
     """Write the metric's formula with the numbers of the chosen head."""
     n, causal = len(view.trace), is_causal(view.trace)
-    st.markdown(
+    say(
         f"**{view.place[0].upper()}{view.place[1:]}**, {n} tokens: $A$ is its map, $i$ a query, $j$ a key"
         + (_keys_seen(n, causal) if corrected else ".")
     )
@@ -185,7 +186,7 @@ def _card(view: OneHead, metric: Metric, corrected: bool, cells: metrics.Cells) 
     most = metric.corrected_high if corrected else metric.high
     limit = "" if most is None else f" No head can have more than {most:g}."
     tau = f" τ is {threshold():g}." if metric.uses_threshold and not corrected else ""
-    st.markdown(
+    say(
         f"**{own:.3f}** {unit(metric, corrected)}. A uniform head has "
         f"{float(even.values(metric.id, corrected)[0]):.3f}; {above} of the {values.size - 1} other heads have a "
         f"higher value.{limit} {metric.symbols}{tau}"
@@ -205,7 +206,7 @@ def show_by_hand(view: OneHead) -> None:
             icon=":material/info:",
         )
         return
-    st.markdown(
+    say(
         f"These are the {count} weights of {view.token(view.query)} in {view.place}. Multiply each of them by its "
         "natural logarithm, add up the products, and change the sign."
     )
@@ -242,7 +243,7 @@ def _show_terms(view: OneHead, row: RowEntropy) -> None:
         if row.weights[second] > 0
         else rf"H = {tex(row.total)}\ \text{{nats}}"
     )
-    st.markdown(
+    say(
         f"So this row looks at e^{row.total:.3f} = **{row.keys:.2f}** tokens, in effect. A row that is spread evenly "
         f"over all {count} has the entropy ln {count} = {row.largest:.3f}."
     )
@@ -251,7 +252,7 @@ def _show_terms(view: OneHead, row: RowEntropy) -> None:
 def _own_share(view: OneHead, row: RowEntropy) -> bool:
     """Ask for the row's share of its largest possible entropy; return whether the answer is right."""
     count = len(row.weights)
-    st.markdown(f"Your turn: what share of the largest possible entropy, ln {count}, does this row have?")
+    say(f"Your turn: what share of the largest possible entropy, ln {count}, does this row have?")
     known = blanks(
         {"Share of the maximum": row.total / row.largest},
         f"Divide {row.total:.3f} by {row.largest:.3f}.",

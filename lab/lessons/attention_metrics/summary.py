@@ -14,6 +14,7 @@ from lab.models.interventions import Head
 from lab.models.trace import Trace
 from lab.ui.shared.metric_choice import found, uniform
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 
 def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:
@@ -35,7 +36,7 @@ def over_all_heads(trace: Trace, head: Head, corrected: bool) -> pd.DataFrame:
 def show_summary(trace: Trace, head: Head, corrected: bool) -> None:
     """The table of :func:`over_all_heads`."""
     table = over_all_heads(trace, head, corrected)
-    st.markdown(f"**All {MANY} metrics over the {found(trace).raw['spread'].size} heads**")
+    say(f"**All {MANY} metrics over the {found(trace).raw['spread'].size} heads**")
     numbers = dict.fromkeys(table.columns[1:-1], "%.3g")
     show_table(table, formats=numbers)
     st.caption("The standard deviation says how far the heads are from their mean: 0 if all heads have the same value.")

@@ -15,11 +15,12 @@ from lab.models.encoding import word_of
 from lab.models.loading import LoadedModel
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import WORD_SUM
+from lab.ui.terms import say
 
 
 def show_word_sums(view: EmbeddingView) -> None:
     """Show the words nearest to a − b + c, and say whether one word alone would find the expected word as well."""
-    st.markdown(
+    say(
         "Vectors can be added and subtracted. Take the row of *king*, subtract the row of *man*, add the row of "
         "*woman*. If directions had meanings, the result would be near *queen*. Is it?"
     )
@@ -37,12 +38,12 @@ def show_word_sums(view: EmbeddingView) -> None:
         "A dot marks the words of the sum itself. The dashed line is the mean over all words. If the expected word is "
         "farther away, it is shown after “…”."
     )
-    st.markdown(word_sums.meaning(model, words))
+    say(word_sums.meaning(model, words))
     with st.spinner(f"Asking {len(word_sums.QUESTIONS)} such questions …"):
         said = word_sums.in_general(model)
     if said is not None:
-        st.markdown(said)
-    st.markdown(
+        say(said)
+    say(
         "Published results leave out the words of the sum (Mikolov et al. 2013, §4). If they are kept, far fewer sums "
         "succeed (Nissim et al. 2020), and sometimes one of the words alone finds the answer, too (Linzen 2016)."
     )
@@ -62,4 +63,4 @@ def _name_others(model: LoadedModel, words: tuple[str, ...]) -> None:
     """Three other sums of different kinds, whose words are in the model's vocabulary."""
     known = [each for each in word_sums.QUESTIONS if not word_sums.missing(model, each) and each != words]
     if known[1::4]:
-        st.markdown(f"Other sums to type: {'; '.join('*' + ' '.join(each) + '*' for each in known[1::4])}.")
+        say(f"Other sums to type: {'; '.join('*' + ' '.join(each) + '*' for each in known[1::4])}.")

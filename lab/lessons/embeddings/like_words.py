@@ -23,6 +23,7 @@ from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import MODE, SENSE, TEXT, TOKEN, TOY
 from lab.ui.sentence import show_sentence
 from lab.ui.shared.masking import reading
+from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
 _DAYS = "He came on Monday with three friends."
@@ -58,7 +59,7 @@ def _draw_after_layers(use: Use, texts: tuple[str, ...]) -> None:
     if word_figures.after_layers(use.trace, use.token, texts).nearest:
         draw(partial(word_figures.near_after_layers, use.trace, use.token, texts), f"near-after-layers-{use.token}")
     else:
-        st.markdown("There is no other word in these texts.")
+        say("There is no other word in these texts.")
 
 
 def _offer_word(view: EmbeddingView) -> None:
@@ -111,11 +112,11 @@ def show_two_meanings(view: EmbeddingView) -> None:
     places = st.columns(2)
     for place, use in zip(places, uses, strict=False):
         with place:
-            st.markdown(reading(use.trace, use.token))
+            say(reading(use.trace, use.token))
             _draw_after_layers(use, texts)
     if len(uses) == 1:
         with places[1]:
-            st.markdown("For comparison, this word in the token table, which knows no sentence:")
+            say("For comparison, this word in the token table, which knows no sentence:")
             _draw_in_table(view)
         meaning(meanings.one_use(uses[0], texts))
     else:
@@ -134,7 +135,7 @@ def _compare(uses: tuple[Use, ...], alike: Use | None, texts: tuple[str, ...]) -
     first, second = uses
     shown = partial(word_figures.apart_by_state, first.trace, first.token, second.trace, second.token)
     if alike is not None:
-        st.markdown(f"For comparison, the first meaning in another sentence: {reading(alike.trace, alike.token)}")
+        say(f"For comparison, the first meaning in another sentence: {reading(alike.trace, alike.token)}")
         shown = partial(shown, alike.trace, alike.token)
     draw(shown, "apart-by-state")
     meaning(meanings.two_uses(first, second, texts, alike))

@@ -16,6 +16,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import ORDER
 from lab.ui.quiz.predictions import predict
+from lab.ui.terms import say
 
 _SHOWN = 12  # tokens of a text that a sentence may list
 
@@ -31,7 +32,7 @@ def show_position_lab(view: EmbeddingView) -> None:
         return
     order = ORDER.choose("The tokens are")
     moved = reordered(trace.encoding, new_order(order, len(trace)))
-    st.markdown(
+    say(
         f"Your order: {_row(trace.labels)}  \n{order.capitalize()}: "
         f"{_row(tuple(word_of(trace.model.tokenizer, each) for each in moved.token_ids))}"
     )
@@ -43,7 +44,7 @@ def show_position_lab(view: EmbeddingView) -> None:
         return
     draw(partial(change_figures.reordering, view.trace, order), "position-lab")
     meaning(meanings.reordered(trace, order))
-    st.markdown(meanings.why_reordered(trace, order))
+    say(meanings.why_reordered(trace, order))
     if order == ORDER.default:
         why = "if every token moves by one place only, it keeps most of its neighbours. Do the outputs change less?"
         try_this(why, "Move them on by one", {ORDER: "moved on by one"})

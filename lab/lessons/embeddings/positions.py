@@ -16,6 +16,7 @@ from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH, PE_WIDTH
+from lab.ui.terms import say
 
 
 def settings() -> tuple[int, int, float]:
@@ -35,7 +36,7 @@ def show_tables(view: EmbeddingView) -> None:
         if view.learned
         else f"{view.model} adds no position vector. (The step **Rotary** shows what it does instead.)"
     )
-    st.markdown(
+    say(
         f"{own} The first transformer **computed** them: the numbers go up and down like waves, fast in the first "
         "dimensions and slowly in the last (**sinusoids**, Vaswani et al. 2017). Are the vectors of two places more "
         "alike if the places are near?"
@@ -59,9 +60,7 @@ def show_tables(view: EmbeddingView) -> None:
 
 def _show_vectors(view: EmbeddingView, length: int, width: int, base: float) -> None:
     """Show the learned vectors beside the computed vectors, with a row for each place."""
-    st.markdown(
-        "Each row is a place, and each column is a dimension. Positions count from 0 here: token 1 is at position 0."
-    )
+    say("Each row is a place, and each column is a dimension. Positions count from 0 here: token 1 is at position 0.")
     first = choose_dimensions(view.width) if view.learned else 0
     with _beside(view, partial(figures.learned_table, view.trace, length, first), "learned-positions"):
         draw(partial(figures.sinusoid_table, length, width, base), "sinusoids")
@@ -79,7 +78,7 @@ def _show_formula(width: int, base: float) -> None:
         "goes. The base, 10,000 in the paper, decides how slow the slowest wave is."
     )
     lengths = wavelengths(width, base)
-    st.markdown(
+    say(
         f"With {width} dimensions and base {base:,.0f}, the first wave repeats after {lengths[0]:.2f} places, the last "
         f"after {lengths[-1]:,.2f}. Such a table is not learned, and it has a row for every place, however long the "
         "text. To go k places further, every pair of dimensions turns by the angle kω, from any place: the vector of "
@@ -101,7 +100,7 @@ def _beside(view: EmbeddingView, learned: partial[Heatmap], key: str) -> DeltaGe
 def _about_offset(view: EmbeddingView) -> None:
     first = view.trace.model.config.position_offset
     if first:
-        st.markdown(f"In the table of {view.model}, position 0 is its row {first}. The rows before it are for padding.")
+        say(f"In the table of {view.model}, position 0 is its row {first}. The rows before it are for padding.")
 
 
 def _cut_rows(view: EmbeddingView, asked: int) -> None:

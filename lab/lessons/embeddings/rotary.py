@@ -7,22 +7,21 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.layers import rotary
-from lab.course.glossary import terms_in
 from lab.course.words import named
 from lab.lessons.embeddings import LESSON, checks, meanings, rotary_figures
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models import forward
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
-from lab.ui.frame.header import defined
 from lab.ui.parameters import PE_BASE, PE_LENGTH
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_sentence
+from lab.ui.terms import say
 
 
 def show_rotary(view: EmbeddingView) -> None:
     """Show one word turned to many places, and two words at each pair of places, turned or with vectors added."""
-    st.markdown(
+    say(
         "An added vector mixes word and place in the same numbers. **Rotary positions** add nothing. They **turn** the "
         "vector (Su et al. 2021). Take two dimensions as the hand of a clock. A token at position p turns this hand by "
         "p · ω. Each pair of dimensions is one hand, with its own speed ω."
@@ -31,11 +30,11 @@ def show_rotary(view: EmbeddingView) -> None:
         "Which vectors are turned? A layer turns only the vectors that it compares with each other. Lesson 3 makes "
         "them and calls them **query** and **key**."
     )
-    st.markdown(turning, help=defined(terms_in("query, key")))
-    st.markdown(_who_turns(view))
+    say(turning)
+    say(_who_turns(view))
     count, base = _settings(view)
     draw(partial(rotary_figures.turned, view.trace, view.token, count, base), "turned")
-    st.markdown(
+    say(
         f"Row p is the vector of {view.word} at position p. The pairs on the left turn fast, and the pairs on the "
         "right turn slowly. No hand gets longer or shorter."
     )

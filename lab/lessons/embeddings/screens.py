@@ -24,6 +24,7 @@ from lab.ui.frame.closing import meaning, try_this
 from lab.ui.page import LessonPage
 from lab.ui.parameters import FIRST_DIMENSION, MODE, TEXT, TOY
 from lab.ui.sentence import show_sentence
+from lab.ui.terms import say
 
 _TWICE = "The dog barked at the other dog."
 
@@ -83,7 +84,7 @@ def show_vectors(view: EmbeddingView) -> None:
     """Show how ids become rows of numbers, with the row of every token."""
     trace, table = view.trace, view.trace.model.weights.embeddings.token
     token_id = trace.token_ids[view.token]
-    st.markdown(
+    say(
         f"Each id picks a row of a large table: {table.shape[0]:,} rows of {view.width} numbers. {view.word} has the "
         f"id {token_id}, so it gets row {token_id}. Such a row is a **vector**, here also called an **embedding**; "
         "each of its numbers is a **dimension**. Nobody wrote these numbers: the model learned them (lesson 9)."

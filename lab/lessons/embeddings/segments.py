@@ -14,6 +14,7 @@ from lab.lessons.embeddings.screens import EmbeddingView
 from lab.ui.chips import draw_chips
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import SEGMENTS
+from lab.ui.terms import say
 
 EXAMPLE = ("The children went to the park.", "They played until it was dark.")
 _NAMES = "AB"
@@ -45,16 +46,16 @@ def segments_listed(ids: Sequence[int]) -> str:
 def _show_movement(view: EmbeddingView, movement: Movement, change: SegmentChange) -> None:
     trace = view.trace
     if not movement.distance.any():
-        st.markdown(meanings.other_segments(trace, movement))
+        say(meanings.other_segments(trace, movement))
         return
     draw(partial(change_figures.segment_movement_by_layer, trace, change), "segment-layers")
     draw(partial(change_figures.segment_movement_by_token, trace, change, view.token), "segment-tokens")
     told = [f"{float(line[-1]):.3f} in {name}" for name, line in change_figures.segment_means(trace, movement).items()]
-    st.markdown(
+    say(
         f"With {_CHANGES[change]}, the vectors after the last layer move by {' and '.join(told)}, on average. A "
         "distance of 1 means that a vector moved as far as it is long."
     )
-    st.markdown(meanings.other_segments(trace, movement))
+    say(meanings.other_segments(trace, movement))
     if movement.follows is not None:
         before, after = movement.follows
         label, rise = "The second sentence follows the first", f"{after - before:+.3f}"

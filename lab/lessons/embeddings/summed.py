@@ -24,6 +24,7 @@ from lab.ui.frame.closing import meaning
 from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row, show_sentence
+from lab.ui.terms import say
 
 
 def show_sum(view: EmbeddingView) -> Trace:
@@ -79,7 +80,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
 def _say_what_segments_are_for(view: EmbeddingView) -> None:
     """Say why BERT reads two texts, and which token of this input is in which of them."""
     own = "" if view.page.selection[PAIR] else " (You have only one text, so this pair is the lab’s own.)"
-    st.markdown(
+    say(
         "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
         f"the two a token belongs: {segments_listed(view.trace.segment_ids)}.{own}"
     )
@@ -94,9 +95,9 @@ def _chosen_dimension(view: EmbeddingView, shown: slice) -> int:
 
 
 def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> None:
-    st.markdown(f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out.")
+    say(f"**Dimension {dimension + 1}** of {view.word}. Click another column to work it out.")
     if len(worked.summands) == 1:
-        st.markdown(
+        say(
             f"{view.model} adds nothing: a token has only the vector of its word. Each layer adds the place later; see "
             "**Rotary**."
         )
@@ -109,15 +110,15 @@ def _write_sum(view: EmbeddingView, worked: WorkedDimension, dimension: int) -> 
 def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimension: int) -> None:
     """Give the lengths of the vectors; show LayerNorm of the sum, or say why there is none."""
     lengths = [f"{name} {np.linalg.norm(view.parts[name][view.token]):.2f}" for name in (*worked.summands, "sum")]
-    st.markdown(f"The lengths of the vectors of {view.word}: {', '.join(lengths)}.")
+    say(f"The lengths of the vectors of {view.word}: {', '.join(lengths)}.")
     norm, own = worked.norm, view.trace.model.weights.embeddings.norm
     if norm is None or own is None:
-        st.markdown(
+        say(
             f"{view.model} has no LayerNorm here. The sum itself enters layer 1, and each layer normalizes its own "
             "input (Radford et al. 2019, §2.3)."
         )
         return
-    st.markdown(
+    say(
         "**LayerNorm** brings the numbers of every token to the same scale. It subtracts their mean and divides by "
         "their standard deviation. Then it multiplies each dimension by a learned number γ"
         + (" and adds a learned β." if view.trace.model.config.biases else f". {view.model} adds no β: here it is 0.")
@@ -126,7 +127,7 @@ def _show_norm(view: EmbeddingView, worked: WorkedDimension, first: int, dimensi
     st.latex(rf"\frac{{{worked.total:.4f} - {signed(norm.mean)}}}{{{norm.deviation:.4f}}} = {norm.normalized:.4f}")
     st.latex(rf"{norm.gamma:.4f} \cdot {signed(norm.normalized)} + {signed(norm.beta)} = {norm.output:.4f}")
     shown_value = float(view.parts["LayerNorm"][view.token, dimension])
-    st.markdown(
+    say(
         f"This is the mean and the deviation of all {view.width} numbers of this token. The model has "
         f"{shown_value:.4f} at this place."
     )

@@ -26,6 +26,7 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.shared.keys import is_keys, keys_blank
 from lab.ui.shared.prediction import cannot_predict, look
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 _ROWS = 10
 # The page tries the neurons by itself if tokens times layers are at most this: half a second on one core.
@@ -69,7 +70,7 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     if found is None:
         return
     word = quoted(word_of(trace.model.tokenizer, best))
-    st.markdown(
+    say(
         f"The model says {word} ({meanings.probability(found[0].before)}). Which neuron does the model need "
         "for this answer?"
     )
@@ -89,10 +90,8 @@ def _show(view: FeedForwardView, trace: Trace, place: int) -> None:
     with st.expander("The words with this neuron and without it", on_change="rerun", key="_words") as words:
         if words.open:
             draw(partial(blank_figures.words, *shown), "words-without")
-            st.caption(
-                "Strong bars show the model with the neuron; weak bars, “off”, show it without the neuron."
-            )
-            st.markdown("\n\n".join(meanings.words_aimed_at(*shown, blank_figures.WORDS)))
+            st.caption("Strong bars show the model with the neuron; weak bars, “off”, show it without the neuron.")
+            say("\n\n".join(meanings.words_aimed_at(*shown, blank_figures.WORDS)))
     with st.expander("What excites these neurons", on_change="rerun", key="_excited") as excited:
         if excited.open:
             _table(view, found, neuron)
@@ -113,7 +112,7 @@ def _table(view: FeedForwardView, found: Sequence[NeuronOff], neuron: int) -> No
     survey = survey_of(view)
     tokens = ["" if survey is None else " · ".join(strongest_tokens(view, survey, each.neuron)) for each in shown]
     rows = [(each.neuron + 1, told, each.activation, each.change) for each, told in zip(shown, tokens, strict=True)]
-    st.markdown(
+    say(
         "These tokens from the short texts of the previous step excite the neurons most. Do not look for a pattern in "
         f"every row: not every neuron has a name.{_BELOW * any(each.activation < 0 for each in shown)}"
     )

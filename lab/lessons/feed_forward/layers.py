@@ -21,6 +21,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.parameters import READ_WITH, STEP
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 _DRAWN = 64
 
@@ -36,7 +37,7 @@ def show_layers(view: FeedForwardView) -> None:
     found = states(view.trace, view.token)
     _table(view.trace, found)
     meaning(what_it_means(view.trace, view.token))
-    st.markdown(
+    say(
         "A word begins as a row of the token table, but it need not end near one. The **logit lens** asks another "
         "question: which word would the model’s own **vocabulary head** read here?"
     )

@@ -25,6 +25,7 @@ from lab.ui.parameters import MODE, NEURON, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
 from lab.ui.tables import Column, show_table
+from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def show_excited(view: FeedForwardView) -> None:
         return
     often = survey.share_positive(view.layer.index, view.neuron)
     token = quoted(word_of(view.trace.model.tokenizer, common.token_id))
-    st.markdown(f"**Neuron {view.neuron + 1:,} of {view.place}.** Which tokens make it fire? The strongest come first:")
-    st.markdown("\n".join(f"- {_marked(survey, each)}" for each in found))
+    say(f"**Neuron {view.neuron + 1:,} of {view.place}.** Which tokens make it fire? The strongest come first:")
+    say("\n".join(f"- {_marked(survey, each)}" for each in found))
     alike = 2 * common.repeats >= common.strongest
     question = (
         checks.fires_there(common, view.neuron, token) if alike else checks.how_often(often, view.neuron, survey.tokens)
@@ -84,12 +85,12 @@ def _show_more(view: FeedForwardView, survey: NeuronSurvey, found: tuple[Excited
     with st.expander("Why this neuron, and how far to trust the list", on_change="rerun", key="_trust") as trust:
         if trust.open:
             if view.neuron == survey.most_selective(view.layer.index):
-                st.markdown(
+                say(
                     f"The step begins with this neuron because it is the most selective one of {view.place}: it is "
                     f"above 0 at no more than {SELDOM:.0%} of the tokens, and among all such neurons, its strongest "
                     "tokens are the most alike."
                 )
-            st.markdown(_GEVA)
+            say(_GEVA)
 
 
 def _marked(survey: NeuronSurvey, found: Excited) -> str:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 
-import streamlit as st
-
 from lab.course.words import named, signed
 from lab.lessons.feed_forward import figures
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.ui import selection
 from lab.ui.drawing import draw
 from lab.ui.parameters import FIRST_DIMENSION
+from lab.ui.terms import say
 
 
 def show_projection(view: FeedForwardView) -> None:
     """Draw the network's output, tokens × the first 48 dimensions, or others on demand."""
     width = view.config.width
     bias = " and adds a bias" if view.config.biases else ""
-    st.markdown(
+    say(
         f"The second matrix, $W_2$, is the **projection**: it multiplies the {view.config.ffn_width:,} activations of "
         f"a token{bias}. The result has {width:,} numbers again, and they are added to the token’s vector."
     )
@@ -27,7 +26,7 @@ def show_projection(view: FeedForwardView) -> None:
     draw(partial(figures.projection, view.trace, view.layer.index, first, end, view.token), "projection")
     written = view.layer.ffn_output[view.token]
     most = int(written.abs().argmax())
-    st.markdown(
+    say(
         f"At {named(view.trace, view.token)}, the number farthest from 0 is **{signed(float(written[most]), 2)}**, in "
         f"dimension {most + 1:,}. In Python: `trace.layer({view.layer.index}).ffn_output`."
     )

@@ -22,16 +22,17 @@ from lab.ui.frame.closing import meaning
 from lab.ui.parameters import DIMENSION, NORM, RESIDUAL, TWIN_SEED
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 
 def show_residual(view: FeedForwardView) -> None:
     """Draw how much each sublayer adds to each token, and ask about LayerNorm, which reads the sum."""
-    st.markdown("Each cell gives the length of Δ divided by the length of x, ‖Δ‖ / ‖x‖.")
+    say("Each cell gives the length of Δ divided by the length of x, ‖Δ‖ / ‖x‖.")
     draw(partial(residual_figures.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
     if n > TOKENS:
         st.caption(f"The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
-    st.markdown(
+    say(
         "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers of "
         "the sum and divides them by their standard deviation. Then it scales and shifts each number by amounts that "
         "training has "
@@ -67,7 +68,7 @@ def _show_by_layer(view: FeedForwardView) -> None:
     before_network = None if before is None else before.relative[:, 1, view.token]
     measure = RESIDUAL.choose("Measure")
     if measure == CHANGE_COSINE:
-        st.markdown("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
+        say("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
         draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes-cosine")
     if view.config.layers > 1:  # a model with one layer has no line to draw
         draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
@@ -80,7 +81,7 @@ def _show_by_layer(view: FeedForwardView) -> None:
         "the last layer to the first. The sum gives a correction a way around each sublayer, so deep networks are "
         f"easier to train (He et al. 2016). {_ON_THE_WAY[view.config.pre_norm]}",
     )
-    st.markdown("\n\n".join(sentence for sentence in said if sentence))
+    say("\n\n".join(sentence for sentence in said if sentence))
     if before is not None:
         _table(changes, before, view.token)
         seed_shown = view.page.selection[TWIN_SEED]
@@ -112,9 +113,9 @@ def _show_norm(view: FeedForwardView) -> None:
     steps = norms[where]
     dimension = _choose_dimension(view, steps)
     _show_stages(view, steps, where, dimension)
-    st.markdown(meanings.normalized(where, steps))
+    say(meanings.normalized(where, steps))
     _show_gain(view, steps, where, dimension)
-    st.markdown(
+    say(
         "Why normalize? Then every layer gets numbers on one scale, and training becomes stable (Ba et al. 2016). If "
         "LayerNorm comes before a sublayer, the first corrections of training do not grow too large (Xiong et al. "
         "2020)."
@@ -160,7 +161,7 @@ def _show_stages(view: FeedForwardView, steps: NormSteps, where: str, dimension:
     numbers = dict.fromkeys(table.columns[1:], "%.4f")
     show_table(table, formats=numbers)
     st.latex(_written_out(steps, dimension))
-    st.markdown(
+    say(
         f"ε is {steps.eps:g}: it only keeps the root from being 0. After the division the mean is 0 and the variance "
         f"is {steps.standard.var():.4f}. Without ε it would be exactly 1. Then γ multiplies each dimension"
         + (
@@ -188,7 +189,7 @@ def _show_gain(view: FeedForwardView, steps: NormSteps, where: str, dimension: i
     draw(partial(residual_figures.gain, view.trace, view.layer.index, where, dimension), "gamma")
     shifted = view.config.biases
     shift = f", β from {signed(beta.min(), 3)} to {signed(beta.max(), 3)}" if shifted else ""
-    st.markdown(
+    say(
         f"γ runs from {signed(gamma.min(), 3)} to {signed(gamma.max(), 3)} (largest in dimension "
         f"{int(gamma.argmax()) + 1}){shift}. {'Both are' if shifted else 'It is'} the same for every token "
         "and every text."

@@ -27,6 +27,7 @@ from lab.ui import parameters
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.quiz.predictions import predict
+from lab.ui.terms import say
 
 _BENT = -0.5  # a sum that both GELU and ReLU change; the neuron with the nearest sum shows what the function does
 
@@ -38,7 +39,7 @@ def show_order(view: FeedForwardView) -> None:
         f"The numbers are the lengths of the vector of {view.name} after each part. Two vectors that point in "
         "different directions make a shorter sum, so the lengths do not add up."
     )
-    st.markdown(
+    say(
         "In this model, **LayerNorm** comes before each half (**pre-norm**), so nothing stops the vector on the left "
         f"from growing. The step **Residual and LayerNorm** explains it.{_no_first_norm(view)}"
         if view.config.pre_norm
@@ -78,7 +79,7 @@ def show_neurons(view: FeedForwardView) -> None:
         view = replace(view, neuron=int(np.abs(sums - _BENT).argmin()))
     name = activation_name(view.config.activation)
     bias = " and a last number, its bias" if view.config.biases else ""
-    st.markdown(
+    say(
         f"The network has {view.config.ffn_width:,} **neurons**. Each neuron has a learned number for every number of "
         f"{view.name}: it multiplies them pairwise and adds up the products{bias}. A function, **{name}**, turns this "
         f"sum into the neuron’s **activation**. A second matrix turns all activations into {view.config.width:,} "
@@ -97,7 +98,7 @@ def show_neurons(view: FeedForwardView) -> None:
     )
     _say_silence(view)
     meaning(meanings.held_back(view.name, sums, outputs))
-    st.markdown(
+    say(
         f"Why a function? Without {name}, the second matrix would only add up sums, and a sum of sums is a sum: a "
         f"single "
         "matrix could do the same."
@@ -125,13 +126,13 @@ def _write_out(view: FeedForwardView, name: str, hidden: float, active: float) -
     st.latex(_formula(view.config.activation))
     if view.config.activation == "gelu":
         share = view.steps_of(view.neuron).share
-        st.markdown(
+        say(
             f"Neuron {view.neuron + 1:,}: {signed(hidden, 3)} × Φ({signed(hidden, 3)}) = {signed(hidden, 3)} × "
             f"{share:.3f} = **{signed(active, 3)}**. Φ(x) is the share of a normal distribution that is below x."
         )
-    st.markdown(_in_words(view.config.activation))
+    say(_in_words(view.config.activation))
     if view.config.gated:
-        st.markdown(
+        say(
             f"In {quoted(view.trace.model.id)} each neuron has a **gate**: a second weighted sum of the same numbers. "
             "The value of the function is multiplied by this gate, so an activation can be far below 0 (GeGLU, "
             "Shazeer 2020)."
@@ -139,7 +140,7 @@ def _write_out(view: FeedForwardView, name: str, hidden: float, active: float) -
     first, second = (" + b_1", " + b_2") if view.config.biases else ("", "")
     inner = rf"\text{{{name}}}(xW_1{first})"
     inner = rf"({inner} \odot xW_g)" if view.config.gated else inner
-    st.markdown("The whole network, with its two matrices (Vaswani et al. 2017, §3.3):")
+    say("The whole network, with its two matrices (Vaswani et al. 2017, §3.3):")
     st.latex(rf"\text{{FFN}}(x) = {inner}\,W_2{second}")
 
 
@@ -196,7 +197,7 @@ def _show_every_token(view: FeedForwardView) -> None:
     with map_of_neurons:
         _draw_neurons(view, columns)
     values = view.layer.ffn_activation
-    st.markdown(
+    say(
         f"{meanings.active_neurons(view.trace, view.layer.index, view.token)}\n\nOver the whole layer, "
         f"{float((values > 0).float().mean()):.0%} of the {values.numel():,} activations are above 0. "
         f"{_largest(view)} Click a cell to choose its token and neuron. In Python: "

@@ -31,6 +31,7 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.shared.head_jobs import show_head_jobs
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 EXAMPLE = "She gave her brother the book that he wanted."
 # Sentences to offer if the head is wrong in the learner's sentence.
@@ -65,7 +66,7 @@ def show_grammar(view: OneHead) -> None:
     query = view.query if TOKEN.chosen() or shown is None else shown.query
     show_with_grammar(view, query, (doing.layer, doing.head))
     say_language(view.trace)
-    st.markdown(_the_claim(view, each, shown))
+    say(_the_claim(view, each, shown))
     if predict(LESSON, checks.beats_the_rule(each)):
         draw(figures.jobs(found, at), "jobs")
         st.caption("Strong bars show the best head for each relation; weak bars show the rule of one distance.")
@@ -216,7 +217,7 @@ def _show_pairs(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
     case, doing = _clearest(view, each, here), each.heads[0]
     assert case is not None  # there are pairs
     if said := meanings.too(case):
-        st.markdown(said)
+        say(said)
     draw(partial(figures.others_map, view.trace, doing.layer, doing.head, case.query, case.key), "grammar-map")
     special = "special tokens and to " if any(view.trace.encoding.special) else ""
     st.caption(f"The attention of a word to {special}itself is left out, and each row is divided by its remaining sum.")

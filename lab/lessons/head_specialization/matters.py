@@ -28,6 +28,7 @@ from lab.ui.sentence import show_row
 from lab.ui.shared.heads_off import asked_for
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import cannot_predict
+from lab.ui.terms import say
 
 _EFFECTS = "verb-forms"
 # Multiplications up to which the lab does not ask first: the models that ship need a third of this number.
@@ -62,7 +63,7 @@ def _show_verbs(view: OneHead, first: AskedVerb, found: tuple[Preferred, ...]) -
     at, off = (view.layer.index, view.head), np.stack([each.off for each in found])
     before = [each.before for each in found]
     _show_blank(first.trace, first.place, at)
-    st.markdown(_question(first.trace, first.place, at, before))
+    say(_question(first.trace, first.place, at, before))
     if not predict(LESSON, checks.heads_that_decide(before, off)):
         return
     draw(partial(figures.verb_forms, first.trace, *at), _EFFECTS)

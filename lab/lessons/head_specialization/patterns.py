@@ -32,6 +32,7 @@ from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import HEAD, LAYER
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 NAMED = "named-heads"
 _RULE = (
@@ -49,7 +50,7 @@ def show_patterns(view: OneHead) -> None:
     scores = scores_of(trace_patterns(view.trace, only_words=only_words))
     chance = trace_chance(view.trace, only_words=only_words)
     names = specialization.names_of(view.trace, only_words)
-    st.markdown(
+    say(
         "A head gets a name here if it does one thing clearly more often than a uniform head and than any head with "
         "random numbers. Click a head to choose it, and see its arcs."
     )
@@ -85,9 +86,9 @@ def _try_named(view: OneHead, names: NDArray[np.str_], scores: Values) -> None:
 
 def _show_formulas() -> None:
     """Write the rule for a name, and the formula of each score."""
-    st.markdown(_RULE)
+    say(_RULE)
     for pattern in PATTERNS:
-        st.markdown(f"**{pattern.name}.** {pattern.reading}")
+        say(f"**{pattern.name}.** {pattern.reading}")
         st.latex(pattern.formula)
     st.caption(
         r"$\ell_i$ is the number of keys that a query may see, $k_i$ the number of places of a word, $D$ the "
@@ -171,7 +172,7 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
         said = "None of its scores is clearly above chance."
     else:
         said = checks.told_score(float(scores[order.index(name)]), chance, order.index(name))
-    st.markdown(f"{place} is **{checks.pattern_name(name)}**. {said}")
+    say(f"{place} is **{checks.pattern_name(name)}**. {said}")
     if name == "delimiter":
         at = order.index(name)
         _say_delimiter(view, float(scores[at]), float(chance.needed[at]))
@@ -182,8 +183,8 @@ def _say_head(view: OneHead, scores: Values, chance: Chance, name: str) -> None:
 def _say_delimiter(view: OneHead, mass: float, needed: float) -> None:
     """Say that a head may work for a few words and rest for all others."""
     tokens = escaped(aside(view.trace))
-    st.markdown(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
-    st.markdown(
+    say(meanings.delimiter(needed, float(parked_share(view.trace)[view.layer.index, view.head])))
+    say(
         f"Its words send **{beside(mass, 1.0)}** of their attention to {tokens}. This tells where most attention goes, "
         "not that the head does nothing else: it may work for a few words and rest there for the others."
     )

@@ -31,6 +31,7 @@ from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.metric_choice import choose_version
 from lab.ui.shared.one_head import OneHead
+from lab.ui.terms import say
 
 _ONE, _ALL = "This head", "All heads of the layer"
 _ASKED = ("content_words", "self", "punctuation", "cls", "long_range")  # the first clear question about the rim
@@ -49,9 +50,7 @@ def show_profile(view: OneHead) -> None:
         longer = "Choose a longer sentence in the sidebar" if is_toy(view.trace.model) else "Write a longer text"
         st.info(f"A radar needs two heads to compare and three values. {longer}.", icon=":material/edit:")
         return
-    st.markdown(
-        "Each axis is one of the numbers. The center is the lowest value in this layer, and the rim is the highest."
-    )
+    say("Each axis is one of the numbers. The center is the lowest value in this layer, and the rim is the highest.")
     whose = st.session_state.get("_radar", _ONE)
     draw_plotly(partial(figures.radar, view.trace, layer, view.head, whose == _ALL, left_out(view)), "radar")
     known = predict(LESSON, _about_the_rim(view))
@@ -101,7 +100,7 @@ def _say_radar(view: OneHead, raw: Values, corrected: Values) -> None:
 def _say_untagged(view: OneHead) -> None:
     """Say which of the seven metrics exist for a toy, and why the others do not."""
     if is_toy(view.trace.model):
-        st.markdown(
+        say(
             "Letters have no parts of speech. Three of the seven metrics need none: the first token, long range, and "
             "the token itself. They only ask for places."
         )
@@ -113,7 +112,7 @@ def _show_cards(view: OneHead, tags: Tags) -> None:
     every = specialization(view.trace, only_words=left_out(view))
     corrected = choose_version()
     n, causal = len(view.trace) if keep is None else int(keep.sum()), is_causal(view.trace)
-    st.markdown(
+    say(
         f"{view.place[0].upper()}{view.place[1:]}, {n} tokens: $A$ is its map, $i$ a query, $j$ a key, $S$ the tokens "
         f"of a kind. {_which(view, corrected)}"
     )
@@ -144,16 +143,16 @@ def _which(view: OneHead, corrected: bool) -> str:
 
 def _card(view: OneHead, shown: Dimension, part: Total, values: Values, corrected: bool) -> None:
     """Write the formula with this head's numbers, and the head's rank among all heads. ``values`` (L, H)."""
-    st.markdown(f"**{name_of(shown, view.trace)}**")
+    say(f"**{name_of(shown, view.trace)}**")
     st.latex(_corrected_formula(shown.id) if corrected else shown.formula)
     if not part.members:
-        st.markdown("This text has no such tokens, so there is no value.")
+        say("This text has no such tokens, so there is no value.")
         return
     st.latex(rf"\small {part.fill(corrected)}")
     own = float(values[view.layer.index, view.head])
     above, even = int(np.count_nonzero(values > own)), part.uniform / part.divisor
     told = f"**{own:.3f}** × a uniform head" if corrected else f"**{own:.3f}** · uniform head {even:.3f}"
-    st.markdown(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
+    say(f"{told} · {above} of {values.size - 1} other heads are higher{_otherwise(view, shown, corrected)}")
     reading = f" {shown.reading}" * (shown.id != "cls")
     st.caption(f"{_what(part)}{reading} Also called “{shown.also}”.")
 

@@ -45,6 +45,7 @@ from lab.ui.long_work import offer
 from lab.ui.parameters import BUNDLED, MAX_CHARACTERS, MODE, SOURCE, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
+from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.typed import say_shortened, shorten
 
@@ -120,7 +121,7 @@ def _show_dimension(view: OneHead, found: Surveyed, place: int) -> None:
     axes, scale = layers_and_heads(values), Scale("× uniform head", format=".2f")
     draw(heatmap(values, axes, scale, title=title, highlight=at), "averaged-specialization")
     high = np.unravel_index(int(values.argmax()), values.shape)
-    st.markdown(
+    say(
         f"Layer {high[0] + 1}, head {high[1] + 1} has the highest value: **{values[high]:.2f}** times the value of a "
         f"uniform head{_among(view)}. {int(np.count_nonzero(values > 1))} of {values.size} heads are above 1. "
         + _changed_by(view, values, kept)

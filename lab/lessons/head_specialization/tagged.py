@@ -24,6 +24,7 @@ from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 _HUES = {checks.FUNCTION: 0, checks.CONTENT: 1, checks.MARKS: 2, checks.OTHER: 3, checks.SPECIAL: 4}
 
@@ -35,10 +36,10 @@ def show_kinds(view: OneHead) -> None:
         return
     kinds = [checks.kind_of(tag, special) for tag, special in zip(tags[0], view.trace.encoding.special, strict=True)]
     _show_chips(view, tags, kinds)
-    st.markdown(_counted(kinds))
+    say(_counted(kinds))
     at, every = (view.layer.index, view.head), specialization(view.trace, only_words=left_out(view))
     shares, even = every.raw[at], every.even[at[0]]
-    st.markdown(meanings.shares_given(at, shares, left_out(view)))
+    say(meanings.shares_given(at, shares, left_out(view)))
     if not predict(LESSON, checks.prefers(at, shares, even)):
         return
     if meanings.of_words(shares):

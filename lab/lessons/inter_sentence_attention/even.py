@@ -15,6 +15,7 @@ from lab.ui.drawing import draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import FROM_SENTENCE, KEPT, LEFT_OUT, SINKS, STEP
 from lab.ui.quiz.predictions import predict
+from lab.ui.terms import say
 
 
 def show_specials(view: SentencesView) -> None:
@@ -75,7 +76,7 @@ def _draw_both(view: SentencesView) -> None:
             title = f"{name.capitalize()} these tokens"
             draw(partial(sentences.matrix, view.trace, MASS, cell, title, 1.0, left_out), f"matrix-{name}")
     before, after = (float(view.values(MASS, left_out)[cell]) for left_out in (False, True))
-    st.markdown(
+    say(
         f"From sentence {view.a + 1} to sentence {view.b + 1}: {before:.3f} with all tokens, **{after:.3f}** with "
         f"{view.outside} left out. Then each row is divided by its sum, so that it adds up to 100% again."
     )

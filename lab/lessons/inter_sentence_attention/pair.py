@@ -19,6 +19,7 @@ from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PAIR
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
+from lab.ui.terms import say
 
 _UNRELATED = next(each for each in EXAMPLES if each.name == "A pair that does not follow")
 _FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
@@ -53,7 +54,7 @@ def show_pair(view: SentencesView) -> Trace | None:
 
 def _offer(view: SentencesView) -> None:
     """Say what a pair is and what the lab compares, and offer to make a pair of the learner's text."""
-    st.markdown(
+    say(
         "In a **pair**, BERT puts [SEP] between the two texts, and adds another **segment vector** to the second one "
         "(lesson 2). Here the lab reads sentence 1 as text A and the rest as text B."
     )

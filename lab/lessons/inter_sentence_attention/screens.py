@@ -26,6 +26,7 @@ from lab.ui.parameters import FROM_SENTENCE, KEPT, MEASURE, PAIR, SINKS, TEXT, T
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 # A sentence to add, and the length of a text, in characters, up to which the sentence is offered.
 _LONG, _ROOM = "The children, who had looked for it in every street of the town, were very glad.", 600
@@ -37,7 +38,7 @@ _OWN = " This lesson has its own text; you can type yours in the sidebar."
 def show_sentences(view: SentencesView) -> None:
     """List the sentences, which the model reads as one row of tokens."""
     sentences, n = view.sentences, len(view.trace)
-    st.markdown(
+    say(
         f"The model does not read sentence by sentence. It reads one row of {n} tokens"
         f"{' (two texts)' if view.trace.pair is not None else ''}, and "
         + (
@@ -89,7 +90,7 @@ def show_matrix(view: SentencesView) -> None:
     _try_another(view)
     with st.expander("How to read the map", on_change="rerun", key="_reading") as reading:
         if reading.open:
-            st.markdown("\n".join(f"- {each}" for each in meanings.reading(view.trace, view.left_out)))
+            say("\n".join(f"- {each}" for each in meanings.reading(view.trace, view.left_out)))
     otherwise = MEASURE.chosen() != MASS or SINKS.chosen() == KEPT
     with st.expander("Count otherwise", expanded=otherwise, on_change="rerun", key="_otherwise") as counting:
         if counting.open:
@@ -114,9 +115,9 @@ def _count_otherwise(view: SentencesView) -> None:
     """Draw the switch for special tokens, and other measures of the same attention."""
     choose_part(view)
     measure = MEASURE.choose("Measure", (RELATIVE, MAXIMUM))
-    st.markdown(readings(view)[measure])
+    say(readings(view)[measure])
     draw(partial(figures.matrix, view.trace, measure, (view.a, view.b), "", None, view.left_out), "sentences-otherwise")
-    st.markdown(
+    say(
         f"From sentence {view.a + 1} to sentence {view.b + 1}: "
         f"**{view.values(measure, view.left_out)[view.a, view.b]:.3f}**."
     )

@@ -24,6 +24,7 @@ from lab.ui.parameters import FROM_SENTENCE, MODE, TO_SENTENCE, TOY
 from lab.ui.parameters_of_a_run import Counted
 from lab.ui.shared.metric_choice import choose_sinks, sinks_left_out
 from lab.ui.sidebar import use_texts
+from lab.ui.terms import say
 
 MATRIX = "sentences"
 # The example for learners whose text has only one sentence.
@@ -138,7 +139,7 @@ def _with_two(page: LessonPage, own: Trace, sentences: Sentences) -> tuple[Trace
         else "has no sentence that the lab could find."
     )
     with st.container(border=True):
-        st.markdown(
+        say(
             f":material/lightbulb: **Example.** Your text {what} This lesson needs two sentences, so it shows three of "
             f"its own: {quoted(EXAMPLE)} To see your text, add a sentence to it."
         )

@@ -20,6 +20,7 @@ from lab.ui.drawing import code, draw_cells
 from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row
+from lab.ui.terms import say
 
 _ROWS = 24  # rows of a figure that is shown whole; a longer figure scrolls in a box
 _BOX = 860  # pixels
@@ -46,12 +47,12 @@ def show_every_place(trace: Trace) -> Trace:
     causal = trace.model.config.causal
     both = None if causal else hidden_and_seen(trace)
     if causal:
-        st.markdown(
+        say(
             "What does the model expect after each token? It reads from left to right, so it has not seen the next "
             "token."
         )
     else:
-        st.markdown("Does it matter that a word is hidden? Leave all words in plain sight, and ask about them again.")
+        say("Does it matter that a word is hidden? Leave all words in plain sight, and ask about them again.")
     if both is not None and not predict(LESSON, checks.shown_word(*both)):
         return trace
     rows = _show_grid(trace)
@@ -60,7 +61,7 @@ def show_every_place(trace: Trace) -> Trace:
     found = likeliest(trace, figures.ranks(trace))
     told = meanings.copied(trace, found.ids[:, 0].tolist())
     meaning(f"{meanings.in_sight(*both)} {told}" if both is not None else told)
-    st.markdown(
+    say(
         f"{'A model like this learns to predict each next token.' if causal else _COPYING} Each "
         f"{'token' if causal else 'hidden word'} moves all numbers a little, so that the right word becomes more "
         f"probable.{_origin(trace.model.id)}"
@@ -68,7 +69,7 @@ def show_every_place(trace: Trace) -> Trace:
     if not causal:
         with st.expander("How BERT hides words in training", on_change="rerun", key="_why_hide") as why:
             if why.open:
-                st.markdown(_WHY_HIDE)
+                say(_WHY_HIDE)
     _write_out(trace, *_cell(trace))
     code(likeliest, predictions.Prediction)
     return trace
@@ -138,7 +139,7 @@ def _show_sum(trace: Trace, place: int, rank: int) -> None:
     st.selectbox("Word", range(len(words)), key="_every_rank", on_change=take, format_func=words.__getitem__)
     chosen = shown[rank]
     where = "after" if trace.model.config.causal else "at"
-    st.markdown(
+    say(
         f"{quoted(chosen.word)} {where} {named(trace, place)} has **{percent(chosen.probability)}**. Click another "
         "cell of the figure to see where its share comes from."
     )

@@ -23,6 +23,7 @@ from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.shared.word_forms import show_word_forms
+from lab.ui.terms import say
 
 _GRID = "lens-grid"
 _CELL, _CLICKED = "_lens_cell", "_lens_clicked"
@@ -71,7 +72,7 @@ def _show_limits(view: PredictionView, found: Lens, record: MeasuredLens | None,
     """Explain the last row and the earlier rows, and draw how often the lens names the model's word."""
     _say_limits(view, found, record if fitted else None)
     if record is not None:
-        st.markdown(meanings.agreed(record, view.causal))
+        say(meanings.agreed(record, view.causal))
         draw(partial(figures.lens_agreement, view.trace), "lens-agreement")
 
 
@@ -114,7 +115,7 @@ def _say_limits(view: PredictionView, found: Lens, record: MeasuredLens | None) 
             "The vocabulary head is made for the last layer. So an early row may show no fitting word even if the "
             "layer has found something out."
         )
-    st.markdown(
+    say(
         f"The last row is the model’s own output: the best probabilities of this row and of the output "
         f"{equal}. {limits}"
     )
@@ -197,4 +198,4 @@ def _show_cell(view: PredictionView, found: Lens, cell: tuple[int, int], fitted:
     draw(partial(figures.lens_words, view.trace, layer, place, truth, _TOP, fitted=fitted), "lens-cell")
     true = predictions.true_word(prediction, view.model.tokenizer)
     if true is not None:
-        st.markdown(f"The true token, {quoted(true.word)}, has rank **{true.rank:,}** here.")
+        say(f"The true token, {quoted(true.word)}, has rank **{true.rank:,}** here.")

@@ -20,6 +20,7 @@ from lab.ui.long_work import offer
 from lab.ui.parameters import PROBABILITY, SCORE
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 UNASKED_UP_TO = 48  # the most tokens that are scored without a click; hiding more of them one by one takes seconds
 _UNIT = "The nearer a logarithm is to 0, the more probable the token; ln P = −1 means P ≈ 0.37."
@@ -34,7 +35,7 @@ def show_likelihood(trace: Trace) -> Trace:
 
 def _show_likelihood(trace: Trace) -> None:
     places = likelihood.scored_places(trace.model, trace.encoding)
-    st.markdown(_what(trace, len(places)))
+    say(_what(trace, len(places)))
     if not places:
         st.info("There is no token to score here. Write a longer text.", icon=":material/edit:")
         return

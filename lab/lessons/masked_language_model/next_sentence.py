@@ -22,6 +22,7 @@ from lab.ui.drawing import code
 from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
+from lab.ui.terms import say
 
 UNRELATED = (FOLLOWING[0][0], "The bank raised its interest rates again.")
 _MANY = "_pairs_of"  # session key for the id of the model that has read many pairs
@@ -33,7 +34,7 @@ def show_next_sentence(trace: Trace) -> Trace:
 
     If the learner has no pair, the run is about an example, and the page says so.
     """
-    st.markdown(
+    say(
         "BERT was trained on pairs of texts, too. Half of the time text B followed text A in its source; otherwise B "
         "was random. A separate head, the **next-sentence head**, reads the vector of [CLS] and says which of the two "
         "cases it is."
@@ -56,7 +57,7 @@ def show_next_sentence(trace: Trace) -> Trace:
     found = next_sentence(trace)
     if found is None:
         return trace
-    st.markdown(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")
+    say(f"A: {_told(trace.text)}  \nB: {_told(trace.pair or '')}")
     question = likelihood_checks.follows_band(found.follows)
     if predict(LESSON, question):
         _show(trace, found)
@@ -109,7 +110,7 @@ def _show_logits(found: NextSentence) -> None:
 
 def _show_many(trace: Trace) -> None:
     """Ask the model about other pairs, at a click because each pair takes three runs."""
-    st.markdown(
+    say(
         f"Is it the same for other pairs? The lab has {len(FOLLOWING)} pairs in which the second text follows the "
         "first. Ask the model about each pair in order, swapped, and with the second text of another pair."
     )
@@ -122,7 +123,7 @@ def _show_many(trace: Trace) -> None:
         values = dict(zip(columns, (tried.follows, tried.swapped, tried.mixed), strict=True))
         texts = {"A": [first for first, _ in FOLLOWING], "B": [second for _, second in FOLLOWING]}
         numbers_table(pd.DataFrame(texts | values))
-        st.markdown(meanings.topic_or_order(tried))
+        say(meanings.topic_or_order(tried))
 
 
 def _written_out(found: NextSentence) -> str:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from lab.models.trace import Trace
+from lab.ui.terms import say
 
 _FILLS = (
     "The last vectors are useful for other tasks, too. A new layer reads BERT’s vector of [CLS] and sorts whole texts; "
@@ -33,6 +34,6 @@ def uses(trace: Trace) -> str:
 def show_onward(trace: Trace) -> None:
     """Show what the vectors are used for and, folded, where the ideas come from."""
     st.header("Where to go from here")
-    st.markdown(uses(trace))
+    say(uses(trace))
     with st.expander("Before and beyond this lab", icon=":material/history:"):
-        st.markdown(ONWARD)
+        say(ONWARD)

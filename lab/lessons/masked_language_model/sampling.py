@@ -23,6 +23,7 @@ from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import DRAW_SEED, EVERY_WORD, MORE, TEMPERATURE, TOP_K, TOP_P
 from lab.ui.shared import masking
 from lab.ui.shared.prediction import PredictionView
+from lab.ui.terms import say
 
 _BARS = 12
 _FIRST = 6  # number of first ranks that the table always has
@@ -82,7 +83,7 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "share": found.shares[shown],
         }
     )
-    st.markdown("The most probable tokens, and those at the borders of top-p and top-k:")
+    say("The most probable tokens, and those at the borders of top-p and top-k:")
     small = dict.fromkeys(("probability", f"at T = {settings.temperature:g}", "share"), "%.4g")
     numbers_table(table, rank="%d", **small)
     left = pd.DataFrame(
@@ -92,9 +93,9 @@ def _show_removed(trace: Trace, prediction: Prediction, found: Sampling, setting
             "probability they hold": [1.0, found.mass_by_top_k, found.mass_by_top_p],
         }
     )
-    st.markdown("The rest of the vocabulary after each step:")
+    say("The rest of the vocabulary after each step:")
     numbers_table(left, **{"tokens left": "%d"})
-    st.markdown(
+    say(
         f"The {len(found.kept):,} tokens that stay have a total probability of {share(found.mass_by_top_p)}. Each "
         "probability is divided by this sum, so they add up to 1."
     )
@@ -122,7 +123,7 @@ def _show_draw(trace: Trace, found: Sampling, seed: int) -> None:
     title = f"Shares of the {len(shown)} most probable tokens that stay"
     words, marked = [word_of(tokenizer, i) for i in shown], shown.index(token_id) if token_id in shown else None
     draw(bars(words, found.shares[shown], Scale("Share"), title=title, highlight=marked), "shares")
-    st.markdown(
+    say(
         f"Lay the shares end to end, the largest first. {quoted(word_of(tokenizer, token_id))} reaches from "
         f"{start:.4f} to {end:.4f}. Seed {seed} gives the random number **{number:.4f}**, so this token is drawn."
     )

@@ -25,6 +25,7 @@ from lab.ui.frame.closing import meaning
 from lab.ui.parameters import MODE, TEMPERATURE, TOP, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.prediction import PredictionView
+from lab.ui.terms import say
 from lab.ui.toys.toy_runs import TRAIN_STEP, link_to_toy
 
 
@@ -41,7 +42,7 @@ def show_hidden(view: PredictionView) -> None:
 
 def show_next(view: PredictionView) -> None:
     """Show the most probable next tokens of a model that reads from left to right."""
-    st.markdown(
+    say(
         f"{quoted(view.model.id)} reads from left to right and never sees what comes after a token. So it has no "
         "[MASK]: you ask it for the next token. It gives every token of its vocabulary a **probability**, a number "
         "from 0 to 1. All probabilities add up to 1."
@@ -90,7 +91,7 @@ def show_vector(view: PredictionView) -> None:
     heat = TEMPERATURE.chosen() if view.causal else 1.0
     prediction = view.prediction.at(heat)
     first, second = view.best(2)
-    st.markdown(
+    say(
         f"After the last layer, the place that you ask about is one vector of {view.model.config.width:,} numbers. "
         f"Like query and key in lesson 3, it is multiplied number by number with each word’s vector{_its_row(view)}, "
         f"and "
@@ -136,7 +137,7 @@ def _show_steps(view: PredictionView, steps: predictions.HeadSteps) -> None:
         rows |= {"dense": steps.dense, head.activation.split("_")[0].upper(): steps.activation}
     rows["LayerNorm"] = steps.normed
     if head is not None and steps.dense is not None:
-        st.markdown(
+        say(
             "First the vocabulary head passes the vector through a layer of its own: a matrix (dense), "
             f"{head.activation.split('_')[0].upper()}, LayerNorm. Then it compares the vectors."
         )
@@ -165,7 +166,7 @@ def _show_parts(view: PredictionView, steps: predictions.HeadSteps) -> None:
     shown = _with_truth(view, view.best(5))
     parts = predictions.logit_parts(view.trace, steps, [each.token_id for each in shown])
     biased = any(part.bias for part in parts)
-    st.markdown(
+    say(
         "The logit of a word is the dot product of the last of these vectors with the word’s embedding"
         + (", plus a bias of the word’s own. " if biased else ". ")
         + meanings.compared(view.trace, view.place)

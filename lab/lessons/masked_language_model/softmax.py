@@ -15,6 +15,7 @@ from lab.course.words import in_tex
 from lab.lessons.masked_language_model.view import numbers_table
 from lab.ui.components import mount
 from lab.ui.reports import WordChosen, heard
+from lab.ui.terms import say
 
 _PLAYED, _CANDIDATE = "_softmax", "_candidate"
 
@@ -81,13 +82,13 @@ def show_sum(shown: Sequence[Candidate], prediction: Prediction) -> None:
     )
     numbers_table(table, **{power: "%.4g", "probability": "%.4g"})
     if len(shown) == len(prediction.logits):
-        st.markdown(
+        say(
             f"These {len(shown)} words are the whole vocabulary. In the column {power} they add up to the divisor, "
             f"**{prediction.total:.3f}**."
         )
         return
     rest = predictions.rest(prediction, [each.token_id for each in shown])
-    st.markdown(
+    say(
         f"In the column {power}, these {len(shown)} words add up to {prediction.total - rest:.3f}. The other "
         f"{len(prediction.logits) - len(shown):,} words add {_small(rest)}. Together, all words add up to the divisor, "
         f"**{prediction.total:.3f}**."

@@ -26,6 +26,7 @@ from lab.ui.page import LessonPage, OpenPage
 from lab.ui.parameters import TOY_RULE
 from lab.ui.quiz.predictions import predict
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 from lab.ui.toys import toy_runs
 from lab.ui.toys.steps import say_trained, show_validation
 from lab.ui.toys.toy_runs import TRAIN_STEP
@@ -47,7 +48,7 @@ def toy_trace(page: OpenPage) -> Trace:
 def show_rule(page: LessonPage) -> None:
     """Show the sentences and their rule; validation and summary are behind a click."""
     data, rule = toy_runs.ruled(page.selection), rule_named(page.selection[TOY_RULE])
-    st.markdown(
+    say(
         f"{rule.description} Each letter is a word. Hide one, and the other letters show which letter it was. Nobody "
         "tells the model the rule. It only reads sentences like these, each with one letter hidden, and must find the "
         "rule itself."
@@ -69,7 +70,7 @@ def show_learning(page: LessonPage) -> None:
         return _bars(run.latest.model, words, place)()
 
     live = LiveTraining(plan, f"The blank of **{with_blank(words, place)}**, while the toy learns:", stage)
-    st.markdown(
+    say(
         f"The toy reads **{with_blank(words, place)}** and gives every word of its vocabulary a probability for "
         "the blank. It begins with random weights. After each batch of sentences, training changes the weights a "
         "little, so that the letters that were hidden become more probable."
@@ -80,7 +81,7 @@ def show_learning(page: LessonPage) -> None:
         return
     live.offer(run)
     if run is None:
-        st.markdown("The toy has not learned anything yet:")
+        say("The toy has not learned anything yet:")
         draw(_bars(before, words, place), "toy-blank")
     else:
         _show_learned(run, words, place)
@@ -100,17 +101,17 @@ def _show_learned(run: TrainingRun, words: tuple[int, ...], place: int) -> None:
     left, right = st.columns(2)
     for at, column, title in ((first, left, "Before training"), (now, right, f"After {now.step} steps")):
         with column:
-            st.markdown(f"**{title}**")
+            say(f"**{title}**")
             draw(_bars(at.model, words, place), f"toy-blank-{title.split()[0].lower()}")
     hidden = [_hidden(each.model, words, place) for each in (first, now)]
     before, after = (float(prediction_at(each, place, None).probabilities[words[place]]) for each in hidden)
-    st.markdown(
+    say(
         f"**What this means.** *{letter(words[place])}* had {share(before)} before training and has **{share(after)}** "
         f"now. In **{now.accuracy:.1%}** of fresh sentences the right letter is the most probable one. Always "
         f"guessing the commonest letter would be right in {chance(run.plan):.1%}."
     )
     show_curves(run)
-    st.markdown("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons.")
+    say("Next, hide any letter of any sentence. The gradients ran through the forward pass of the lessons.")
     code(run.plan.what.draw, logits, train)
 
 

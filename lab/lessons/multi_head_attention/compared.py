@@ -25,6 +25,7 @@ from lab.ui.parameters import CONSTRUCTED, MODE, OTHER_HEAD, RANDOM, TOY, TOY_WE
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 _ONE_HEAD = "This model has one head in a layer, so there is no other head to compare it with."
 _CUTS = 9  # rows of the table
@@ -83,7 +84,7 @@ def _try_another(view: OneHead, other: int) -> None:
 def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
     layer = view.layer
     rows = comparing.row_divergence(attention_map(layer, view.head), attention_map(layer, other))
-    st.markdown(
+    say(
         "The number is the **Jensen–Shannon divergence** of two rows p and q, averaged over all rows. It is 0 for "
         "equal rows, and ln 2 ≈ 0.69 if no key has weight in both."
     )
@@ -91,7 +92,7 @@ def _show_divergence(view: OneHead, other: int, apart: Values) -> None:
         r"\begin{aligned} \text{JSD}(p, q) = {} & \text{entropy}\left(\tfrac{p + q}{2}\right) \\"
         r"& - \tfrac12\,\text{entropy}(p) - \tfrac12\,\text{entropy}(q) \end{aligned}"
     )
-    st.markdown(
+    say(
         "The **entropy** of a row is −Σ w · ln w over its weights w. Logarithms are natural in this lab, so the unit "
         f"is the **nat**. Heads {view.head + 1} and {other + 1} are **{apart[view.head, other]:.2f}** nats apart; "
         f"their rows of {view.token(int(rows.argmax()))} differ most, by {rows.max():.2f} nats."
@@ -109,7 +110,7 @@ def show_count(view: OneHead) -> None:
     each, own = ("(d + 1)", d + 1) if config.biases else ("d", d)
     st.latex(rf"4 \cdot d\,{each} = 4 \cdot {d} \cdot {own} = {number}")
     with_biases = " with their biases" if config.biases else ""
-    st.markdown(
+    say(
         f"These are $W_Q$, $W_K$, $W_V$ and $W_O${with_biases} in a layer of {escaped(trace.model.id)}, which has "
         f"**{counted:,}** such numbers. The number of heads H is not in the formula: with twice as many heads, "
         "each head is half as wide."
@@ -123,7 +124,7 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
     """Show the random toy with the sidebar's number of heads, or say why the number of other toys is fixed."""
     heads, weights = view.trace.model.config.heads, view.page.selection[TOY_WEIGHTS]
     if weights == RANDOM:
-        st.markdown(
+        say(
             f"The weights of the toy are cut into {heads} heads. Change **Heads** in the sidebar, and "
             f"look at the maps. The {counted:,} numbers stay the same."
         )
@@ -131,7 +132,7 @@ def _show_toy_cut(view: OneHead, counted: int) -> None:
         code(recut)
         return
     made = "written by hand for" if weights == CONSTRUCTED else "trained in"
-    st.markdown(
+    say(
         f"The weights of this toy were {made} {heads} heads, so they cannot be cut in another way. Choose **Random** "
         "in the sidebar to cut a toy’s weights into another number of heads."
     )
@@ -158,7 +159,7 @@ def _show_cuts(view: OneHead) -> None:
     )
     numbers = dict.fromkeys(table.columns[-2:], "localized")
     show_table(table, formats=numbers)
-    st.markdown(
+    say(
         f"Only the number of attention weights grows with H: H × {n} × {n} for this text. H must divide d = {d}, so "
         "that all heads are equally wide."
     )

@@ -32,6 +32,7 @@ from lab.ui.shared.keys import is_keys, keys_blank
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.prediction import PredictionView
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 EFFECTS = "head-effects"
 _CHOSEN = "The lab chose this sentence because much changes in it."
@@ -52,7 +53,7 @@ def _show_one(now: Scene) -> None:
             _draw_moves(now)
     else:
         without = Prediction(now.asked.place, now.asked.prediction.truth, found.logits)
-        st.markdown(meanings.looks_from(now.trace, (now.layer, now.head), now.asked.place))
+        say(meanings.looks_from(now.trace, (now.layer, now.head), now.asked.place))
         asked = checks.word_without(now.asked.prediction, without, (now.layer, now.head), now.asked.model.tokenizer)
         if not predict(LESSON, asked):
             return
@@ -79,7 +80,7 @@ def _try_a_neighbour(now: Scene) -> None:
 def _draw_moves(now: Scene) -> None:
     """Draw how far every vector moves in the layers after the head."""
     n, place = len(now.trace), now.place or 0
-    st.markdown(
+    say(
         f"The {now.trace.model.config.head_width} numbers of the head are {now.off} before $W_O$. The vectors that "
         "each layer hands to the next are called the **residual stream**. The figures show how far they move:"
     )
@@ -171,7 +172,7 @@ def _show_strongest(now: Scene, found: EachHeadOff, probabilities: Values, effec
     formats = {"change of ln P": "%+.3f", "times as probable": "%.3g"}
     show_table(table, formats=formats)
     helps, hurts = int((effects < 0).sum()), int((effects > 0).sum())
-    st.markdown(
+    say(
         f"Without a head, the probability falls for {helps} of the {effects.size} heads and rises for {hurts}. A rise "
         "does not mean that the model is better without this head."
     )

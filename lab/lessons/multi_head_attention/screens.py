@@ -24,6 +24,7 @@ from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 MAPS = "head-maps"
 _MUCH = 0.2  # a weight that is worth a look
@@ -36,7 +37,7 @@ def _added(view: OneHead) -> HeadSum:
 def show_all(view: OneHead) -> None:
     """Draw every head of the layer on one scale; a click chooses a head."""
     count = view.trace.model.config.heads
-    st.markdown(
+    say(
         f"Lesson 3 followed one head. This layer has {count}, each with queries, keys and values of its own. Do they "
         "all look at the same word?"
         if count > 1
@@ -77,7 +78,7 @@ def draw_all(view: OneHead) -> None:
 def show_sum(view: OneHead) -> None:
     """Draw the vector that each head adds to a token, and their sum."""
     config, added, token = view.trace.model.config, _added(view), view.query
-    st.markdown(
+    say(
         f"Lesson 3 ended with the context of one head for {view.token(token)}. The layer makes a vector of "
         f"{config.width} numbers out of the context of each head, with a table of learned numbers, the matrix $W_O$. "
         f"Then it adds these vectors up{', with one more learned vector, the bias' if config.biases else ''}. Their "
@@ -103,7 +104,7 @@ def _show_concat(view: OneHead) -> None:
     """Draw the contexts of the heads side by side, before they are mixed."""
     config, token = view.trace.model.config, view.query
     d, d_k = config.width, config.head_width
-    st.markdown(
+    say(
         f"Each head brings {d_k} numbers to {view.token(token)}. Laid side by side, these {config.heads} × {d_k} = {d} "
         "numbers are the **concatenation**. Each head has its own place in this row of numbers."
     )
@@ -119,7 +120,7 @@ def _show_formula(config: ModelConfig) -> None:
         rf"& \text{{Concat}}(\text{{head}}_1, \dots, \text{{head}}_H)\,W_O{bias} \\ "
         rf"& = \sum_{{h=1}}^{{H}} \text{{head}}_h\,W_O^{{(h)}}{bias} \end{{aligned}}"
     )
-    st.markdown(
+    say(
         f"$W_O$ is {d} × {d}. The numbers of head h meet only their own {d_k} rows of it, $W_O^{{(h)}}$. So the "
         "product is a sum with one term for each head, and the heads meet only in this sum."
     )
@@ -138,7 +139,7 @@ def _show_one_number(view: OneHead) -> None:
     largest = np.argsort(-np.abs((context * column).numpy()), kind="stable")[:2]
     terms = " + ".join(f"({float(context[i]):.3f})({float(column[i]):.3f})" for i in largest)
     more = r" + \dots" if len(context) > 2 else ""
-    st.markdown(
+    say(
         f"**One number by hand.** Head {view.head + 1} changes dimension {dimension + 1} of {view.token(token)} most. "
         "Each of its numbers is multiplied by one number of $W_O$. These are the two largest products:"
     )

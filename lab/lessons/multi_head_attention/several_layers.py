@@ -12,13 +12,14 @@ from lab.ui.drawing import code
 from lab.ui.frame.closing import meaning, way_to
 from lab.ui.shared.one_head import OneHead
 from lab.ui.shared.word_forms import show_word_forms
+from lab.ui.terms import say
 
 _HERE = "multi-head-attention"
 
 
 def show_layers(view: OneHead) -> None:
     """Show the picture of all layers at the chosen token."""
-    st.markdown(
+    say(
         "Each line is a token, and each column is a layer. A wide link brings a long vector to "
         f"{view.token(view.query)}. If the links of a layer are weak, the layer adds little to the token’s own vector."
     )

@@ -33,6 +33,7 @@ from lab.ui.parameters import MODE, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, draw_map, show_sentence
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 _SCALING, _MASK, _VALUES = "no_scaling", "no_mask", "no_values"
 _QUERIES = "softmax_over_queries"
@@ -73,11 +74,11 @@ def show(view: OneHead) -> Trace:
     show_sentence(view)
     trace = view.trace
     offered = _offered(trace)
-    st.markdown(
+    say(
         "Does a model need each step of **Build a row**, and the mask? Take one away in **every** layer. How far do "
         "the last vectors move?"
     )
-    st.markdown("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
+    say("\n".join(f"- **{_SWITCHES[name]}.** {_told(name, trace)}" for name in offered))
     mistaken = tuple((_SWITCHES[name], _changes({name}, trace.model.config)) for name in offered)
     moved = {name: moved_at_last(trace, changes) for name, changes in mistaken}
     if not predict(LESSON, asked(moved)):
@@ -150,7 +151,7 @@ def _show_output(view: OneHead, runs: Broken) -> None:
         told = "‖broken − right‖ ÷ ‖right‖ of its vector after the last layer: at 1, it moves by its own length."
         st.metric(label, length, border=True, width="content", help=told)
         st.metric("All tokens, mean", _length(moved[-1].mean()), border=True, width="content")
-    st.markdown(
+    say(
         f"After layer {layers}, the vector of {named(view.trace, place)} has moved by **{_length(moved[-1, place])}** "
         f"times its length. {_begins(moved.mean(axis=1))}"
     )
@@ -172,7 +173,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
     """Show the predicted word before and after the mistake."""
     place = place_asked(view.trace, view.query)
     if place is None or view.page.selection[MODE] == TOY:
-        st.markdown("This model predicts no words, so only its vectors are compared.")
+        say("This model predicts no words, so only its vectors are compared.")
         return
     found = words_predicted(runs, place)
     where = (
@@ -185,7 +186,7 @@ def _show_word(view: OneHead, runs: Broken) -> None:
         if found.right.token_id == found.broken.token_id
         else f"goes from {quoted(found.right.word)} to **{quoted(found.broken.word)}**"
     )
-    st.markdown(f"{where} {told}.")
+    say(f"{where} {told}.")
     table = pd.DataFrame(
         {
             "run": ["right", "broken"],
@@ -203,7 +204,7 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
     right, broken = (attention_map(run.layer(layer), view.head) for run in (runs.right, runs.broken))
     apart = float(np.abs(right - broken).max())
     if apart < _ALIKE:
-        st.markdown(
+        say(
             f"The map of {view.place} is the same in both runs (no weight differs by {_ALIKE} or more): here the "
             "mistake acts after the map. Choose a later layer in the sidebar: that layer reads the output of this "
             "layer."
@@ -216,11 +217,11 @@ def _show_maps(view: OneHead, runs: Broken) -> None:
             draw_map(view, traced, f"{title}, {view.place}", f"map-{title.lower().replace(' ', '-')}")
     sums = broken.sum(axis=1)
     if np.abs(sums - 1).max() > _ALIKE:
-        st.markdown(f"The broken rows add up to between {sums.min():.2f} and {sums.max():.2f}.")
+        say(f"The broken rows add up to between {sums.min():.2f} and {sums.max():.2f}.")
     if runs.right.encoding.padding:
         text = len(view.trace)
         lost = float(runs.broken.layer(layer).attention[:, :text, text:].sum(dim=-1).mean())
-        st.markdown(
+        say(
             f"Without the mask, the heads of layer {layer + 1} spend **{lost:.2f}** of a word’s attention on padding, "
             "on average; with it, 0."
         )

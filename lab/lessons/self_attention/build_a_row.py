@@ -32,6 +32,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import try_this, way_to
 from lab.ui.parameters import TOKEN
 from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.terms import say
 
 # The most rows of the figure: more rows make a page long.
 ROWS = 16
@@ -238,7 +239,7 @@ def projections(
 def show(view: OneHead) -> None:
     """Show the whole row, stage by stage."""
     show_sentence(view)
-    st.markdown(
+    say(
         f"How does {view.token(view.query)} decide? It makes a **query** from its vector: what it looks for. Every "
         "word makes a **key**, what it offers, and a **value**, what it passes on. To get one of their numbers, each "
         "number of the vector is multiplied by a learned number, and the products are added up. Four short "
@@ -268,14 +269,14 @@ def _show_projections(view: OneHead) -> None:
 def _show_how_they_are_made(view: OneHead) -> None:
     """Show how the vector of each token becomes three vectors."""
     config = view.trace.model.config
-    st.markdown(
+    say(
         f"Three learned matrices, $W_Q$, $W_K$ and $W_V$, make three new vectors of each token’s vector $x$. Head "
         f"{view.head + 1} gets {config.head_width} of their {config.width} numbers."
         + (" The learned vectors $b$ are added." if config.biases else "")
     )
     st.latex(_projections(view))
     if view.layer.weights.rotary is not None:
-        st.markdown(
+        say(
             "$R$ **turns** the query and the key by the position of their token; the value stays as it is. Lesson 2 "
             "shows how, in its step **Rotary**."
         )
@@ -297,7 +298,7 @@ def _show_formula(view: OneHead) -> None:
     """Write the head as one formula, with the mask if this layer has one."""
     masked = view.trace.model.config.causal or view.layer.weights.window is not None
     scores = r"\frac{QK^\top}{\sqrt{d_k}}" + r" + M" * masked
-    st.markdown("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
+    say("The four computations of a head, for all tokens at once (Vaswani et al. 2017, eq. 1):")
     attended = rf"\text{{softmax}}\left({scores}\right) V"
     st.latex(rf"\begin{{aligned}} & \text{{Attention}}(Q, K, V) \\ & = {attended} \end{{aligned}}")  # fits a phone
     st.caption(
@@ -315,7 +316,7 @@ def _show_construction(view: OneHead) -> None:
     axes = Axis("In the query’s token", meant, 1), Axis("In the key’s token", meant, 1)
     title, values = f"Scores of meanings: W_Q·W_Kᵀ, {view.place}", product.loc[meant, meant].to_numpy()
     draw(heatmap(values, axes, Scale("Score", signed=True), title=title), "query-key-product")
-    st.markdown(
+    say(
         "Each dimension of this toy means one thing: a letter, or a position (counted from 0). A strong colour is a "
         "large score: the query’s token has the meaning of the row, and the key’s token has the meaning of the column."
     )
@@ -333,4 +334,4 @@ def _show_vectors(view: OneHead) -> None:
     n, rows = len(view.trace), PROJECTED_TOKENS
     if n > rows:
         st.caption(f"The maps show {rows} of {n} tokens, around the query.")
-    st.markdown(f"Each row belongs to one token. A score is the query of {view.token(view.query)} times one key.")
+    say(f"Each row belongs to one token. A score is the query of {view.token(view.query)} times one key.")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.analysis.layers.worked import WorkedExample, worked_example
 from lab.ui.quiz.blanks import blanks
+from lab.ui.terms import say
 
 _HINTS = {
     "scores": "Multiply query and key dimension by dimension, and add up the products.",
@@ -28,7 +29,7 @@ _NAMES: dict[str, Callable[[int, Sequence[str]], list[str]]] = {
 def show(_view: object) -> None:
     """Show attention for three tokens of two dimensions: one row is given, one has blanks, one is free."""
     example = worked_example()
-    st.markdown(
+    say(
         "Here are three tokens with two dimensions each, in whole numbers. The first row is worked out. Fill in the "
         "second row. If it is right, the third row asks only for its sum. Use a calculator; two decimals are enough."
     )
@@ -38,7 +39,7 @@ def show(_view: object) -> None:
     _show_first_row(example)
     right = _show_blanks(example, 1, ("scores", "weights"))
     if right:
-        st.markdown("In the last row, fill in only the sum of the weighted values.")
+        say("In the last row, fill in only the sum of the weighted values.")
         if _show_blanks(example, 2, ("context",)):
             st.success(
                 "Right. You have computed self-attention; the lab does this for every head.", icon=":material/check:"
@@ -47,7 +48,7 @@ def show(_view: object) -> None:
 
 def _show_first_row(example: WorkedExample) -> None:
     s, z, w, c = (t[0].tolist() for t in (example.scores, example.scaled, example.weights, example.context))
-    st.markdown(f"**Row 1, {example.tokens[0]}**")
+    say(f"**Row 1, {example.tokens[0]}**")
     st.latex(
         rf"\begin{{aligned}} q_1 \cdot k &= [{s[0]:.0f},\ {s[1]:.0f},\ {s[2]:.0f}] \\"
         rf"\div \sqrt 2 &= [{z[0]:.3f},\ {z[1]:.3f},\ {z[2]:.3f}] \\"
@@ -58,7 +59,7 @@ def _show_first_row(example: WorkedExample) -> None:
 
 def _show_blanks(example: WorkedExample, row: int, steps: tuple[str, ...]) -> bool:
     """Draw number fields for one row; return True if all are filled in right."""
-    st.markdown(f"**Row {row + 1}, {example.tokens[row]}**")
+    say(f"**Row {row + 1}, {example.tokens[row]}**")
     done = True
     for step in steps:
         names = _NAMES[step](row + 1, example.tokens)

@@ -22,6 +22,7 @@ from lab.ui.parameters import DEFAULT_TEXT, HEAD, KEY_TOKEN, MODE, TEXT, TOKEN, 
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared import one_head
 from lab.ui.shared.one_head import OneHead
+from lab.ui.terms import say
 
 # The story's sentence with another word at the end, and the place of that word, from 1.
 _SHE, _SHE_AT = "She gave her brother the book that she wanted.", 9
@@ -213,7 +214,7 @@ def previous_token_head(spot: Spot) -> Question | None:
 
 def show(view: OneHead) -> None:
     """Show one word's look as arcs, name it, then show the looks of all words as a map."""
-    st.markdown(
+    say(
         f"Take the word {view.token(view.query)}. In each layer, a model looks from it at {_seen(view)}, in several "
         f"ways at once. Here is one of these ways, in layer {view.layer.index + 1}. Where does the model look?"
     )
@@ -227,7 +228,7 @@ def show(view: OneHead) -> None:
     _show_names(view)
     one_head.show_map(view)
     if told := resting(view.spot):
-        st.markdown(told)
+        say(told)
     _show_another(view)
 
 
@@ -243,7 +244,7 @@ def _show_names(view: OneHead) -> None:
     """Introduce the words attention, weight and head, and query and key, which are the sides of the map."""
     heads = view.trace.model.config.heads
     several = f"this layer has {heads}, and you see head {view.head + 1}" if heads > 1 else "this layer has only one"
-    st.markdown(
+    say(
         "This look is called **attention**. The numbers are shares, called **weights**: from one word, they add up to "
         f"1. One such way of looking is a **head**; {several}.\n\nHere are all looks at once: each row is a word that "
         f"looks, each column a word that is looked at.{_about_mask(view)}"

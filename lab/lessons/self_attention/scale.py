@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from lab.analysis.heads.attention import attention_row, heaviest
 from lab.analysis.heads.undivided import undivided
@@ -27,6 +26,7 @@ from lab.ui.frame.header import idea
 from lab.ui.parameters import STEP
 from lab.ui.quiz.predictions import predict
 from lab.ui.shared.one_head import OneHead, show_sentence
+from lab.ui.terms import say
 
 IDEA = """
 In **Build a row**, every score was divided by a number before softmax. Why? What would softmax make of the scores as
@@ -110,7 +110,7 @@ def show(view: OneHead) -> None:
     d_k = found.width
     draw(view.figure(divided), "divided")
     meaning(said(found))
-    st.markdown(
+    say(
         f"A score adds up {d_k} products, like {d_k} random steps to the left or right: they end about √{d_k} ≈ "
         f"{d_k**0.5:.2f} steps away. The division undoes this (Vaswani et al. 2017). A model trained without it would "
         "have smaller weights."

@@ -20,6 +20,7 @@ from lab.text.tokenizers.wordpiece import WordSteps
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning
 from lab.ui.quiz.predictions import predict
+from lab.ui.terms import say
 from lab.ui.toys.toy_runs import link_to_toy
 
 _MADE = "_lookups_made"
@@ -32,16 +33,16 @@ def show_pieces(view: TokenizationView) -> bool | None:
     typo = None if any(len(word.pieces) > 1 for word in view.reading.words) else mistyped(view.reading)
     word = choose_word([*view.reading.words, *([typo.wrong] if typo else [])])
     if word is None:
-        st.markdown("After normalization, nothing of this text is left to cut.")
+        say("After normalization, nothing of this text is left to cut.")
         return None
-    st.markdown("No vocabulary has every word. What does the model read if a word is missing?")
+    say("No vocabulary has every word. What does the model read if a word is missing?")
     if not predict(LESSON, predictions.not_in_the_vocabulary(word, typo)):
         return True
-    st.markdown(_rule(word))
+    say(_rule(word))
     model = view.reading.tokenizer.model
     why = about_uncut(word, model.max_input_chars_per_word if isinstance(model, models.WordPiece) else 0)
     if why is not None:
-        st.markdown(why)
+        say(why)
     elif isinstance(word, WordSteps):
         _lookups(word)
     else:
@@ -71,7 +72,7 @@ def _rule(word: Word) -> str:
 def _lookups(word: WordSteps) -> None:
     lookups = word.lookups
     made = _stepper(word.text, len(lookups), "lookup")
-    st.markdown(f"Lookup {made} of {len(lookups)}: {about_lookup(word, lookups, made - 1)}")
+    say(f"Lookup {made} of {len(lookups)}: {about_lookup(word, lookups, made - 1)}")
     draw_chips(lookup_chips(word, made))
     st.code(lookup_ladder(word, made), language=None, height=_height(made))
     if made == len(lookups):
@@ -83,7 +84,7 @@ def _lookups(word: WordSteps) -> None:
 def _merges(word: BpeWord) -> None:
     total = len(word.merges)
     made = _stepper(spelled(word), total, "merge")
-    st.markdown(f"Merge {made} of {total}: {about_merge(word, made - 1)}")
+    say(f"Merge {made} of {total}: {about_merge(word, made - 1)}")
     draw_chips(merge_chips(word, made))
     st.code(merge_ladder(word, made), language=None, height=_height(made))
     if made == total:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
-from lab.course.glossary import terms_in
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON, meanings
 from lab.lessons.tokenization.checks import all_checks
@@ -23,10 +22,10 @@ from lab.text.tokenizers.wordpiece import WordPieceSteps
 from lab.toy.data import ToyData
 from lab.ui.chips import draw_chips
 from lab.ui.frame.closing import meaning, try_this
-from lab.ui.frame.header import defined
 from lab.ui.parameters import TEXT
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 from lab.ui.toys.steps import show_validation
 
 _RARE = "The unhappily overworked photographers rebuilt everything."
@@ -35,7 +34,7 @@ _CAFES = "CAFÉ café Café"
 
 def show_tokens(view: TokenizationView) -> None:
     """Show the whole input, cut into tokens, with the ids that the model reads."""
-    st.markdown(
+    say(
         "A model cannot read letters. So your text is cut into pieces, called **tokens**, and each token is looked up "
         f"in a fixed list, the **vocabulary**. {view.model}, the model on screen, knows "
         f"{view.trace.model.config.vocabulary:,} tokens. The model gets only each token’s number in this list, its "
@@ -68,10 +67,10 @@ def show_cut(view: TokenizationView) -> None:
     """Show how a text is prepared before a word is looked up: spellings are unified, and the text is cut."""
     if not explained(view):
         return
-    st.markdown(_rule(view.reading.texts[0]) if view.reading.texts else "")
+    say(_rule(view.reading.texts[0]) if view.reading.texts else "")
     for name, steps in _named(view.reading.texts):
         if name:
-            st.markdown(f"### {name}")
+            say(f"### {name}")
         draw_chips(pre_token_chips(steps))
     st.caption("Each box is a pre-token. If the model reads a different spelling, it is shown below yours.")
     meaning(meanings.cut(view.reading))
@@ -101,7 +100,7 @@ def _rule(steps: TokenizationSteps) -> str:
 def _show_characters(view: TokenizationView, name: str, steps: TokenizationSteps) -> None:
     """Show the normalization of one text, stage by stage; a tokenizer of bytes has one stage."""
     if name:
-        st.markdown(f"### {name}")
+        say(f"### {name}")
     if isinstance(steps, WordPieceSteps):
         _stages(steps)
         return
@@ -110,11 +109,11 @@ def _show_characters(view: TokenizationView, name: str, steps: TokenizationSteps
     changed = "changes no character"
     if steps.composed != steps.text:
         changed = "joins each letter and its accents into one character (NFC)"
-    st.markdown(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
+    say(f"{view.model} {changed}. It reads the {characters} as {read} of UTF-8.")
 
 
 def _stages(steps: WordPieceSteps) -> None:
-    st.markdown("You typed:")
+    say("You typed:")
     plain(steps.text)
     spans = tuple((i, i + 1) for i in range(len(steps.text)))
     for stage in steps.stages:
@@ -122,17 +121,17 @@ def _stages(steps: WordPieceSteps) -> None:
         found = tables.changes(stage.before, spans, stage.after, stage.spans)
         spans = stage.spans
         if not found:
-            st.markdown(f":gray[:material/remove:] **{title}** changes nothing here. {what}")
+            say(f":gray[:material/remove:] **{title}** changes nothing here. {what}")
             continue
         changed = sum(change.times for change in found)
-        st.markdown(f":material/edit: **{title}** changes {count(changed, 'character')}. {what}")
+        say(f":material/edit: **{title}** changes {count(changed, 'character')}. {what}")
         left, right = st.columns([3, 2])
         with left:
             plain(stage.after)
         right.dataframe(tables.change_table(found), hide_index=True, height="auto" if len(found) < 6 else 240)
     off = [title for name, (title, _) in STAGES.items() if name not in {stage.name for stage in steps.stages}]
     if off:
-        st.markdown(f"This tokenizer does not use these stages: {', '.join(off).lower()}.")
+        say(f"This tokenizer does not use these stages: {', '.join(off).lower()}.")
 
 
 def _bytes(view: TokenizationView) -> None:
@@ -146,7 +145,7 @@ def _bytes(view: TokenizationView) -> None:
             "itself. Every other byte is written as another letter: a space becomes “Ġ”. From lesson 2 on, the lab "
             "writes “␣” for it."
         )
-        st.markdown(told, help=defined(terms_in("byte-pair encoding")))
+        say(told)
         word = choose_word(view.reading.words)
         if word is not None:
             show_table(tables.character_bytes_table(word.text), numbered=True)
@@ -156,14 +155,12 @@ def _bytes(view: TokenizationView) -> None:
 def show_special_tokens(view: TokenizationView) -> None:
     """Show the tokens that are not from the text, and say how long an input may be."""
     encoding, config = view.trace.encoding, view.trace.model.config
-    st.markdown(
-        "Some tokens are not in your text. The model adds them as markers, such as a marker for the end of a text."
-    )
+    say("Some tokens are not in your text. The model adds them as markers, such as a marker for the end of a text.")
     groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
     draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
     listed = special_tokens(view.trace.model.tokenizer, encoding)
     here = [each for each in listed if each.positions]
-    st.markdown("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
+    say("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
     _segments(view)
     st.progress(
         len(encoding) / config.max_tokens,
@@ -175,7 +172,7 @@ def show_special_tokens(view: TokenizationView) -> None:
     absent = [each for each in listed if not each.positions]
     if absent:
         with st.expander("Special tokens that are not in this input"):
-            st.markdown("\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
+            say("\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
 
 
 def _places(positions: Sequence[int]) -> str:
@@ -191,13 +188,13 @@ def _segments(view: TokenizationView) -> None:
     if encoding.pair is None:
         return
     if segments < 2:
-        st.markdown(f"{view.model} has no segments: only the tokens themselves separate the two texts.")
+        say(f"{view.model} has no segments: only the tokens themselves separate the two texts.")
         return
     ranges = []
     for segment in sorted(set(encoding.segment_ids)):
         places = [i for i, each in enumerate(encoding.segment_ids, start=1) if each == segment]
         ranges.append(f"tokens {places[0]} to {places[-1]} are in segment {segment}")
-    st.markdown(f"A **segment** number says to which of the two texts a token belongs: {' and '.join(ranges)}.")
+    say(f"A **segment** number says to which of the two texts a token belongs: {' and '.join(ranges)}.")
 
 
 def _show_unread(view: TokenizationView) -> None:
@@ -205,7 +202,7 @@ def _show_unread(view: TokenizationView) -> None:
     encoding = view.trace.encoding
     if not encoding.cut:
         return
-    st.markdown(f"Your input was {count(encoding.cut, 'token')} too long. The model did not read this:")
+    say(f"Your input was {count(encoding.cut, 'token')} too long. The model did not read this:")
     for text, second in ((encoding.text, False), (encoding.pair or "", True)):
         ends = [
             end

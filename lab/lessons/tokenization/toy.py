@@ -24,6 +24,7 @@ from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
 from lab.ui.selection import Selection
 from lab.ui.tables import show_table
+from lab.ui.terms import say
 
 MERGE_STEP = "Merge by merge"
 _PURPOSE = "A toy that shows where a vocabulary comes from: made-up words, and tokens that are learned from them."
@@ -64,18 +65,18 @@ def show_toy(page: LessonPage) -> None:
 def _show_corpus(view: ToyView) -> None:
     """The words, as letters."""
     corpus, learned = view.corpus, view.learned
-    st.markdown(
+    say(
         "Where do the pieces in a vocabulary come from? They are learned from a large text, the **corpus**, before the "
         f"model is trained. You can read this whole corpus: {len(corpus.times)} made-up words, each several times. At "
         "the start, every letter is a token."
     )
     _show_words(learned, 0)
-    st.markdown(
+    say(
         f"The corpus is {count(_tokens(learned, 0), 'token')} long. The vocabulary has {len(learned.letters)} letters "
         f"({written(learned.letters)}), and {UNKNOWN} for every other sign."
     )
     with st.expander("How the words were made"):
-        st.markdown(
+        say(
             f"Each word is one of the stems {written(corpus.stems)} with one of the endings {written(corpus.endings)}. "
             "The program that learns the vocabulary does not know this. The corpus leaves out "
             f"{written(corpus.unseen)}: you can try them later, as words that were never seen."
@@ -98,7 +99,7 @@ def _show_words(learned: Learned, made: int) -> None:
         + f" | × {times} |"
         for pieces, times in learned.states[made].items()
     ]
-    st.markdown("\n".join(["| word | times |", "|:--|--:|", *rows]))
+    say("\n".join(["| word | times |", "|:--|--:|", *rows]))
 
 
 def _tokens(learned: Learned, made: int) -> int:
@@ -135,12 +136,12 @@ def _show_merges(view: ToyView) -> bool:
     Returns True while its question is unanswered.
     """
     corpus, learned = view.corpus, view.learned
-    st.markdown(
+    say(
         "**Byte-pair encoding** finds the two tokens that are neighbours most often, and joins them into one token "
         "everywhere. Then it counts again."
     )
     if learned.trainer == WORDPIECE:
-        st.markdown(_WORDPIECE)
+        say(_WORDPIECE)
     question = toy_checks.next_pair("toy-first-pair", "Which two neighbours are merged first?", learned, 0)
     if question is not None:
         waiting = st.container()
@@ -152,7 +153,7 @@ def _show_merges(view: ToyView) -> bool:
     if made:
         won = learned.next(made - 1)[0]
         joined = f"`{won.pair[0]}` + `{won.pair[1]}` → `{''.join(won.pair)}`"
-        st.markdown(f"**Merge {made}:** {joined}. {toy_checks.about(won, learned.trainer)}")
+        say(f"**Merge {made}:** {joined}. {toy_checks.about(won, learned.trainer)}")
     left, right = st.columns(2)
     with left:
         _show_words(learned, made)
@@ -160,7 +161,7 @@ def _show_merges(view: ToyView) -> bool:
         draw(partial(figures.next_pairs, view.chosen[TOY_SEED], learned.trainer, made), "toy-pairs")
     _say_found(corpus, learned, made)
     if made and learned.trainer == BPE:
-        st.markdown(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")
+        say(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")
     code(merges.learn, merges.candidates, merges.merged)
     return False
 
@@ -168,7 +169,7 @@ def _show_merges(view: ToyView) -> bool:
 def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
     """Count the merges so far whose result is a part of a word."""
     if not made:
-        st.markdown(
+        say(
             f"Nothing is joined yet: each letter is a token, and the corpus is {_tokens(learned, 0)} tokens long. "
             "Press **Next merge**."
         )
@@ -187,7 +188,7 @@ def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
 def _show_use(view: ToyView) -> None:
     """Cut a word that the learner types with the merges learned so far."""
     corpus, learned = view.corpus, view.learned
-    st.markdown(
+    say(
         "A vocabulary must also cut words that it has never seen. The corpus left out "
         f"{written(corpus.unseen)}. Type one of them, or any other word."
     )
@@ -204,18 +205,18 @@ def _show_use(view: ToyView) -> None:
     st.html(token_chips(chips))
     times = corpus.times.get(word, 0)
     seen = f"is in the corpus {count(times, 'time')}" if times else "is not in the corpus"
-    st.markdown(
+    say(
         f"{quoted(word)} {seen}. After {count(made, 'merge')} it becomes **{count(len(cut.tokens), 'token')}**. The "
         "id below a token is its number in the vocabulary."
     )
     if UNKNOWN in cut.tokens:
         lost = "that sign becomes" if learned.trainer == BPE else "the whole word becomes"
-        st.markdown(f"A sign that is not in the corpus is not in the vocabulary either: {lost} {UNKNOWN}.")
+        say(f"A sign that is not in the corpus is not in the vocabulary either: {lost} {UNKNOWN}.")
     if learned.trainer == BPE:
         _show_way(learned, word, made)
     else:
-        st.markdown("WordPiece takes the longest token that begins the word, and then does the same with the rest.")
-    st.markdown("Many real vocabularies, such as GPT-2’s, are also learned merge by merge, from far more text.")
+        say("WordPiece takes the longest token that begins the word, and then does the same with the rest.")
+    say("Many real vocabularies, such as GPT-2’s, are also learned merge by merge, from far more text.")
 
 
 def _show_way(learned: Learned, word: str, made: int) -> None:
@@ -226,7 +227,7 @@ def _show_way(learned: Learned, word: str, made: int) -> None:
         why = "you have made no merge yet, so the word is still in letters. Which merges change it?"
         try_this(why, f"Make all {MERGES} merges", {TOY_MERGES: MERGES})
         return
-    st.markdown(
+    say(
         "BPE cuts a word by making its merges again, in the order in which they were learned. (BERT’s WordPiece takes "
         "the longest entry that fits instead; see **Pieces**.) These merges change the word:"
     )

@@ -11,6 +11,7 @@ import streamlit as st
 from lab.course.pages import Bench, ExperimentRecord, page_path
 from lab.ui.parameter_kinds import Parameter
 from lab.ui.parameters import STEP
+from lab.ui.terms import say
 
 # The shell's style sheet separates the meaning from the figure by a line and space, not by a box.
 _MEANING = "meaning"
@@ -24,7 +25,7 @@ def meaning(text: str) -> None:
     can compute them again.
     """
     with st.container(key=_MEANING):
-        st.markdown(f"**What this means.** {text}")
+        say(f"**What this means.** {text}")
 
 
 def try_this(why: str, label: str, changes: Mapping[Parameter[Any], Any]) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from lab.course.glossary import GLOSSARY, Term, terms_in
+from lab.course.glossary import GLOSSARY, Term
 from lab.course.pages import GLOSSARY_PAGE, Lesson, number, page_path
 from lab.course.words import escaped
 from lab.ui import parameters, progress_view
+from lab.ui.terms import say
 
 
 @dataclass(frozen=True)
@@ -78,20 +79,12 @@ def say_time(where: DeltaGenerator, lesson: Lesson, step: str = "") -> None:
 
 def show_terms(terms: Sequence[Term]) -> None:
     """List these words with their meanings."""
-    st.markdown(defined(terms) or "")
-
-
-def defined(terms: Sequence[Term]) -> str | None:
-    """Return the meanings of these words, as Markdown for a tooltip.
-
-    Returns None if there are no words, so that no tooltip is drawn.
-    """
-    return "\n\n".join(map(_meaning, terms)) or None
+    st.markdown("\n\n".join(map(_meaning, terms)))
 
 
 def idea(text: str) -> None:
-    """Say what the step is about, before any question or measurement, with the meanings of its words behind a mark."""
-    st.markdown(text, help=defined(terms_in(text)))
+    """Say what the step is about, before any question or measurement."""
+    say(text)
 
 
 def _meaning(term: Term) -> str:

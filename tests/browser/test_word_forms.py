@@ -172,11 +172,13 @@ def test_a_link_has_a_panel_where_it_or_one_head_of_it_is_cut_and_that_leads_to_
 
 
 @at_night
-def test_headings_are_doors_to_the_lessons_and_nothing_moves_where_motion_is_reduced(lab: Lab, page: Page) -> None:
-    for door, name, place in (
-        ("tokens: Lesson 1", "Tokenization", ""),
-        ("vectors: Lesson 2", "Embeddings", ""),
-        ("layer 5: Lesson 4", "Multi-head_attention", "layer=5"),
+def test_headings_explain_themselves_before_they_lead_on_and_nothing_moves_where_motion_is_reduced(
+    lab: Lab, page: Page
+) -> None:
+    for heading, name, place in (
+        ("tokens: what", "Tokenization", ""),
+        ("vectors: what", "Embeddings", ""),
+        ("layer 5: what", "Multi-head_attention", "layer=5"),
         ("The blank after layer 6", "Masked_language_model", ""),
     ):
         open_page(lab, page, still=True)
@@ -185,7 +187,11 @@ def test_headings_are_doors_to_the_lessons_and_nothing_moves_where_motion_is_red
         expect(best(page)).to_have_text("paris")
         expect(page.get_by_role("button", name="❚❚ Stop")).to_have_count(0)
         assert not page.locator(".moving").count()
-        page.get_by_role("button", name=re.compile(door)).click()
+        here = page.url
+        page.get_by_role("button", name=re.compile(heading)).click()
+        expect(page.locator(".panel .about")).not_to_be_empty()
+        assert page.url == here, "nobody is taken away by a click on a word"
+        page.locator(".panel .door").click()
         expect(page).to_have_url(re.compile(f"/{name}.*{place}"))
         wait_idle(page)
 

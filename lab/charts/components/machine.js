@@ -58,9 +58,9 @@ function build(root, first, report) {
   const others = make("span", { class: "others" });
   const wires = shape("svg", { class: "wires", "aria-hidden": "true" });
   const frame = make("div", { class: "frame", "aria-hidden": "true" });
-  const stage = make("div", { class: "stage", role: "group", tabindex: "0" });
+  const stage = make("div", { class: "machine", role: "group", tabindex: "0" });
   const layers = make("div", { class: "layers", role: "group", "aria-label": "Layer" });
-  const say = make("p", { class: "say", "aria-live": "polite" });
+  const say = make("p", { class: "caption", "aria-live": "polite" });
   const doors = make("div", { class: "doors" });
   const matrices = make("div", { class: "matrices", role: "group" });
   const head = make("div", { class: "bar" }, play, twin, others);
@@ -365,6 +365,7 @@ function build(root, first, report) {
     };
     for (const paint of painted) paint(look);
     play.textContent = timer ? "❚❚ Stop" : "▶ Play";
+    play.setAttribute("aria-label", `${timer ? "Stop" : "Play"} the machine`);
     for (const [at, button] of [...layers.querySelectorAll("button")].entries()) button.setAttribute("aria-pressed", String(at === layer));
     for (const button of stage.querySelectorAll(".token")) {
       const mine = Number(button.dataset.row) === watched;

@@ -12,6 +12,7 @@ from lab.lessons.embeddings import LESSON, change_figures, checks, meanings
 from lab.lessons.embeddings.change_figures import WITHOUT
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models.encoding import word_of
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import ORDER
@@ -30,7 +31,8 @@ def show_position_lab(view: EmbeddingView) -> None:
             icon=":material/edit:",
         )
         return
-    order = ORDER.choose("The tokens are")
+    with sidebar.controls():
+        order = ORDER.choose("The tokens are")
     moved = reordered(trace.encoding, new_order(order, len(trace)))
     say(
         f"Your order: {_row(trace.labels)}  \n{order.capitalize()}: "

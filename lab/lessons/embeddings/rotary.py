@@ -11,6 +11,7 @@ from lab.course.words import named
 from lab.lessons.embeddings import LESSON, checks, meanings, rotary_figures
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.models import forward
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning, try_this
 from lab.ui.parameters import PE_BASE, PE_LENGTH
@@ -55,10 +56,8 @@ def show_rotary(view: EmbeddingView) -> None:
 def _settings(view: EmbeddingView) -> tuple[int, float]:
     """Choose two words, the number of positions, and the base."""
     show_sentence(view.trace, view.token, view.key)
-    left, right = st.columns(2)
-    with left:
+    with sidebar.controls():
         asked = PE_LENGTH.choose("Positions", 8)
-    with right:
         base = PE_BASE.choose("Base")
     there = view.trace.model.config.max_tokens
     if there < asked:

@@ -11,6 +11,7 @@ from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_move
 from lab.charts.tokens.encoding import encoding_chips
 from lab.lessons.embeddings import change_figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView
+from lab.ui import sidebar
 from lab.ui.chips import draw_chips
 from lab.ui.drawing import code, draw
 from lab.ui.parameters import SEGMENTS
@@ -29,7 +30,8 @@ def show_segments(view: EmbeddingView) -> None:
     """Show the tokens in the colours of their segments; run the pair with other segments, and show what moves."""
     draw_chips(encoding_chips(view.trace.encoding), groups=view.trace.segment_ids)
     st.caption("Each segment has its colour.")
-    change = SEGMENTS.choose("Run the pair again with the segments", SEGMENTS.options)
+    with sidebar.controls():
+        change = SEGMENTS.choose("Run the pair again with the segments", SEGMENTS.options)
     _show_movement(view, segment_movement(view.trace, change), change)
     code(segment_movement)
 

@@ -16,7 +16,7 @@ from lab.figures.choices import FITTED
 from lab.lessons.masked_language_model import LESSON, figures, meanings
 from lab.models.config import CheckpointError
 from lab.models.fitted_lens import FittedLens, MeasuredLens, fitted_lens, measured
-from lab.ui import selection
+from lab.ui import selection, sidebar
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning, way_to
 from lab.ui.parameters import FIRST_TOKEN, LENS, LENS_TOKENS, READ_WITH
@@ -39,7 +39,8 @@ def show_lens(view: PredictionView) -> None:
     meaning(meanings.arrived(view.trace, view.place, found.truths[0], fitted=fitted))
     st.caption("The lens shows which word can be read, not which one the model uses there.")
     if record is not None:
-        READ_WITH.choose("Read with")
+        with sidebar.controls():
+            READ_WITH.choose("Read with")
         st.caption(_what(view, fitted))
     with st.expander("At several tokens", icon=":material/grid_on:", on_change="rerun", key="_lens_tokens") as several:
         if several.open:

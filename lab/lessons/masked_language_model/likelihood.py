@@ -14,6 +14,7 @@ from lab.course.words import in_tex, quoted, share, signed
 from lab.lessons.masked_language_model import LESSON, figures, likelihood_checks, meanings, tries
 from lab.models.batches import ProgressFunction
 from lab.models.trace import Trace
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.long_work import offer
@@ -56,7 +57,8 @@ def _show_likelihood(trace: Trace) -> None:
     meaning(meanings.unsure(found, trace.model.config.causal))
     _show_limits(trace, found)
     tries.two_words_swapped(trace)
-    SCORE.choose("Bars")
+    with sidebar.controls():
+        SCORE.choose("Bars")
     with st.expander("The sum, written out", icon=":material/function:", on_change="rerun", key="_sum_of_logs") as sums:
         if sums.open:
             _show_sum(found)

@@ -20,6 +20,7 @@ from lab.lessons.masked_language_model.softmax import play_softmax, show_sum, wr
 from lab.lessons.masked_language_model.view import numbers_table, temperature
 from lab.models import forward
 from lab.models.weights import VocabularyHead
+from lab.ui import sidebar
 from lab.ui.drawing import code, draw
 from lab.ui.frame.closing import meaning
 from lab.ui.parameters import MODE, TEMPERATURE, TOP, TOY
@@ -35,7 +36,8 @@ def show_hidden(view: PredictionView) -> None:
     if _predict_best(view, prompt):
         _show_best(view, view.prediction, f"In your text, token {view.place + 1} is")
         tries.one_word_changed(view)
-        TOP.choose("Words in the figure")
+        with sidebar.controls():
+            TOP.choose("Words in the figure")
         if view.page.selection[MODE] != TOY:
             link_to_toy("How does a model learn this? Watch a toy", TRAIN_STEP)
 
@@ -51,8 +53,9 @@ def show_next(view: PredictionView) -> None:
     if _predict_best(view, prompt):
         _show_best(view, view.prediction.at(TEMPERATURE.chosen()), f"In your text, token {view.place + 2} is")
         tries.one_word_changed(view)
-        TOP.choose("Tokens in the figure")
-        temperature()
+        with sidebar.controls():
+            TOP.choose("Tokens in the figure")
+            temperature()
         st.caption("A temperature below 1 sharpens the model’s own distribution, and one above 1 flattens it.")
 
 

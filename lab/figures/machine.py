@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lab.analysis.words.masking import is_hidden, mask_of, typed_masks
+from lab.analysis.words.masking import is_hidden, mask_of, place_to_start, typed_masks
 from lab.analysis.words.predictions import candidates, prediction_at
 from lab.charts.components.machine import Machine, OpenHead, Part, Values
 from lab.charts.components.word_forms import LEADS, PLAIN, Spans
@@ -57,6 +58,7 @@ def machine(trace: Trace, watched: int | None = None, layer: int | None = None, 
         watched=rows.index(at),
         is_blank=[is_hidden(trace, token) for token in rows],
         others=len(trace) - len(rows),
+        text=f"{zlib.crc32(repr((trace.text, trace.pair, rows)).encode()):08x}",
         parts=_parts(trace),
         layers=config.layers,
         first=sent[0],
@@ -74,12 +76,12 @@ def machine(trace: Trace, watched: int | None = None, layer: int | None = None, 
 
 
 def first_watched(trace: Trace) -> int:
-    """The token that is watched until somebody chooses: the first blank, or the last token that is no special one."""
+    """The token that is watched at first: the first blank, the last word, or a causal model's last token."""
+    if trace.model.config.causal:
+        return len(trace) - 1
     mask = mask_of(trace.model.tokenizer)
-    if mask is not None and (blanks := typed_masks(trace.encoding, mask[1])):
-        return blanks[0]
-    words = [token for token, special in enumerate(trace.encoding.special) if not special]
-    return words[-1] if words else len(trace) - 1
+    mask_id = -1 if mask is None else mask[1]
+    return next(iter((*typed_masks(trace.encoding, mask_id), *place_to_start(trace.encoding, mask_id))), 0)
 
 
 def around(watched: int, n: int) -> range:

@@ -3,7 +3,7 @@
 // a layer of a large model, the matrices of a head, the words at another token.
 
 const PACE = 900; // milliseconds that a layer stays while it is played
-const NARROW = 700; // pixels: a narrower stage has its parts below one another, one open at a time
+const NARROW = 700; // pixels: a narrower machine has its parts below one another, one open at a time
 const PADDING = 9; // pixels above and below the rows of a part
 const SVG = "http://www.w3.org/2000/svg";
 const BATCH = " In code each shape has one dimension more, the batch: how many texts are read at once.";
@@ -146,6 +146,7 @@ function build(root, first, report) {
     const { header } = payload;
     const wide = !narrow();
     root.classList.toggle("narrow", !wide);
+    root.classList.toggle("tight", wide && stage.clientWidth < (header.parts.length > 7 ? 1300 : 1080));
     const height = Math.max(14, Math.min(30, 336 / count()));
     root.style.setProperty("--row", `${height}px`);
     stage.style.setProperty("--rows", String(count()));
@@ -286,16 +287,24 @@ function build(root, first, report) {
     painted.push(() => {
       const { header } = payload;
       const known = ended && watched === header.watched && header.words.length;
-      list.replaceChildren(...(known ? header.words.map(bar) : [make("li", { class: "none" }, silence())]));
+      list.replaceChildren(...(known ? header.words.map(bar) : [make("li", { class: "none" }, silence())]), ...hiding());
     });
   }
   /** Why no words are shown. */
   function silence() {
     const { header } = payload;
     if (header.waits) return "Guess above first.";
-    if (!ended) return `The word comes after layer ${header.layers}.`;
-    if (header.nextWords || header.blank[watched]) return "…"; // they are on their way
-    return header.unread;
+    if (!header.nextWords && !header.blank[watched]) return header.unread;
+    return ended ? "…" : `The word comes after layer ${header.layers}.`; // those of another token are on their way
+  }
+  /** The button that hides the watched token, so that the model guesses it, or that shows it again. */
+  function hiding() {
+    const { header } = payload;
+    const again = header.hidden && watched === header.watched;
+    if (header.waits || !header.hides || (header.blank[watched] && !again) || header.special[watched]) return [];
+    const button = make("button", { type: "button" }, again ? "Show the token again" : `Hide “${header.tokens[watched]}”`);
+    button.addEventListener("click", () => act(...(again ? ["show"] : ["hide", watched])));
+    return [make("li", { class: "none" }, button)];
   }
   const bar = ([word, probability]) =>
     make(
@@ -321,17 +330,18 @@ function build(root, first, report) {
     const lines = [...Array(count()).keys()].map((at) => shape("path", { class: "wire", "data-row": at, d: `M${from.right - 6} ${height(at)}H${to.right + 10}` }));
     const exit = shape("path", { class: "exit", d: "" });
     exit.dataset.to = JSON.stringify([to.right, word.left, word.top + 22, height(0), row]);
+    const heading = stage.querySelector(".part header").offsetHeight;
     const arcs = AROUND.map(([start, end]) => {
       const [a, b] = [place(start), place(end)];
-      const top = a.top - 58;
-      return shape("path", { class: "around", d: `M${a.right - 4} ${a.top}V${top + 6}q0 -6 6 -6H${b.left + 8}q6 0 6 6V${b.top - 46}`, "marker-end": "url(#machine-arrow)" });
+      const top = a.top - heading - 2;
+      return shape("path", { class: "around", d: `M${a.right - 4} ${a.top}V${top + 6}q0 -6 6 -6H${b.left + 8}q6 0 6 6V${top + 12}`, "marker-end": "url(#machine-arrow)" });
     });
     const marker = shape("marker", { id: "machine-arrow", viewBox: "0 0 6 6", refX: 5, refY: 3, markerWidth: 6, markerHeight: 6, orient: "auto" });
     marker.append(shape("path", { d: "M0 0L6 3L0 6z" }));
     const defs = shape("defs", {});
     defs.append(marker);
     const [a, b] = [place("vectors"), place("add_1")];
-    const label = shape("text", { class: "label", x: (a.right + b.left) / 2, y: a.top - 63, "text-anchor": "middle" }, "residual: the vector itself goes on");
+    const label = shape("text", { class: "label", x: (a.right + b.left) / 2, y: a.top - heading - 7, "text-anchor": "middle" }, "residual: the vector itself goes on");
     wires.replaceChildren(defs, ...lines, exit, ...arcs, label);
     const inside = place(payload.header.parts[2].id);
     Object.assign(frame.style, { left: `${inside.left - 16}px`, width: `${to.right - inside.left + 32}px` });
@@ -459,7 +469,7 @@ function build(root, first, report) {
 
   function show(fresh) {
     const { header } = payload;
-    const again = fresh && JSON.stringify([fresh.tokens, fresh.layers, fresh.ids]) === JSON.stringify([header.tokens, header.layers, header.ids]);
+    const again = fresh && fresh.text === header.text && fresh.layers === header.layers;
     if (!again || watched >= count()) watched = header.watched;
     if (wanted !== null && here(wanted)) {
       layer = wanted;

@@ -76,6 +76,8 @@ class OnPage:
         Whether the untrained twin is shown; None if the model has none.
     waits
         Whether the words are withheld, because the page has asked for them and nobody has answered yet.
+    hides, hidden
+        Whether a token can be hidden here, and whether the watched one has been.
     """
 
     doors: Mapping[str, Sequence[Door]] = field(default_factory=dict)
@@ -84,6 +86,8 @@ class OnPage:
     marked: str = ""
     twin: bool | None = None
     waits: bool = False
+    hides: bool = False
+    hidden: bool = False
 
 
 ALONE = OnPage()
@@ -103,8 +107,8 @@ class Machine:
         The row of the token that is watched.
     is_blank
         m marks: whether each token hides a word.
-    others
-        The number of tokens that are not drawn.
+    others, text
+        The number of tokens that are not drawn, and a name of the text.
     parts
         The parts in their order.
     layers, first, layer
@@ -136,6 +140,7 @@ class Machine:
     watched: int
     is_blank: Sequence[bool]
     others: int
+    text: str
     parts: Sequence[Part]
     layers: int
     first: int
@@ -167,6 +172,7 @@ class Machine:
             "blank": list(map(bool, self.is_blank)),
             "watched": self.watched,
             "others": self.others,
+            "text": self.text,
             "parts": [self._part(part, page) for part in self.parts],
             "layers": self.layers,
             "first": self.first,
@@ -180,6 +186,8 @@ class Machine:
             "marked": page.marked,
             "twin": page.twin,
             "waits": page.waits,
+            "hides": page.hides,
+            "hidden": page.hidden,
         }
         arrays: dict[str, NDArray[Any]] = {
             "states": _coloured(self.states),

@@ -8,9 +8,10 @@ from functools import partial
 
 import streamlit as st
 
+from lab.analysis.words.masking import mask_of, masked_run
 from lab.charts.components.machine import OnPage
 from lab.course.pages import LESSONS, lesson_of
-from lab.figures.machine import first_watched, machine
+from lab.figures.machine import around, first_watched, machine
 from lab.models.catalogue import twin_id
 from lab.models.cores import one_core
 from lab.models.memo import kept
@@ -47,7 +48,7 @@ class Lead:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What is chosen in a figure: a token, the layer that is sent, an open head, the twin; from 0.
+    """What is chosen in a figure: a token, the layer that is sent, an open head, the twin, a hidden token; from 0.
 
     ``of`` names the run and what the page has chosen; everything begins anew with another.
     """
@@ -57,6 +58,7 @@ class _Seen:
     layer: int | None
     head: int | None = None
     twin: bool = False
+    hidden: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def show_machine(trace: Trace, key: str, setting: Setting) -> None:
     begin = _begin(trace, setting)
     seen = _seen(key, begin)
     has_twin = trace.model.id in runs.model_ids()
-    shown = _twin_of(trace) if seen.twin and has_twin else trace
+    read = trace if seen.hidden is None else masked_run(trace, (seen.hidden,))
+    shown = _twin_of(read) if seen.twin and has_twin else read
     call = partial(machine, shown, seen.watched, seen.layer, seen.head)
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
     now = selection.current()
@@ -102,6 +105,8 @@ def show_machine(trace: Trace, key: str, setting: Setting) -> None:
         marked=_part_of(setting.here) if setting.lead is None else setting.lead.marked,
         twin=seen.twin if has_twin else None,
         waits=setting.waits,
+        hides=_hides(trace),
+        hidden=seen.hidden is not None,
     )
     mount(
         "machine", figure.payload(page), key, states=["act"], on_change=partial(_act, trace, key, begin, setting.lead)
@@ -141,6 +146,12 @@ def _seen(key: str, begin: _Seen) -> _Seen:
     return found if isinstance(found, _Seen) and found.of == begin.of else begin
 
 
+def _hides(trace: Trace) -> bool:
+    """Whether the model can guess a hidden token."""
+    head, mask = trace.model.weights.vocabulary_head, mask_of(trace.model.tokenizer)
+    return not trace.model.config.causal and head is not None and mask is not None
+
+
 def _twin_of(trace: Trace) -> Trace:
     """The same tokens through the untrained twin of the model."""
     seed = TWIN_SEED.chosen()
@@ -156,13 +167,18 @@ def _act(trace: Trace, key: str, begin: _Seen, lead: Lead | None) -> None:
     """Read a browser's report, before the page is drawn again."""
     report = heard(st.session_state.get(key), PictureActed)
     seen, config = _seen(key, begin), trace.model.config
+    rows = around(seen.watched, len(trace))
     match () if report is None else report.act:
-        case [str(), "watch", int(token)] if 0 <= token < len(trace):
-            seen = replace(seen, watched=token)
+        case [str(), "watch", int(row)] if 0 <= row < len(rows):
+            seen = replace(seen, watched=rows[row])
         case [str(), "layer", int(layer)] if 0 <= layer < config.layers:
             seen = replace(seen, layer=layer, head=None)
         case [str(), "open", int(layer), int(head)] if 0 <= layer < config.layers and 0 <= head < config.heads:
             seen = replace(seen, layer=layer, head=head)
+        case [str(), "hide", int(row)] if 0 <= row < len(rows) and _hides(trace):
+            seen = replace(seen, watched=rows[row], hidden=rows[row])
+        case [str(), "show"]:
+            seen = replace(seen, hidden=None)
         case [str(), "close"]:
             seen = replace(seen, head=None)
         case [str(), "twin", 0 | 1 as on]:

@@ -32,13 +32,11 @@ def show_proof(trace: Trace, key: str, name: str | None = None, on_purpose: bool
     label, icon = _face(proof, on_purpose)
     if name is not None:
         label = f"{escaped(name)}: {label}"
-    # A single badge is only a mark, unless something differs: its words appear in a tooltip and to screen readers.
-    equal = proof is None or proof.first_failure is None
-    told = _ASK if proof is None else f"{len(proof.rows)} steps match Hugging Face. Open this to see each step." * equal
+    told = _ASK if proof is None else "Open this to see each step."
     # The table is made only when the reader opens it, because the badge is part of every rerun of every page.
     with (
-        st.container(key=f"{key}.mark" if equal and name is None else None, width="content"),
-        st.popover(label, icon=icon, help=told or None, on_change="rerun", key=key) as badge,
+        st.container(key=f"{key}.badge", width="content"),
+        st.popover(label, icon=icon, help=told, on_change="rerun", key=key) as badge,
     ):
         if badge.open and proof is None:
             try:

@@ -21,9 +21,10 @@ from lab.models.trace import Trace
 from lab.ui import runs, selection
 from lab.ui.drawing import code, draw, draw_cells
 from lab.ui.frame.closing import meaning
-from lab.ui.parameters import DIMENSION, MODE, PAIR, TOY
+from lab.ui.parameters import DIMENSION, MODE, TOY
 from lab.ui.quiz.predictions import predict
 from lab.ui.sentence import show_row, show_sentence
+from lab.ui.shared.borrowed import borrows
 from lab.ui.terms import say
 
 
@@ -63,7 +64,8 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
     Only this step uses the lab's pair: it is in no link, and the learner's text stays as it is.
     """
     trace = view.trace
-    if trace.pair or trace.model.config.segments < 2 or view.page.selection[MODE] == TOY:
+    needed = not trace.pair and trace.model.config.segments > 1 and view.page.selection[MODE] != TOY
+    if not needed or not borrows("segments", "only a pair of texts shows segments."):
         show_sentence(trace, view.token)
         return view
     example = runs.run(trace.model.id, *EXAMPLE, Interventions())
@@ -79,10 +81,9 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
 
 def _say_what_segments_are_for(view: EmbeddingView) -> None:
     """Say why BERT reads two texts, and which token of this input is in which of them."""
-    own = "" if view.page.selection[PAIR] else " (You have only one text, so this pair is the lab’s own.)"
     say(
         "BERT can read two texts at once, such as a question and an answer. The **segment** vector says to which of "
-        f"the two a token belongs: {segments_listed(view.trace.segment_ids)}.{own}"
+        f"the two a token belongs: {segments_listed(view.trace.segment_ids)}."
     )
 
 

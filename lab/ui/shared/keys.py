@@ -10,26 +10,25 @@ from lab.models.trace import Trace
 from lab.ui import runs
 from lab.ui.page import OpenPage
 from lab.ui.parameters import DEFAULT_TEXT, MASKED, MODE, PAIR, TEXT, TOY
+from lab.ui.shared.borrowed import borrows
 from lab.ui.shared.prediction import PredictionView, blank_view, cannot_predict
 
 _KEYS = ATTRACTIONS[0]  # The verb must fit *keys*, not *cabinet*.
-_OWN = (
-    "This step brings its own sentence, in which the verb must fit “keys”. "
-    "To use your own sentence, type it in the sidebar."
-)
 
 
 def keys_blank(page: OpenPage, model: LoadedModel) -> PredictionView | None:
     """Draw the sentence of the keys in place of the course's first sentence, and return its blank.
 
-    Returns None if the learner has a text of their own, or the model fills no blanks.
+    Returns None if the learner has a text of their own or has turned to the course's, or if the model fills no blanks.
     """
     own = TEXT.chosen() != DEFAULT_TEXT or PAIR.chosen() or MASKED.chosen()
     if own or page.selection[MODE] == TOY or model.config.causal or cannot_predict(model) is not None:
         return None
+    if not borrows("keys", "in it, the verb must fit “keys”."):
+        return None
     token, mask_id = _mask(model)
     trace = runs.run(model.id, _KEYS.filled(token), "", Interventions())
-    return blank_view(page, trace, trace.token_ids.index(mask_id), _OWN)
+    return blank_view(page, trace, trace.token_ids.index(mask_id))
 
 
 def is_keys(trace: Trace) -> bool:

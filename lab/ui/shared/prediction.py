@@ -106,9 +106,9 @@ def look(page: OpenPage, plain: Trace) -> PredictionView | None:
     )
 
 
-def blank_view(page: OpenPage, trace: Trace, place: int, hint: str) -> PredictionView:
-    """A step's own sentence with its blank at ``place``, drawn with ``hint`` above it; learners cannot change it."""
-    show_row(replace(sentence(trace, place), hidden=(place,), hint=hint), lambda query, key: None)
+def blank_view(page: OpenPage, trace: Trace, place: int) -> PredictionView:
+    """A step's own sentence with its blank at ``place``; learners cannot change it."""
+    show_row(replace(sentence(trace, place), hidden=(place,), hint=""), lambda query, key: None)
     return PredictionView(
         page, trace, trace, (place,), (), place, predictions.masked_prediction(trace, trace.encoding, place)
     )

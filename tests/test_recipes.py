@@ -74,7 +74,10 @@ def test_a_metric_is_an_entry(copy: Path) -> None:
         copy,
         _APP
         + """
-at = visit("5_Attention_metrics.py", step="Seven numbers", metric="Smallest weight", version="Raw")
+from lab.analysis.heads.metrics import METRICS
+from lab.course.words import in_words
+step = f"{in_words(len(METRICS)).capitalize()} numbers"
+at = visit("5_Attention_metrics.py", step=step, metric="Smallest weight", version="Raw")
 at.session_state["_formula"] = True
 at.run()
 assert any("m = 0.0" in formula.value or "10^{" in formula.value for formula in at.latex)

@@ -65,7 +65,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
     if trace.pair or trace.model.config.segments < 2 or view.page.selection[MODE] == TOY:
         show_sentence(trace, view.token)
         return view
-    example = runs.run(trace.model.id, *EXAMPLE, Interventions())
+    example = runs.run(trace.model.id, EXAMPLE.text, EXAMPLE.pair, Interventions())
     name = f"_sum_token.{trace.model.id}"
     token = st.session_state.setdefault(name, example.segment_ids.index(1))
 

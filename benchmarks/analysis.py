@@ -7,7 +7,7 @@ the mean mass is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import Comparison, peak_megabytes, time_ratio
-from lab.analysis.heads.metrics import METRICS, attention_metrics
+from lab.analysis.heads.metrics import attention_metrics
 from lab.analysis.heads.specialization import CONTENT_WORDS, FAR, FUNCTION_WORDS, PUNCTUATION, specialization_of
 from lab.analysis.sentences.attention import between_sentences
+from lab.course.words import in_words
 
 LAYERS = HEADS = 12
 LENGTHS = (32, 128, 512)
@@ -27,6 +28,7 @@ UPOS = (None, "DET", "NOUN", "VERB", "PUNCT", "ADP", "PROPN", "X")
 
 Weights = NDArray[np.float32]
 Values = NDArray[np.float64]
+Two = tuple[np.floating, np.floating]
 
 
 def random_heads(tokens: int) -> Weights:
@@ -37,24 +39,36 @@ def random_heads(tokens: int) -> Weights:
     return weights
 
 
+def _twice(value: np.floating) -> Two:
+    return value, value
+
+
+def _entropies(a: Weights) -> Two:
+    entropy = -(a * np.log(np.maximum(a, 1e-30))).sum(axis=1)
+    return entropy.sum(), (entropy / np.log(len(a))).mean()
+
+
+# The raw and the corrected value of one head, by the metric's id. A metric without a formula here is not compared.
+FORMULAS: Mapping[str, Callable[[Weights], Two]] = {
+    "confidence_max": lambda a: _twice(a.max()),
+    "confidence_avg": lambda a: _twice(a.max(axis=1).mean()),
+    "spread": _entropies,
+    "sparsity": lambda a: ((a < 0.01).mean(), (a < 1 / len(a)).mean()),
+    "distribution": lambda a: (np.median(a), np.median(len(a) * a)),
+    "unevenness": lambda a: (a.std(), (len(a) * a).std()),
+}
+
+
 def our_metrics(heads: Weights) -> Values:
-    """(12, layers, heads): six raw metrics, then the six corrected."""
+    """(layers, metrics, 2, heads): the raw and the corrected values, in the order of FORMULAS."""
     found = [attention_metrics(layer, causal=False) for layer in heads]
-    return np.array([[m.values(metric.id, c) for m in found] for c in (False, True) for metric in METRICS])
+    return np.array([[[m.values(id, corrected) for corrected in (False, True)] for id in FORMULAS] for m in found])
 
 
 def loop_metrics(heads: Weights) -> Values:
-    """The same, head by head from the formulas."""
-    n = heads.shape[-1]
-    found = np.empty((12, LAYERS, HEADS))
-    for layer, head in product(range(LAYERS), range(HEADS)):
-        a = heads[layer, head]
-        entropy = -(a * np.log(np.maximum(a, 1e-30))).sum(axis=1)
-        both = [a.max(), a.max(axis=1).mean()]
-        raw = [*both, entropy.sum(), (a < 0.01).mean(), np.median(a), a.std()]
-        corrected = [*both, (entropy / np.log(n)).mean(), (a < 1 / n).mean(), np.median(n * a), (n * a).std()]
-        found[:, layer, head] = raw + corrected
-    return found
+    """The same, head by head and one formula after the other."""
+    found = np.array([[[formula(head) for formula in FORMULAS.values()] for head in layer] for layer in heads])
+    return np.moveaxis(found, 1, -1)
 
 
 def tags(tokens: int) -> tuple[list[str | None], list[str | None]]:
@@ -129,7 +143,7 @@ def _sentence_pairs(heads: Weights, largest: Callable[[Sequence[int], Sequence[i
 def comparisons() -> Iterator[Comparison]:
     """All comparisons of the analyses. Raises AssertionError where the two sides differ."""
     jobs = (
-        ("six metrics raw and corrected / loop over heads", our_metrics, loop_metrics, 0.25),
+        (f"{in_words(len(FORMULAS))} metrics raw and corrected / loop over heads", our_metrics, loop_metrics, 0.25),
         ("seven specializations / loop over heads", our_specialization, loop_specialization, 0.25),
         ("attention between 8 sentences / token pairs", our_maxima, token_pair_maxima, 0.05),
         ("attention between 8 sentences / heads' blocks", our_maxima, block_maxima, 0.25),

@@ -75,7 +75,10 @@ def test_a_metric_is_an_entry(copy: Path) -> None:
         copy,
         _APP
         + """
-at = visit("5_Attention_metrics.py", step="Seven numbers", metric="Smallest weight", version="Raw")
+from lab.analysis.heads.metrics import METRICS
+from lab.course.words import in_words
+step = f"{in_words(len(METRICS)).capitalize()} numbers"
+at = visit("5_Attention_metrics.py", step=step, metric="Smallest weight", version="Raw")
 at.session_state["_formula"] = True
 at.run()
 assert any("m = 0.0" in formula.value or "10^{" in formula.value for formula in at.latex)
@@ -195,6 +198,59 @@ assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] 
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
 assert shell.sections()["Lessons"][-1] == "10 · Counting"
+""",
+    )
+
+
+def test_a_view_of_a_bench_is_a_file_and_a_line(copy: Path) -> None:
+    folder = copy / "lab/benches/flow"
+    (folder / "looks_most.py").write_text(
+        "from lab.ui.frame.closing import meaning\nfrom lab.ui.sentence import show_sentence\n\n"
+        "def said(view):\n    weights = view.trace.layer(view.layer).attention.mean(dim=0)[view.token]\n"
+        "    return f'{view.name(view.token)} looks most at {view.name(int(weights.argmax()))}.'\n\n"
+        "def show(view):\n    show_sentence(view.trace, view.token)\n    meaning(said(view))\n",
+        "utf-8",
+    )
+    record = folder / "bench.toml"
+    record.write_text(record.read_text("utf-8") + '\n[[steps]]\nid = "looks-most"\nname = "Looks most"\n', "utf-8")
+    run(
+        copy,
+        _APP
+        + """
+at = visit("13_Flow.py", step="Looks most")
+assert "looks most at" in words(at)
+assert at.segmented_control(key="step").options[-1] == "Looks most"
+""",
+    )
+
+
+def test_a_bench_is_a_folder_and_two_lines(copy: Path) -> None:
+    folder = copy / "lab/benches/token_count"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from lab.ui.bench import BenchParts\n\nPARTS = BenchParts(look=lambda page, trace, step: trace)\n", "utf-8"
+    )
+    (folder / "view.py").write_text(
+        "import streamlit as st\n\ndef show(trace):\n    st.markdown(f'**{len(trace)}** tokens')\n", "utf-8"
+    )
+    (folder / "bench.toml").write_text(
+        'title = "Token count"\nicon = ":material/tag:"\nquestion = "How many tokens are there?"\n'
+        'after = ["embeddings"]\nreading = ["A paper"]\n',
+        "utf-8",
+    )
+    (copy / "pages/16_Token_count.py").write_text("from lab.benches.play import play\n\nplay('token-count')\n", "utf-8")
+    edit(copy / "lab/course/order.toml", "\n[Experiments]", 'token-count = "16_Token_count.py"\n\n[Experiments]')
+    run(
+        copy,
+        _APP
+        + """
+at = visit("16_Token_count.py", text="A cat sat.")
+assert at.title[0].value == "Token count" and "**6** tokens" in words(at)
+links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
+assert "On the bench Token count: How many tokens are there?" in links, links
+from lab.ui import shell
+shell.st.Page = lambda script, title, **more: title
+assert shell.sections()["Benches"][-1] == "Token count"
 """,
     )
 

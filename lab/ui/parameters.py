@@ -13,6 +13,7 @@ from lab.analysis.heads.metrics import METRICS
 from lab.analysis.heads.neurons import DECIDED
 from lab.analysis.heads.patterns import PATTERNS
 from lab.analysis.sentences.attention import AVERAGE, MASS, MAXIMUM, RELATIVE
+from lab.course.sentences.examples import example_named
 from lab.course.ways import SHORT, WHOLE
 from lab.figures.choices import (
     BEST_WORD,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from lab.analysis.layers.embeddings import Order, SegmentChange
 
 # The text with which a visit begins, unless the lesson has its own text.
-DEFAULT_TEXT = "She gave her brother the book that he wanted."
+DEFAULT_TEXT = example_named("A pronoun").text
 SENTENCE, TOY = "Sentence", "Toy"
 # Metrics as published, or corrected for the length of the text.
 RAW, CORRECTED = "Raw", "Corrected"

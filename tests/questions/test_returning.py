@@ -15,10 +15,10 @@ from lab.models.trace import Trace, trace
 from lab.questions.hints import hint_of
 from lab.questions.returning import MOST, Spot, returning
 from tests.pages.apptest import visit
-from tests.sentences import SEVERAL
+from tests.sentences import SEVERAL, STORY
 
 WITH_QUESTIONS = [lesson.id for lesson in LESSONS]
-TEXTS = (EXAMPLES[0].text, "Quizzically, the keys to the cabinet are on the table.", SEVERAL, "Yes")
+TEXTS = (STORY, "Quizzically, the keys to the cabinet are on the table.", SEVERAL, "Yes")
 
 
 @cache

@@ -18,7 +18,6 @@ from lab.analysis.heads.metrics import trace_metrics
 from lab.analysis.heads.specialization import SPECIALIZATIONS
 from lab.analysis.heads.specialization import specialization as measured
 from lab.analysis.layers.embeddings import parts
-from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
 from lab.analysis.sentences.attention import MASS
 from lab.analysis.words import predictions
 from lab.analysis.words.masking import mask_of, masked_run
@@ -28,8 +27,8 @@ from lab.charts.cells.activations import ACTIVATION
 from lab.charts.cells.categories import CategoryMap
 from lab.charts.cells.heatmap import Heatmap, heatmap
 from lab.charts.cells.small_maps import SmallMaps
-from lab.figures import attention, embeddings, metrics, multi_head, sentences, specialization
-from lab.figures.axes import counted, tokens
+from lab.figures import attention, embeddings, metrics, multi_head, sentences, specialization, sublayers
+from lab.figures.axes import counted
 from lab.figures.choices import CHANGE_LENGTH
 from lab.models.loading import LoadedModel
 from lab.models.memo import once
@@ -128,11 +127,7 @@ def _specialization(traced: Trace, at: At) -> Heatmap:
 
 def _sublayers(traced: Trace, at: At) -> Heatmap:
     """Draw the change of each token by each sublayer."""
-    values, shown = sublayer_changes(traced).relative, window(at.token, len(traced), TOKENS)
-    rows = [f"{layer + 1} {name}" for layer in range(len(values)) for name in SUBLAYERS]
-    axes = Axis("Sublayer", rows, things="sublayers"), tokens(traced, shown=shown)
-    title = f"{CHANGE_LENGTH} of each sublayer"
-    return heatmap(values.reshape(-1, len(traced))[:, shown], axes, Scale(CHANGE_LENGTH), title=title)
+    return sublayers.changes(traced, CHANGE_LENGTH, at.token, TOKENS)
 
 
 def _neurons(traced: Trace, at: At) -> NeuronCells:

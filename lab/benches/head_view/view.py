@@ -14,7 +14,7 @@ from lab.analysis.words.words import reduce_to_words, words_of
 from lab.benches.head_view import LinesView
 from lab.charts.base.tables import unique_names
 from lab.charts.components.head_view import HeadView
-from lab.course.sentences.examples import EXAMPLES
+from lab.course.sentences.examples import example_named
 from lab.course.sentences.looks import look_in
 from lab.course.words import escaped, head_name, named, percent, quoted
 from lab.models.interventions import Head
@@ -28,7 +28,7 @@ from lab.ui.reports import HeadsShown, heard
 from lab.ui.shared.met_again import met_again
 
 # The article's own pair of texts, and two of its words.
-PAIR = next(each for each in EXAMPLES if each.name == "A pair of one form")
+PAIR = example_named("A pair of one form")
 _NOUN, _VERB = "rabbit", "hopped"
 
 

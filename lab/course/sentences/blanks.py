@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lab.course.sentences.examples import example_named
+
 # The blank in a text, written as BERT's token for a hidden word, and replaced by the token of the model.
 BLANK = "[MASK]"
 
@@ -42,7 +44,7 @@ class Blank:
 
 # For each model, the lab takes the first blank to which the model has two answers.
 BLANKS = (
-    Blank("The boys [MASK] playing in the garden.", ("is", "was", "were", "seen"), ("boys", "boy")),
+    Blank(example_named("Agreement").text, ("is", "was", "were", "seen"), ("boys", "boy")),
     Blank("The dogs [MASK] barking at the children.", ("is", "was", "were", "made"), ("dogs", "dog")),
-    Blank("The keys to the cabinet [MASK] on the table.", ("is", "was", "were", "had"), ("keys", "key")),
+    Blank(example_named("Agreement across a phrase").text, ("is", "was", "were", "had"), ("keys", "key")),
 )

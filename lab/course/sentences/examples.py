@@ -116,6 +116,14 @@ EXAMPLES = (
 )  # fmt: skip
 
 
+_NAMED = {each.name: each for each in EXAMPLES}
+
+
+def example_named(name: str) -> Example:
+    """The example with this name. Raises KeyError for any other name."""
+    return _NAMED[name]
+
+
 def example_of(text: str, pair: str) -> Example | None:
     """The example with these texts, or None."""
     return next((each for each in EXAMPLES if (each.text, each.pair) == (text, pair)), None)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.analysis.layers.embeddings import Movement, SegmentChange, segment_movement
 from lab.charts.tokens.encoding import encoding_chips
+from lab.course.sentences.examples import example_named
 from lab.lessons.embeddings import change_figures, meanings
 from lab.lessons.embeddings.screens import EmbeddingView
 from lab.ui import sidebar
@@ -17,7 +18,7 @@ from lab.ui.drawing import code, draw
 from lab.ui.parameters import SEGMENTS
 from lab.ui.terms import say
 
-EXAMPLE = ("The children went to the park.", "They played until it was dark.")
+EXAMPLE = example_named("A pair that follows")
 _NAMES = "AB"
 _CHANGES: Mapping[SegmentChange, str] = {
     "all 0": "all ids set to 0",

@@ -68,7 +68,7 @@ def _with_a_pair(view: EmbeddingView) -> EmbeddingView:
     if not needed or not borrows("segments", "only a pair of texts shows segments."):
         show_sentence(trace, view.token)
         return view
-    example = runs.run(trace.model.id, *EXAMPLE, Interventions())
+    example = runs.run(trace.model.id, EXAMPLE.text, EXAMPLE.pair, Interventions())
     name = f"_sum_token.{trace.model.id}"
     token = st.session_state.setdefault(name, example.segment_ids.index(1))
 

@@ -14,10 +14,9 @@ from lab.charts.cells.heatmap import Heatmap
 from lab.charts.marks.bars import bars
 from lab.charts.marks.curve import curve
 from lab.charts.marks.plan import Box, plan
+from lab.figures.sublayers import TOKENS
 from lab.models.trace import Trace
 
-# Rows of a heatmap of activations; more rows than that would make a page too long.
-TOKENS = 64
 MOST_ACTIVE = 10
 WORDS = 12
 PROJECTED = 48  # dimensions drawn in a map of the network's output

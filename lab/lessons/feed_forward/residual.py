@@ -11,9 +11,10 @@ import streamlit as st
 from lab.analysis.layers.feed_forward import active_on_words
 from lab.analysis.layers.sublayers import SUBLAYERS, NormSteps, SublayerChanges, changes_untrained, sublayer_changes
 from lab.course.words import signed
+from lab.figures import sublayers
 from lab.figures.choices import CHANGE_COSINE, CHANGE_LENGTH
 from lab.lessons.feed_forward import LESSON, checks, meanings, residual_figures
-from lab.lessons.feed_forward.figures import TOKENS, shown
+from lab.lessons.feed_forward.figures import shown
 from lab.lessons.feed_forward.view import FeedForwardView
 from lab.models import forward
 from lab.ui import runs, selection
@@ -28,9 +29,9 @@ from lab.ui.terms import say
 def show_residual(view: FeedForwardView) -> None:
     """Draw how much each sublayer adds to each token, and ask about LayerNorm, which reads the sum."""
     say("Each cell gives the length of Δ divided by the length of x, ‖Δ‖ / ‖x‖.")
-    draw(partial(residual_figures.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
+    draw(partial(sublayers.changes, view.trace, CHANGE_LENGTH, view.token), "changes")
     n, tokens = len(view.trace), shown(view.trace, view.token)
-    if n > TOKENS:
+    if n > sublayers.TOKENS:
         st.caption(f"The map shows tokens {tokens.start + 1} to {tokens.stop} of {n}, around the chosen one.")
     say(
         "The sum can be short or long. **LayerNorm** brings it to one scale: it subtracts the mean from the numbers of "
@@ -69,7 +70,7 @@ def _show_by_layer(view: FeedForwardView) -> None:
     measure = RESIDUAL.choose("Measure")
     if measure == CHANGE_COSINE:
         say("The cosine is 1 where x and x + Δ point the same way, and 0 at a right angle.")
-        draw(partial(residual_figures.changes, view.trace, measure, view.token), "changes-cosine")
+        draw(partial(sublayers.changes, view.trace, measure, view.token), "changes-cosine")
     if view.config.layers > 1:  # a model with one layer has no line to draw
         draw(partial(residual_figures.changes_of_token, view.trace, measure, view.token, seed), "changes-of-token")
     said = (

@@ -1,4 +1,4 @@
-"""The residual stream: how much each sublayer changes, and one LayerNorm from a vector to its output."""
+"""The residual stream: how much both sublayers change one token, and one LayerNorm from a vector to its output."""
 
 from __future__ import annotations
 
@@ -10,28 +10,14 @@ from lab.analysis.layers.sublayers import (
     norm_steps,
     sublayer_changes,
 )
-from lab.charts.base.axes import Axis, AxisPlaces, Scale
+from lab.charts.base.axes import AxisPlaces, Scale
 from lab.charts.base.figure import Figure
-from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.charts.cells.heatmap import Heatmap
 from lab.charts.cells.strips import strips
 from lab.charts.marks.bars import columns
 from lab.charts.marks.lines import lines
 from lab.figures.choices import CHANGE_COSINE
-from lab.lessons.feed_forward.figures import shown
 from lab.models.trace import Trace
-
-
-def changes(traced: Trace, measure: str, token: int) -> Heatmap:
-    """Draw the changes by each sublayer, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined."""
-    found = sublayer_changes(traced)
-    values = found.cosine if measure == CHANGE_COSINE else found.relative
-    layers, _, n = values.shape
-    tokens = shown(traced, token)
-    names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
-    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure)
-    axes, outlined = (Axis("Layer and sublayer", names), Axis("Token", traced.labels[tokens])), token - tokens.start
-    drawn, title = values.reshape(-1, n)[:, tokens], f"{measure} of each sublayer"
-    return heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))
 
 
 def changes_of_token(traced: Trace, measure: str, token: int, seed: int | None = None) -> Figure:

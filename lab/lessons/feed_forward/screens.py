@@ -19,6 +19,7 @@ from lab.analysis.layers.feed_forward import (
     silent,
 )
 from lab.course.words import named, quoted, signed
+from lab.figures.sublayers import TOKENS
 from lab.lessons.feed_forward import LESSON, checks, figures, meanings
 from lab.lessons.feed_forward.projection import show_projection
 from lab.lessons.feed_forward.view import FeedForwardView, choose_neuron, first_neuron
@@ -230,7 +231,7 @@ def _draw_neurons(view: FeedForwardView, columns: slice) -> None:
     n, rows = len(view.trace), figures.shown(view.trace, view.token)
     place = (view.layer.index, columns.start, columns.stop, view.token, view.neuron)
     clicked = draw_cells(partial(figures.neurons, view.trace, *place), "neurons")
-    if n > figures.TOKENS:
+    if n > TOKENS:
         st.caption(f"The map shows tokens {rows.start + 1} to {rows.stop} of {n}, around the chosen one.")
     if clicked is not None and (here := (clicked, columns.start, rows.start)) != st.session_state.get(
         "_clicked_neuron"

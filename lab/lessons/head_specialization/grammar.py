@@ -33,7 +33,6 @@ from lab.ui.shared.one_head import OneHead
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
-EXAMPLE = "She gave her brother the book that he wanted."
 # Sentences to offer if the head is wrong in the learner's sentence.
 _SHORT = ("She read the book.", "The girl saw a bird in the garden.")
 _RELATION = "_relation"
@@ -167,7 +166,7 @@ def _try(view: OneHead, each: Notable, here: tuple[Case, ...]) -> None:
     """Offer a sentence in which the head is right, if it is not right in the learner's; otherwise offer the head."""
     doing = each.heads[0]
     if not here:
-        why, text = "a sentence with objects, subjects and prepositions.", EXAMPLE
+        why, text = "a sentence with objects, subjects and prepositions.", DEFAULT_TEXT
         try_this(why, "Take that sentence", {MODE: MODE.default, TEXT: text})
     elif not any(case.right for case in here):
         shows = _sentence_for(view, each)
@@ -185,7 +184,7 @@ def _sentence_for(view: OneHead, each: Notable) -> str | None:
 
     Returns None if the head is wrong in all.
     """
-    for text in (*_SHORT, EXAMPLE):
+    for text in (*_SHORT, DEFAULT_TEXT):
         traced = runs.run(view.trace.model.id, text, "", Interventions())
         if any(case.right for case in cases(traced, parsed(traced), each.job, each.heads[0])):
             return text

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.sentences.split import Sentences, as_one, crossing, joined, split
-from lab.course.sentences.examples import EXAMPLES
+from lab.course.sentences.examples import example_named
 from lab.figures import sentences as figures
 from lab.lessons.inter_sentence_attention import LESSON, checks, meanings, what_if
 from lab.lessons.inter_sentence_attention.view import SentencesView, counted
@@ -21,8 +21,8 @@ from lab.ui.quiz.predictions import predict
 from lab.ui.sidebar import use_texts
 from lab.ui.terms import say
 
-_UNRELATED = next(each for each in EXAMPLES if each.name == "A pair that does not follow")
-_FOLLOWS = next(each for each in EXAMPLES if each.name == "A pair that follows")
+_UNRELATED = example_named("A pair that does not follow")
+_FOLLOWS = example_named("A pair that follows")
 
 
 def show_pair(view: SentencesView) -> Trace | None:

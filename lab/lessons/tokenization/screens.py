@@ -9,6 +9,7 @@ import streamlit as st
 
 from lab.charts.tokens import tables
 from lab.charts.tokens.encoding import encoding_chips, pre_token_chips
+from lab.course.sentences.examples import example_named
 from lab.course.words import quoted
 from lab.lessons.tokenization import LESSON, meanings
 from lab.lessons.tokenization.checks import all_checks
@@ -28,7 +29,7 @@ from lab.ui.tables import show_table
 from lab.ui.terms import say
 from lab.ui.toys.steps import show_validation
 
-_RARE = "The unhappily overworked photographers rebuilt everything."
+_RARE = example_named("A rare word").text
 _CAFES = "CAFÉ café Café"
 
 

@@ -1,4 +1,4 @@
-"""The six metrics against loops written from their formulas, small matrices worked by hand, and what must hold."""
+"""The metrics against loops written from their formulas, small matrices worked by hand, and what must hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lab
 from lab.analysis.heads.median import median
-from lab.analysis.heads.metrics import METRICS, attention_metrics, trace_metrics, uniform_metrics
+from lab.analysis.heads.metrics import METRICS, Metrics, attention_metrics, trace_metrics, uniform_metrics
 from lab.analysis.heads.values import Values, uniform_attention
 from lab.toy.models import constructed_toy
 from tests.analysis.matrices import Case, Weights, cases, random_attention
@@ -32,34 +32,43 @@ def deviation(values: list[float]) -> float:
     return math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
 
 
-def by_loops(matrix: Weights, causal: bool, threshold: float) -> tuple[list[float], list[float]]:
-    """Raw and corrected values of one head in the order of METRICS, cell by cell."""
+def by_loops(matrix: Weights, causal: bool, threshold: float) -> dict[str, tuple[float, float]]:
+    """The raw and the corrected value of each metric of one head, by the metric's id, cell by cell."""
     rows = [[float(w) for w in row[: i + 1 if causal else None]] for i, row in enumerate(matrix)]
     entropies = [-sum(w * math.log(w) for w in row if w > 0) for row in rows]
     cells = [w for row in rows for w in row]
     scaled = [w * len(row) for row in rows for w in row]
     free = [row for row in rows if len(row) > 1]
-    raw = [max(cells), sum(map(max, rows)) / len(rows), sum(entropies)]
-    raw += [sum(w < threshold for w in cells) / len(cells), middle(cells), deviation(cells)]
     parts = [e / math.log(len(row)) for e, row in zip(entropies, rows, strict=True) if len(row) > 1]
+    below, below_even = (w < threshold for w in cells), (w < 1 - 1e-5 for w in scaled)
     nan = math.nan
-    corrected = [max(map(max, free), default=nan), sum(map(max, free)) / len(free) if free else nan]
-    corrected += [sum(parts) / len(parts) if parts else nan, sum(w < 1 - 1e-5 for w in scaled) / len(scaled)]
-    return raw, [*corrected, middle(scaled), deviation(scaled)]
+    return {
+        "confidence_max": (max(cells), max(map(max, free), default=nan)),
+        "confidence_avg": (sum(map(max, rows)) / len(rows), sum(map(max, free)) / len(free) if free else nan),
+        "spread": (sum(entropies), sum(parts) / len(parts) if parts else nan),
+        "sparsity": (sum(below) / len(cells), sum(below_even) / len(scaled)),
+        "distribution": (middle(cells), middle(scaled)),
+        "unevenness": (deviation(cells), deviation(scaled)),
+    }
 
 
-def table(six: Mapping[str, Values]) -> Values:
-    return np.stack([six[metric.id] for metric in METRICS])
+def table(every: Mapping[str, Values]) -> Values:
+    return np.stack([every[metric.id] for metric in METRICS])
+
+
+def check_by_loops(found: Metrics, attention: Weights, causal: bool, threshold: float, atol: float) -> None:
+    for head, matrix in enumerate(attention):
+        expected = by_loops(matrix, causal, threshold)
+        for metric in METRICS:
+            own = [found.values(metric.id, corrected)[head] for corrected in (False, True)]
+            np.testing.assert_allclose(own, expected[metric.id], rtol=1e-4, atol=atol, err_msg=metric.id)
 
 
 @given(cases(), st.sampled_from([0.01, 0.1, 0.4]))
 def test_metrics_are_what_loops_over_cells_give(case: Case, threshold: float) -> None:
     attention, causal = case
     found = attention_metrics(attention, causal=causal, threshold=threshold)
-    for head, matrix in enumerate(attention):
-        raw, corrected = by_loops(matrix, causal, threshold)
-        np.testing.assert_allclose(table(found.raw)[:, head], raw, rtol=1e-4, atol=2e-6)
-        np.testing.assert_allclose(table(found.corrected)[:, head], corrected, rtol=1e-4, atol=2e-6)
+    check_by_loops(found, attention, causal, threshold, atol=2e-6)
     assert (found.removed == 0).all()
 
 
@@ -67,10 +76,7 @@ def test_metrics_are_what_loops_over_cells_give(case: Case, threshold: float) ->
 def test_long_texts_take_the_quick_ways_and_get_the_same(causal: bool) -> None:
     attention = random_attention(5, 3, 150, causal)  # beyond the sizes sorted whole
     found = attention_metrics(attention, causal=causal)
-    for head, matrix in enumerate(attention):
-        raw, corrected = by_loops(matrix, causal, 0.01)
-        np.testing.assert_allclose(table(found.raw)[:, head], raw, rtol=1e-4)
-        np.testing.assert_allclose(table(found.corrected)[:, head], corrected, rtol=1e-4)
+    check_by_loops(found, attention, causal, 0.01, atol=0)
 
 
 def test_three_tokens_by_hand() -> None:

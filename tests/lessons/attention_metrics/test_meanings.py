@@ -17,6 +17,7 @@ from lab.course.words import plain
 from lab.lessons.attention_metrics import checks, meanings
 from lab.lessons.attention_metrics.parking import compared
 from lab.models.trace import Trace
+from tests.by_id import by_id
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
 from tests.sentences import STORY
@@ -48,10 +49,11 @@ def named_heads(said: str) -> list[tuple[int, int]]:
 def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
     maps = maps_of(trace)
     cells = np.tril(np.ones(maps.shape[-2:], bool)) if trace.model.config.causal else np.ones(maps.shape[-2:], bool)
-    for metric, own, even in (
-        (METRICS[1], maps.max(-1).mean(-1), float(np.mean(1 / cells.sum(1)))),
-        (METRICS[5], maps[..., cells].std(-1), float(np.std((cells / cells.sum(1, keepdims=True))[cells]))),
+    for id, own, even in (
+        ("confidence_avg", maps.max(-1).mean(-1), float(np.mean(1 / cells.sum(1)))),
+        ("unevenness", maps[..., cells].std(-1), float(np.std((cells / cells.sum(1, keepdims=True))[cells]))),
     ):
+        metric = by_id(METRICS, id)
         said = meanings.sorted_heads(trace_metrics(trace).raw[metric.id], metric, even)
         high, low = named_heads(said.lower())
         assert own[high] == pytest.approx(own.max(), abs=1e-6)
@@ -67,7 +69,7 @@ def test_first_and_last_are_the_extremes_of_the_metric(trace: Trace) -> None:
 def test_no_head_is_more_even_than_a_uniform_one(trace: Trace) -> None:
     entropy = trace_metrics(trace).corrected["spread"]
     assert (entropy < 1).all()
-    assert "no head can be" in meanings.sorted_heads(entropy, METRICS[2], 1.0)
+    assert "no head can be" in meanings.sorted_heads(entropy, by_id(METRICS, "spread"), 1.0)
 
 
 def keys_of(maps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -226,7 +228,7 @@ def test_every_family(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
     trace = lab.trace(lab.load_model(tiny_checkpoint(family, seed=1)), "The cat sat.")
     every = trace_metrics(trace)
     for said in (
-        meanings.sorted_heads(every.raw["spread"], METRICS[2], 1.0),
+        meanings.sorted_heads(every.raw["spread"], by_id(METRICS, "spread"), 1.0),
         meanings.two(trace, 0, 0, 1),
         meanings.looks_at(trace, 0, 0, 1),
         meanings.stands_out(every, (0, 0)),
@@ -236,4 +238,4 @@ def test_every_family(family: Family, tiny_checkpoint: TinyCheckpoint) -> None:
 
 
 def test_numbers_that_are_all_equal_sort_nothing() -> None:
-    assert "sorts nothing" in meanings.sorted_heads(np.ones((2, 2)), METRICS[0], 0.5)
+    assert "sorts nothing" in meanings.sorted_heads(np.ones((2, 2)), by_id(METRICS, "confidence_max"), 0.5)

@@ -11,8 +11,9 @@ from lab.analysis.heads.values import Values
 from lab.evidence.notable import JOBS, Doing, Notable
 from lab.lessons.head_specialization import checks
 from lab.questions.question import Question
+from tests.by_id import by_id
 
-SELF = SPECIALIZATIONS[6]
+NEXT, SELF = by_id(PATTERNS, "next_token"), by_id(SPECIALIZATIONS, "self")
 
 
 def right(question: Question | None) -> str:
@@ -39,8 +40,8 @@ def test_looks_most() -> None:
 
 def test_best_head() -> None:
     scores = np.array([[0.1, 0.2], [0.9, 0.3]])
-    assert right(checks.best_head(PATTERNS[1], scores)) == "Layer 2, head 1"
-    assert checks.best_head(PATTERNS[1], scores * np.nan) is None
+    assert right(checks.best_head(NEXT, scores)) == "Layer 2, head 1"
+    assert checks.best_head(NEXT, scores * np.nan) is None
 
 
 EVEN = np.array([0.5, 0.4, np.nan, 0.1, np.nan, 0.1, 0.1])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import lab
 from lab.analysis.heads import comparing
-from lab.course.sentences.examples import EXAMPLES
+from lab.course.sentences.examples import example_named
 from lab.course.words import plain, share
 from lab.lessons.multi_head_attention import meanings
 from lab.models.interventions import Interventions
@@ -20,8 +20,9 @@ from lab.models.layer_trace import LayerTrace
 from lab.models.trace import Trace
 from tests.checkpoints import Family
 from tests.conftest import TinyCheckpoint
+from tests.sentences import STORY
 
-TEXTS = (EXAMPLES[0].text, EXAMPLES[8].text, "Dogs.")
+TEXTS = (STORY, example_named("A garden path").text, "Dogs.")
 Maps = NDArray[np.float64]
 
 
@@ -77,7 +78,7 @@ def test_who_looks_at_the_same_token_is_counted_in_the_maps(trace: Trace) -> Non
 
 def test_only_the_head_of_the_story_looks_at_brother() -> None:
     """Design of the course: no other head of layer 5 gives *brother* more than 0.15."""
-    story = lab.trace(lab.load_model("lab-minilm"), EXAMPLES[0].text)
+    story = lab.trace(lab.load_model("lab-minilm"), STORY)
     query, key = story.labels.index("he"), story.labels.index("brother")
     maps = maps_of(story, 4)
     assert maps[10, query].argmax() == key and np.delete(maps[:, query, key], 10).max() < 0.155

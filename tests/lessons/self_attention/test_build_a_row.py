@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import lab
-from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import VISIBLE, named
 from lab.lessons.self_attention import build_a_row as step
 from lab.models.trace import Trace
@@ -19,6 +18,7 @@ from lab.toy.models import constructed_toy
 from lab.toy.runs import number_run
 from tests.checkpoints import write_checkpoint
 from tests.lessons.self_attention.runs import MODELS, TEXTS, answer, asked, numbers, run, spots
+from tests.sentences import STORY
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -64,7 +64,7 @@ def test_what_is_brought_comes_from_the_values(model: str, text: str) -> None:
 
 def test_what_cls_brings_is_little_in_the_story() -> None:
     """The surprise of the lesson: [CLS] has a quarter of the weight, and its value is nearly 0."""
-    story = run("lab-minilm", EXAMPLES[0].text)
+    story = run("lab-minilm", STORY)
     said = step.brought(Spot(story, 4, 10, story.labels.index("he"), 0))
     assert "\\[CLS\\]" in said and "has the weight 0.26" in said and "brings only" in said
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lab.course.sentences.examples import EXAMPLES
 from lab.course.words import VISIBLE, named
 from lab.lessons.self_attention import map as step
 from lab.models.trace import Trace
 from lab.questions.returning import Spot
 from tests.lessons.self_attention.runs import MODELS, TEXTS, answer, asked, numbers, run, spots
+from tests.sentences import STORY
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -37,7 +37,7 @@ def test_what_is_said_names_the_largest_weights(model: str, text: str) -> None:
 
 
 def test_many_tokens_rest_on_one_in_the_story() -> None:
-    story = run("lab-minilm", EXAMPLES[0].text)
+    story = run("lab-minilm", STORY)
     count = int((story.layer(4).attention[10].numpy().argmax(axis=1) == 0).sum())
     assert step.resting(Spot(story, 4, 10, 8, 0)).startswith(f"{count} of the {len(story)} tokens look most at")
 

@@ -1,0 +1,33 @@
+"""How much each sublayer changes the residual stream, token by token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lab.analysis.heads.attention import window
+from lab.analysis.layers.sublayers import SUBLAYERS, sublayer_changes
+from lab.charts.base.axes import Axis, Scale
+from lab.charts.cells.heatmap import Heatmap, heatmap
+from lab.figures.axes import tokens
+from lab.figures.choices import CHANGE_COSINE
+from lab.models.trace import Trace
+
+# The most tokens on a side of a map that has the whole width of the page.
+TOKENS = 64
+
+
+def changes(traced: Trace, measure: str, token: int, most: int = TOKENS) -> Heatmap:
+    """Draw the changes by each sublayer, as ``CHANGE_LENGTH`` or ``CHANGE_COSINE``; ``token`` is outlined.
+
+    Of a long text, only the ``most`` tokens around ``token`` are drawn.
+    """
+    found = sublayer_changes(traced)
+    values = found.cosine if measure == CHANGE_COSINE else found.relative
+    layers, _, n = values.shape
+    shown = window(token, n, most)
+    names = [f"{layer + 1} {name}" for layer in range(layers) for name in SUBLAYERS]
+    scale = Scale(measure, (-1.0, 1.0), signed=True) if measure == CHANGE_COSINE else Scale(measure)
+    axes, outlined = (Axis("Layer and sublayer", names), Axis("Token", traced.labels[shown])), token - shown.start
+    drawn, title = values.reshape(-1, n)[:, shown], f"{measure} of each sublayer"
+    figure = heatmap(drawn, axes, scale, title=title, highlight=(None, outlined))
+    return replace(figure, axes=(Axis("Sublayer", names, things="sublayers"), tokens(traced, shown=shown)))

@@ -14,7 +14,7 @@ from lab.front import first_minute
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
 from lab.ui import progress_view, shell, sidebar, teaching
-from lab.ui.frame.ways import next_on, open_stage
+from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import show_machine
@@ -60,7 +60,7 @@ def _has_begun() -> bool:
 
 def _label(name: str) -> str:
     """The label of the button to a way: its name, or the step with which the learner goes on."""
-    stage, begun = next_on(name), any(stage.key in progress().done for stage in way(name))
+    stage, begun = next_on(name), any(map(is_done, way(name)))
     if stage is None:
         return f"{NAMES[name]}: done. {page_of('end').title}"
     if not begun or WAY.chosen() != name:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lab.course.pages import Lesson, lesson_of
 from lab.ui import selection
-from lab.ui.parameters import MODE, STEP, TEACH, TOY
+from lab.ui.parameters import MODE, STEP, TEACH, TOY, WAY
 from lab.ui.quiz.question import progress, remember
 
 # The step that was opened last, and the choices then; whether the step on screen waits for an answer.
@@ -47,14 +47,16 @@ def went_on(lesson: str) -> None:
 def look_for_use(lesson: Lesson) -> None:
     """Note that the step on screen is done if a choice on its page differs from when the step was opened.
 
-    A click in a figure is a choice, too. Call this function when the whole page is drawn.
+    A click in a figure is a choice, too; the choice of a way is none. While a question waits, there is no figure to
+    use. Between a toy and a sentence, or a class and no class, the step begins again. Call this function when the whole
+    page is drawn.
     """
-    chosen = {name: value for name, value in selection.link(lesson).items() if name != STEP.name}
-    where = lesson.id, step_on_screen(lesson.id)
+    chosen = {name: value for name, value in selection.link(lesson).items() if name not in (STEP.name, WAY.name)}
+    where = lesson.id, step_on_screen(lesson.id), MODE.chosen(), TEACH.chosen()
     opened = st.session_state.get(_OPENED)
     if opened is None or opened[0] != where:
         st.session_state[_OPENED] = where, chosen
-    elif opened[1] != chosen:
+    elif opened[1] != chosen and not st.session_state.get(_WAITS):
         did(lesson.id)
 
 

@@ -69,12 +69,12 @@ def _label(name: str) -> str:
 
 
 def _take_along(first: FirstMinute) -> None:
-    """Take a sentence that the learner typed here into the lessons, with the model's best word in the blank."""
+    """Take a sentence that the learner typed here into the lessons, with the model's best word in its blank."""
     typed = BLANK_TEXT.chosen()
     if first.blank is None or any(typed == each.text for each in FIRST) or st.session_state.get(_TAKEN) == typed:
         return
     st.session_state[_TAKEN] = typed
-    sidebar.use_texts(first_minute.filled(first.blank), "")
+    sidebar.use_texts(first_minute.filled(first.blank) if first_minute.has_blank(typed) else typed, "")
 
 
 def _machine(first: FirstMinute) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lab.course.pages import Lesson, lesson_of
+from lab.course.pages import LESSONS, Lesson
 from lab.ui import selection
 from lab.ui.parameters import MODE, STEP, TEACH, TOY, WAY
 from lab.ui.quiz.question import progress, remember
@@ -17,9 +17,13 @@ _OPENED, _WAITS = "_step_opened", "_step_waits"
 
 
 def step_on_screen(lesson: str) -> str:
-    """The id of the lesson's step on screen; a step that only a toy has is named as on screen."""
+    """The id of the lesson's step on screen; a step that only a toy has is named as on screen.
+
+    Questions about how a toy is trained belong to no lesson: their ``lesson`` is "toy".
+    """
     chosen = STEP.chosen()
-    return next((step.id for step in lesson_of(lesson).steps if step.name == chosen), chosen)
+    steps = (step for each in LESSONS if each.id == lesson for step in each.steps)
+    return next((step.id for step in steps if step.name == chosen), chosen)
 
 
 def did(lesson: str) -> None:

@@ -52,10 +52,10 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
     if begun:
         st.markdown("You can …\n" + "\n".join(f"- **{lesson.objectives[0]}** {_how_far(lesson)}" for lesson in begun))
     else:
-        st.markdown("Nothing is done yet in this browser. This page fills as you go through the lessons.")
+        st.markdown("You have not done any step in this browser yet. This page fills as you go through the lessons.")
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
     if left and begun:
-        st.markdown(f"Not begun yet: {', '.join(lesson.title for lesson in left)}.")
+        st.markdown(f"You have not begun these lessons yet: {', '.join(lesson.title for lesson in left)}.")
     if stage is None:
         st.markdown(f"You have done every step of this way: {NAMES[WAY.chosen()]}.")
     elif st.button(
@@ -68,7 +68,7 @@ def _how_far(lesson: Lesson) -> str:
     """Say how much of a lesson is done, and how many checks were right."""
     count = progress().count(lesson)
     checks = f", {count.right} of {count.answered} checks right at the first try" * bool(count.answered)
-    return f"(lesson {number(lesson)}: {count.done} of {count.steps} steps{checks})"
+    return f"(lesson {number(lesson)}: {count.done} of {count.steps} steps done{checks})"
 
 
 def _machine(begun: Sequence[Lesson]) -> None:
@@ -98,7 +98,7 @@ def _ways_on() -> None:
     compare, tensors, needed = bench_of("compare"), bench_of("tensors"), experiment_of("needed-heads")
     for page, why in (
         (compare, "Two sentences of your own, side by side, figure by figure."),
-        (needed, "A published claim, and what it is worth on this model."),
+        (needed, "A published claim, tested on this model."),
         (tensors, "Every number that you saw, with the lines of Python that compute it."),
     ):
         st.page_link(page_path(page.page), label=f"**{page.title}.** {why}", icon=page.icon)

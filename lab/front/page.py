@@ -82,7 +82,10 @@ def _machine(first: FirstMinute) -> None:
     if first.blank is None:
         return
     st.header("The whole machine")
-    st.markdown("Your sentence, from its tokens to the word in the blank. Each number above a part opens a lesson.")
+    st.markdown(
+        "The sentence above goes through every part, from its tokens to the word in the blank. Each number above a "
+        "part opens a lesson."
+    )
     st.fragment(show_machine)(first.blank.trace, "machine", watched=first.blank.place, waits=not first.answered)
 
 

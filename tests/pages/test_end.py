@@ -32,7 +32,7 @@ def go_on(at: AppTest) -> list[str]:
 def test_with_nothing_done_it_says_so_and_leads_to_the_first_step() -> None:
     at = visit(END)
     assert at.title[0].value == page_of("end").title
-    assert "Nothing is done yet" in words(at) and "You can" not in words(at) and "Not begun" not in words(at)
+    assert "You have not done any step" in words(at) and "You can" not in words(at) and "not begun" not in words(at)
     assert go_on(at) == [f"Go on: {way(WHOLE)[0].step.name} (lesson 1)"]
     assert not any(found_at(at).values())
 
@@ -43,7 +43,9 @@ def test_with_some_done_it_lists_the_lessons_that_were_begun() -> None:
     for lesson in LESSONS:
         assert (lesson.objectives[0] in words(at)) == (lesson.id in ("tokenization", "self-attention"))
     steps = sum(not step.aside for step in lesson_of("tokenization").steps)
-    assert f"(lesson 1: 2 of {steps} steps)" in words(at) and "Not begun yet: Embeddings, Multi-head" in words(at)
+    assert f"(lesson 1: 2 of {steps} steps done)" in words(
+        at
+    ) and "not begun these lessons yet: Embeddings, Multi-head" in words(at)
     assert go_on(at) == ["Go on: Pieces (lesson 1)"]
     said = found_at(at)
     assert said["tokens"] == [f"Lesson 1: {lesson_of('tokenization').story.remember}"]
@@ -53,7 +55,7 @@ def test_with_some_done_it_lists_the_lessons_that_were_begun() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_with_all_done_it_says_that_the_way_is_done(name: str) -> None:
     at = with_progress(everything(name), END, way=name)
-    assert f"every step of this way: {NAMES[name]}" in words(at) and not go_on(at) and "Not begun" not in words(at)
+    assert f"every step of this way: {NAMES[name]}" in words(at) and not go_on(at) and "not begun" not in words(at)
     lessons = {stage.lesson.id for stage in way(name)}
     for lesson in LESSONS:
         assert (lesson.objectives[0] in words(at)) == (lesson.id in lessons)
@@ -63,7 +65,7 @@ def test_the_short_way_lists_only_its_own_lessons() -> None:
     every, at = everything(SHORT), with_progress(everything(SHORT).did("feed-forward", "order"), END, way=SHORT)
     assert lesson_of("feed-forward").objectives[0] not in words(at)
     at = with_progress(every, END)
-    assert "Not begun yet: Attention metrics" in words(at) and go_on(at)
+    assert "not begun these lessons yet: Attention metrics" in words(at) and go_on(at)
 
 
 def test_found_has_only_the_lessons_that_it_is_given() -> None:

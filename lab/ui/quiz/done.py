@@ -1,6 +1,6 @@
 """The steps that a learner has done: a question was answered or shown, a figure was used, or the learner went on.
 
-A step that somebody only opened is not done. Toys and classes change nothing of it.
+A step that somebody only opened is not done. What is done with a toy or before a class does not count.
 """
 
 from __future__ import annotations

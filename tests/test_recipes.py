@@ -169,7 +169,7 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
         "utf-8",
     )
     (copy / "pages/10_Counting.py").write_text("from lab.lessons.play import play\n\nplay('counting')\n", "utf-8")
-    edit(copy / "lab/course/order.toml", "\n[Benches]", ('counting = "10_Counting.py"\n\n[Benches]'))
+    edit(copy / "lab/course/order.toml", "\nend = ", ('\ncounting = "10_Counting.py"\nend = '))
     edit(
         copy / "lab/course/glossary.py",
         "\n    ),\n}  # fmt: skip\n",
@@ -197,7 +197,7 @@ sent = strip._header(None, ["counting"], "counting")
 assert [(stop["lit"], stop["lessons"][-1]["id"]) for stop in sent["stops"]][-1] == (True, "counting")
 from lab.ui import shell
 shell.st.Page = lambda script, title, **more: title
-assert shell.sections()["Lessons"][-1] == "10 · Counting"
+assert shell.sections()["Lessons"][-2:] == ["10 · Counting", "What you can do now"]
 """,
     )
 

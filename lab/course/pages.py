@@ -238,8 +238,8 @@ def read_page(kind: type[P], id: str, file: str, path: Path) -> P:
 
 
 def _entry(id: str, menu: str, about: Any) -> Page:
-    """The page for one line of ``order.toml``: a file, whose page has a record, or all that is to say of the page."""
-    if menu in _ROOMS and isinstance(about, str):
+    """The page for one line of ``order.toml``: the name of a file with a record of its own, or the record itself."""
+    if isinstance(about, str):
         room, kind, record = _ROOMS[menu]
         return read_page(kind, id, about, _LAB / room / id.replace("-", "_") / record)
     return as_record(Page, {"question": "", **about, "id": id, "page": f"pages/{about['page']}"}, _PATH)

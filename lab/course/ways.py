@@ -27,7 +27,7 @@ class Stage:
 def way(name: str) -> tuple[Stage, ...]:
     """The steps of a way, in their order. Steps for causal models only are on no way.
 
-    Raises KeyError for a name that is no way's.
+    Raises KeyError if no way has this name.
     """
     wanted = {WHOLE: lambda step: not step.aside, SHORT: lambda step: step.short}[name]
     stages = (Stage(lesson, step) for lesson in LESSONS for step in lesson.steps)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lab.course.pages import LESSONS, Lesson, bench_of, experiment_of, number, page_of, page_path
-from lab.course.ways import SHORT, way
+from lab.course.ways import NAMES, SHORT, way
 from lab.front.first_minute import asked, filling_model
 from lab.models.encoding import TextError
 from lab.ui import selection, shell
@@ -25,7 +25,7 @@ def show() -> None:
     st.html(f"<style>{ON_PAPER}</style>")
     st.title(page_of("end").title, anchor=False)
     lessons = _lessons_of_the_way()
-    begun = [lesson for lesson in lessons if progress().count(lesson).done]
+    begun = [lesson for lesson in lessons if _is_begun(lesson)]
     _what_you_can_do(lessons, begun)
     _machine(begun)
     _ways_on()
@@ -38,7 +38,13 @@ def show() -> None:
 def _lessons_of_the_way() -> Sequence[Lesson]:
     if WAY.chosen() != SHORT:
         return LESSONS
-    return tuple(dict.fromkeys(stage.lesson for stage in way(SHORT)))
+    ids = {stage.lesson.id for stage in way(SHORT)}
+    return tuple(lesson for lesson in LESSONS if lesson.id in ids)
+
+
+def _is_begun(lesson: Lesson) -> bool:
+    count = progress().count(lesson)
+    return bool(count.done or count.answered)
 
 
 def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None:
@@ -46,11 +52,13 @@ def _what_you_can_do(lessons: Sequence[Lesson], begun: Sequence[Lesson]) -> None
     if begun:
         st.markdown("You can …\n" + "\n".join(f"- **{lesson.objectives[0]}** {_how_far(lesson)}" for lesson in begun))
     else:
-        st.markdown("Nothing is done yet on this computer. This page fills as you go through the lessons.")
+        st.markdown("You have not done any step in this browser yet. This page fills as you go through the lessons.")
     left, stage = [lesson for lesson in lessons if lesson not in begun], next_on(WAY.chosen())
     if left and begun:
-        st.markdown(f"Not begun yet: {', '.join(lesson.title for lesson in left)}.")
-    if stage is not None and st.button(
+        st.markdown(f"You have not begun these lessons yet: {', '.join(lesson.title for lesson in left)}.")
+    if stage is None:
+        st.markdown(f"You have done every step of this way: {NAMES[WAY.chosen()]}.")
+    elif st.button(
         f"Go on: {stage.step.name} (lesson {number(stage.lesson)})", type="primary", icon=":material/arrow_forward:"
     ):
         open_stage(stage)
@@ -60,7 +68,7 @@ def _how_far(lesson: Lesson) -> str:
     """Say how much of a lesson is done, and how many checks were right."""
     count = progress().count(lesson)
     checks = f", {count.right} of {count.answered} checks right at the first try" * bool(count.answered)
-    return f"(lesson {number(lesson)}: {count.done} of {count.steps} steps{checks})"
+    return f"(lesson {number(lesson)}: {count.done} of {count.steps} steps done{checks})"
 
 
 def _machine(begun: Sequence[Lesson]) -> None:
@@ -90,7 +98,7 @@ def _ways_on() -> None:
     compare, tensors, needed = bench_of("compare"), bench_of("tensors"), experiment_of("needed-heads")
     for page, why in (
         (compare, "Two sentences of your own, side by side, figure by figure."),
-        (needed, "A published claim, and what it is worth on this model."),
+        (needed, "A published claim, tested on this model."),
         (tensors, "Every number that you saw, with the lines of Python that compute it."),
     ):
         st.page_link(page_path(page.page), label=f"**{page.title}.** {why}", icon=page.icon)

@@ -126,6 +126,11 @@ def asked(model: LoadedModel, text: str) -> AskedBlank | None:
     return None if found is None else AskedBlank(*found)
 
 
+def has_blank(text: str) -> bool:
+    """Return whether a learner has written a blank; without one, the lab hides the last word."""
+    return _WRITTEN.search(text) is not None
+
+
 def _choose(sentence: First | None) -> None:
     """Draw the sentences to choose from, and a line for the learner's own sentence."""
 

@@ -14,7 +14,7 @@ from lab.front import first_minute
 from lab.front.first_minute import FirstMinute
 from lab.models.catalogue import card
 from lab.ui import progress_view, shell, sidebar, teaching
-from lab.ui.frame.ways import next_on, open_stage
+from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
 from lab.ui.shared.machine import Setting, show_machine
@@ -60,7 +60,7 @@ def _has_begun() -> bool:
 
 def _label(name: str) -> str:
     """The label of the button to a way: its name, or the step with which the learner goes on."""
-    stage, begun = next_on(name), any(stage.key in progress().done for stage in way(name))
+    stage, begun = next_on(name), any(map(is_done, way(name)))
     if stage is None:
         return f"{NAMES[name]}: done. {page_of('end').title}"
     if not begun or WAY.chosen() != name:
@@ -69,12 +69,12 @@ def _label(name: str) -> str:
 
 
 def _take_along(first: FirstMinute) -> None:
-    """Take a sentence that the learner typed here into the lessons, with the model's best word in the blank."""
+    """Take a sentence that the learner typed here into the lessons, with the model's best word in its blank."""
     typed = BLANK_TEXT.chosen()
     if first.blank is None or any(typed == each.text for each in FIRST) or st.session_state.get(_TAKEN) == typed:
         return
     st.session_state[_TAKEN] = typed
-    sidebar.use_texts(first_minute.filled(first.blank), "")
+    sidebar.use_texts(first_minute.filled(first.blank) if first_minute.has_blank(typed) else typed, "")
 
 
 def _machine(first: FirstMinute) -> None:
@@ -82,7 +82,10 @@ def _machine(first: FirstMinute) -> None:
     if first.blank is None:
         return
     st.header("The whole machine")
-    st.markdown("Your sentence, from its tokens to the word in the blank. Each number above a part opens a lesson.")
+    st.markdown(
+        "The sentence above goes through every part, from its tokens to the word in the blank. Each number above a "
+        "part opens a lesson."
+    )
     setting = Setting(watched=first.blank.place, waits=not first.answered)
     st.fragment(show_machine)(first.blank.trace, "machine", setting)
 

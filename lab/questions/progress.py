@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lab.course.pages import Lesson
+from lab.course.pages import Lesson, Step
 from lab.course.words import plain
 from lab.questions.question import Question
 
@@ -130,6 +130,15 @@ class LearnerProgress:
         """Return this progress after a step of a lesson, named by its id, was done."""
         return self if (lesson, step) in self.done else replace(self, done=self.done | {(lesson, step)})
 
+    def has_done(self, lesson: Lesson, step: Step) -> bool:
+        """Return whether a step of a lesson is done; where the lesson has another step for causal models instead, that
+        step counts, too.
+        """
+        same = [
+            each.id for each in lesson.steps if each.models == "causal" and step.models == "masked" and not each.aside
+        ]
+        return any((lesson.id, id) in self.done for id in (step.id, *same))
+
     def asked(self, lesson: str, question: str) -> LearnerProgress:
         """Return this progress after a check was on screen."""
         return replace(self, checks={(lesson, question): None, **self.checks})
@@ -161,12 +170,12 @@ class LearnerProgress:
 
     def count(self, lesson: Lesson) -> Count:
         """The learner's progress in a lesson, without what was done with its toy."""
-        way = [step for step in lesson.steps if not step.aside]
-        steps = sum(step.models != "causal" for step in way)  # those are there instead of steps for other models
-        done = sum((lesson.id, step.id) in self.done for step in way)
+        # The steps for causal models are there instead of steps for other models.
+        way = [step for step in lesson.steps if not step.aside and step.models != "causal"]
+        done = sum(self.has_done(lesson, step) for step in way)
         asked = [key for key in self.checks if key[0] == lesson.id and not key[1].startswith(TOY)]
         tries = [self.first_tries[key] for key in asked if key in self.first_tries]
-        return Count(min(done, steps), steps, sum(tries), len(tries), len(asked))
+        return Count(done, len(way), sum(tries), len(tries), len(asked))
 
     def missed(self) -> list[tuple[str, Answer]]:
         """The (lesson id, answer) of every check missed at first try whose texts are kept, in the order of asking."""

@@ -86,11 +86,12 @@ class _Reader:
         content = self.table(entry, lesson)
         self.skip_unknown(content, ("done", "checks"))
         known = {step.id for step in lesson_of(lesson).steps}
-        for step in self.items(content.get("done", []), "done", MOST):
-            if self.text(step, "done") in known:
-                self.done.add((lesson, str(step)))
+        for each in self.items(content.get("done", []), "done", MOST):
+            step = self.text(each, "done")
+            if step in known:
+                self.done.add((lesson, step))
             else:
-                self.unknown.append(str(step))
+                self.unknown.append(step[:LONGEST_NAME])
         for check, answer in self.table(content.get("checks", {}), "checks").items():
             self.checks[lesson, check] = None if answer is None else self.answer(check, answer)
 

@@ -29,7 +29,7 @@ def progress_badge(lesson: Lesson) -> None:
     """Show how many of a lesson's steps are done and, once one is answered, how many checks are answered."""
     count = progress().count(lesson)
     checks = f", {count.answered} of {count.asked} checks" * bool(count.answered and not parameters.TEACH.chosen())
-    if count.done:
+    if count.done or checks:
         st.badge(f"{count.done} of {count.steps} steps{checks}", icon=":material/steps:", color="gray")
 
 

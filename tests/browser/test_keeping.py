@@ -77,7 +77,7 @@ def test_two_tabs_lose_nothing_of_each_other(lab: Lab, page: Page) -> None:
 def test_what_cannot_be_read_is_said_and_written_over(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Tokenization")
     wait_idle(page)
-    hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 1, "lessons": "<b>"}'}
+    hostile = {"by": "x", "stamp": "y", "progress": '{"lab": "Inside BERT", "version": 2, "lessons": "<b>"}'}
     page.evaluate(f"record => window.localStorage.setItem('{NAME}', record)", json.dumps(hostile))
     page.reload()
     wait_idle(page)

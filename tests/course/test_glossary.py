@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 
 import pytest
 
-from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, terms_in
-from lab.course.pages import LESSONS, Lesson
-from lab.ui.frame.header import defined
+from lab.course.glossary import GLOSSARY, MOST_WORDS, Term, search, uses
+from lab.course.pages import LESSONS
 
 NAMES = {term.name: term for term in GLOSSARY}
 SPELT = {spelling.casefold(): term for term in GLOSSARY for spelling in term.spellings}
@@ -53,19 +51,10 @@ def test_search_finds_what_a_meaning_says_and_nothing_else() -> None:
 
 
 def test_the_terms_of_a_text_are_its_words_the_longest_first() -> None:
-    found = [term.name for term in terms_in("Each **token id** is a name. Tokens, what is softmaxed, and *softmax*.")]
-    assert found == ["token id", "token", "softmax"]
-    assert terms_in("Nothing of the field stands here.") == ()
-
-
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
-def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: Lesson) -> None:
-    """No term before its definition: the words of an idea bring their meanings with them."""
-    for step in lesson.steps:
-        shown = defined(terms_in(step.idea)) or ""
-        bold = re.findall(r"\*\*(.+?)\*\*", step.idea)
-        known = [word for word in bold if word.casefold() in SPELT]
-        assert all(SPELT[word.casefold()].meaning in shown for word in known), step
+    text = "Each **token id** is a name. Tokens, what is softmaxed, and *softmax*."
+    assert [term.name for term, _, _ in uses(text)] == ["token id", "token", "softmax"]
+    assert [text[start:end] for _, start, end in uses(text)] == ["token id", "Tokens", "softmax"]
+    assert not list(uses("Nothing of the field is in this text."))
 
 
 @pytest.mark.parametrize(
@@ -81,4 +70,4 @@ def test_every_term_of_an_idea_has_its_meaning_beside_it(lesson: Lesson) -> None
 )
 def test_the_names_of_attention_atlas_are_found_and_shown(old: str, term: str) -> None:
     assert search(old)[0].name == term
-    assert f"Also called {old}" in str(defined([NAMES[term]])).replace("\\", "")
+    assert old in NAMES[term].called

@@ -16,6 +16,7 @@ from unittest.mock import patch
 from numpy.typing import NDArray
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.element_tree import Element
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import benchmarks.routed  # noqa: F401 (a server that has been visited before)
@@ -101,6 +102,11 @@ def words(at: AppTest) -> str:
     return without_marks("\n".join(part.value for part in parts))
 
 
+def html_of(at: AppTest) -> str:
+    """All HTML of the page, as the browser gets it."""
+    return "\n".join(str(block.value) for block in at.get("html") if isinstance(block, Element))
+
+
 def badges(at: AppTest) -> list[str]:
     """What the badges of the comparison with Hugging Face say, with their icons."""
     faces = [(block.proto.popover.icon, block.proto.popover.label) for block in at.get("popover")]
@@ -121,8 +127,14 @@ def components(at: AppTest) -> list[Any]:
     return [
         element
         for element in at.get("bidi_component")
-        if element.key not in ("turning", "strip", "address", "keeping", "from_file", "seat", "_sentence")
+        if element.key not in ("turning", "terms", "strip", "address", "keeping", "from_file", "seat", "_sentence")
     ]
+
+
+def component(at: AppTest, key: str) -> dict[str, Any]:
+    """What the header of a hand-written component says, by the component's key."""
+    (element,) = [each for each in at.get("bidi_component") if each.key == key]
+    return unpack(element.proto.bytes)[0]
 
 
 def sentence_of(at: AppTest) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -106,10 +106,11 @@ _answer = st.fixed_dictionaries(
         "extra": _json,
     },
 )
+_steps = st.sampled_from([step.id for lesson in LESSONS for step in lesson.steps])
 _lesson = st.fixed_dictionaries(
     {},
     optional={
-        "steps": st.dictionaries(texts | _lone, st.booleans(), max_size=3) | _json,
+        "done": st.lists(texts | _lone | _steps, max_size=3) | _json,
         "checks": st.dictionaries(texts, st.none() | _answer | _json, max_size=3) | _json,
     },
 )

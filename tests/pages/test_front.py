@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Element
 from transformers import BertForPreTraining
 
 import lab
@@ -18,24 +17,17 @@ from lab.analysis.flow.cuts import Cuts, Way
 from lab.analysis.layers.lens import lens_prediction
 from lab.analysis.words.masking import mask_of
 from lab.charts.components.word_forms import CUT_TOKENS
-from lab.course.pages import LESSONS, number
+from lab.course.pages import LESSONS
 from lab.course.sentences.first import FIRST
 from lab.figures.choices import FITTED, PLAIN
 from lab.front.first_minute import AskedBlank, asked, pieces_of
 from lab.models import hub
 from lab.models.catalogue import DEFAULT_MODEL, EMBEDDED, card
 from lab.models.loading import load_model
-from lab.questions.progress import LearnerProgress
 from lab.ui import runs
 from lab.ui.shared.word_forms import cuts_after
-from tests.charts.payloads import unpack
 from tests.checkpoints import Family, write_checkpoint
-from tests.pages.apptest import Offer, components, visit, words
-
-
-def html_of(at: AppTest) -> str:
-    """All HTML of the page, as the browser gets it."""
-    return "\n".join(str(block.value) for block in at.get("html") if isinstance(block, Element))
+from tests.pages.apptest import Offer, component, components, html_of, visit, words
 
 
 def sentence(at: AppTest) -> str:
@@ -45,8 +37,9 @@ def sentence(at: AppTest) -> str:
 
 
 def picture(at: AppTest) -> dict[str, Any]:
-    (component,) = components(at)
-    return unpack(component.proto.bytes)[0]
+    """The first picture; below it is the whole machine, and nothing else."""
+    assert [each.key for each in components(at)] == ["first-picture", "machine"]
+    return component(at, "first-picture")
 
 
 def guess(at: AppTest, word: str) -> AppTest:
@@ -208,19 +201,11 @@ def test_every_family_answers(family: Family, offer: Offer) -> None:
     assert len(picture(show(visit(model=offer(family))))["words"][-1]) == 5
 
 
-def test_the_way_on_leads_to_what_was_not_seen() -> None:
-    first, second = LESSONS[0], LESSONS[1]
-    some, every = LearnerProgress().visited(first.id, ("a", "b"), "a"), LearnerProgress().visited(first.id, ("a",), "a")
-    for progress, lesson in ((LearnerProgress(), first), (some, first), (every, second)):
-        at = visit()
-        at.session_state["progress"] = progress
-        at.run()
-        said = (
-            f"Go on with lesson {number(lesson)}: {lesson.title}"
-            if progress != LearnerProgress()
-            else "Start with lesson 1"
-        )
-        assert said in [button.label for button in at.button]
+def test_the_machine_stands_below_and_keeps_the_answer_until_it_is_asked() -> None:
+    at = visit()
+    waiting = component(at, "machine")
+    assert waiting["waits"] and "paris" not in str(waiting)
+    assert not component(show(at), "machine")["waits"]
 
 
 def test_every_lesson_is_listed_with_its_question() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.course.pages import LESSONS
+from lab.course.pages import LESSONS, lesson_of
 from lab.course.words import escaped, plain, quoted
 from lab.questions.progress import (
     LONGEST,
@@ -26,6 +26,8 @@ from lab.questions.progress_file import ProgressFileError, read
 from lab.questions.question import Option, Question, reordered, selected, shuffled
 
 IDS = [lesson.id for lesson in LESSONS]
+LESSON = lesson_of("self-attention")
+STEPS = sum(not step.aside for step in LESSON.steps)
 SENTENCE = {"text": "The cat sat.", "layer": "2"}
 
 names = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -34,6 +36,7 @@ answers = st.just(Answer(correct=True)) | st.builds(
     Answer, *[texts] * 5, link=st.none() | st.dictionaries(names, texts, max_size=3)
 )
 keys = st.tuples(st.sampled_from(IDS), names)
+steps = st.sampled_from([(lesson.id, step.id) for lesson in LESSONS for step in lesson.steps])
 wordings = st.text("0123456789abcdef", min_size=12, max_size=12)
 options = st.integers(0, 9)
 shown = st.builds(
@@ -45,7 +48,7 @@ shown = st.builds(
 )
 progresses = st.builds(
     LearnerProgress,
-    steps=st.dictionaries(keys, st.booleans(), max_size=8),
+    done=st.frozensets(steps, max_size=8),
     checks=st.dictionaries(keys, st.none() | answers, max_size=6),
     predictions=st.dictionaries(names, st.dictionaries(wordings, st.none() | options, max_size=4), max_size=4),
     shown=st.dictionaries(names, shown, max_size=3),
@@ -66,7 +69,7 @@ def answer(correct: bool, question: str = "?") -> Answer:
 
 
 def content_of(check: dict[str, Any]) -> dict[str, Any]:
-    return {"self-attention": {"steps": {"Map": True}, "checks": {"most-even": check}}}
+    return {"self-attention": {"done": ["map"], "checks": {"most-even": check}}}
 
 
 RIGHT = {**vars(answer(False)), "correct": True}
@@ -74,17 +77,37 @@ RIGHT = {**vars(answer(False)), "correct": True}
 
 def test_only_the_first_try_counts() -> None:
     first, second = answer(False, "first"), answer(True, "second")
-    progress = LearnerProgress().asked("a", "q").asked("a", "r").asked("a", "s")
-    progress = progress.answered("a", "q", first).answered("a", "q", second).answered("a", "r", second)
-    assert progress.count("a") == Count(seen=0, steps=0, right=1, answered=2, asked=3)
-    assert progress.asked("a", "q") == progress, "asking again forgets no answer"
-    assert progress.missed() == [("a", first)]
-    assert progress.count("b") == Count(0, 0, 0, 0, 0)
+    a, other = LESSON.id, lesson_of("embeddings")
+    progress = LearnerProgress().asked(a, "q").asked(a, "r").asked(a, "s")
+    progress = progress.answered(a, "q", first).answered(a, "q", second).answered(a, "r", second)
+    assert progress.count(LESSON) == Count(done=0, steps=STEPS, right=1, answered=2, asked=3)
+    assert progress.asked(a, "q") == progress, "asking again forgets no answer"
+    assert progress.missed() == [(a, first)]
+    assert (progress.count(other).answered, progress.count(other).asked) == (0, 0)
 
 
-def test_steps_are_seen_once_and_for_all() -> None:
-    progress = LearnerProgress().visited("a", ("Map", "Scores"), "Scores").visited("a", ("Toy data", "Map"), "Map")
-    assert progress.count("a") == Count(seen=2, steps=3, right=0, answered=0, asked=0)
+def test_a_step_is_done_once_and_for_all() -> None:
+    progress = LearnerProgress().did(LESSON.id, "map")
+    assert progress.did(LESSON.id, "map") is progress
+    assert progress.did("embeddings", "check").count(LESSON) == Count(done=1, steps=STEPS, right=0, answered=0, asked=0)
+
+
+def test_steps_beside_the_way_are_kept_and_not_counted() -> None:
+    aside = next(step.id for step in LESSON.steps if step.aside)
+    progress = LearnerProgress().did(LESSON.id, aside)
+    assert (LESSON.id, aside) in progress.done and progress.count(LESSON).done == 0
+
+
+def test_a_lesson_is_complete_with_any_model() -> None:
+    """A lesson may have one step for causal models where it has another one for the others."""
+    for lesson in LESSONS:
+        for kind in ("causal", "masked"):
+            progress = LearnerProgress()
+            for step in lesson.steps:
+                if step.models in ("", kind):
+                    progress = progress.did(lesson.id, step.id)
+            count = progress.count(lesson)
+            assert count.done <= count.steps and (kind == "causal" or count.done == count.steps), lesson.id
 
 
 @given(progresses)
@@ -102,8 +125,7 @@ def test_merging_loses_nothing_and_its_grouping_does_not_matter(
     assert set(both.checks) == {*a.checks, *b.checks}
     for key, one in both.checks.items():
         assert one == (a.checks.get(key) or b.checks.get(key))
-    seen = {key for each in (a, b) for key, yes in each.steps.items() if yes}
-    assert {key for key, yes in both.steps.items() if yes} == seen
+    assert both.done == a.done | b.done
 
 
 def test_what_is_kept_stays_below_its_bound_and_the_checks_missed_first_lose_their_texts() -> None:
@@ -111,7 +133,7 @@ def test_what_is_kept_stays_below_its_bound_and_the_checks_missed_first_lose_the
     text = LearnerProgress(checks=many).to_json()
     assert MAX_BYTES * 0.8 < len(text.encode()) <= MAX_BYTES
     kept, _ = read(text.encode())
-    assert kept.count("self-attention").answered == 99
+    assert kept.count(LESSON).answered == 99
     assert [at for at, _ in enumerate(kept.checks.values()) if _ == Answer()] == list(range(99 - len(kept.missed())))
 
 
@@ -135,10 +157,11 @@ def test_of_two_lists_of_checks_the_one_that_was_tried_more_stays() -> None:
     assert LearnerProgress().showing("x", many).shown["x"].seen == many.seen[-SEEN_KEPT:]
 
 
-def test_a_toy_s_checks_are_counted_by_themselves() -> None:
-    progress = LearnerProgress().asked("a", "toy.q").asked("a", "q").answered("a", "toy.q", answer(True))
-    assert progress.count("a") == Count(0, 0, right=0, answered=0, asked=1)
-    assert progress.count("a", toy=True) == Count(0, 0, right=1, answered=1, asked=1)
+def test_a_toy_s_checks_are_kept_and_not_counted() -> None:
+    a = LESSON.id
+    progress = LearnerProgress().asked(a, "toy.q").asked(a, "q").answered(a, "toy.q", answer(True))
+    assert progress.first_tries == {(a, "toy.q"): True}
+    assert progress.count(LESSON) == Count(0, STEPS, right=0, answered=0, asked=1)
 
 
 @given(st.binary(max_size=200))
@@ -154,15 +177,15 @@ def read_or_refused(data: bytes) -> bool:
     except ProgressFileError as error:
         assert str(error).endswith(".") and str(error).encode("utf-8")
         return False
-    assert all(lesson in IDS for lesson, _ in (*progress.steps, *progress.checks))
+    assert all(lesson in IDS for lesson, _ in (*progress.done, *progress.checks))
     assert read(progress.to_json().encode("utf-8")) == (progress, ())
     assert all(note.encode("utf-8") for note in notes)
     return True
 
 
 @given(values, values)
-def test_any_json_is_read_or_refused_with_a_sentence(steps: object, checks: object) -> None:
-    read_or_refused(file_of({"self-attention": {"steps": steps, "checks": checks}}))
+def test_any_json_is_read_or_refused_with_a_sentence(done: object, checks: object) -> None:
+    read_or_refused(file_of({"self-attention": {"done": done, "checks": checks}}))
 
 
 @given(st.data())
@@ -188,12 +211,14 @@ def test_one_wrong_value_anywhere_is_read_or_refused_with_a_sentence(data: st.Da
         (b"\xff\xfe", "not JSON"),
         (b"[1]", "not a progress file"),
         (b'{"version": 2}', "not a progress file"),
-        (file_of({}, version=2), "version 1"),
-        (file_of({}, version=True), "version 1"),
+        (file_of({}, version=1), "version 2"),
+        (file_of({}, version=True), "version 2"),
         (file_of([]), "lessons.*must be an object"),
-        (file_of({"self-attention": {"steps": {"Map": 1}}}), "Map.*must be true or false"),
-        (file_of({"self-attention": {"steps": dict.fromkeys(map(str, range(101)), True)}}), "more than 100"),
-        (file_of({"self-attention": {"steps": {"x" * 81: True}}}), "more than 80 characters"),
+        (file_of({"self-attention": {"done": {"map": True}}}), "done.*list of at most 100"),
+        (file_of({"self-attention": {"done": ["map"] * 101}}), "done.*list of at most 100"),
+        (file_of({"self-attention": {"done": [1]}}), "done.*must be a text"),
+        (file_of({"self-attention": {"checks": dict.fromkeys(map(str, range(101)))}}), "more than 100"),
+        (file_of({"self-attention": {"checks": {"x" * 81: None}}}), "more than 80 characters"),
         (file_of(content_of({**RIGHT, "chosen": 3})), "chosen.*must be a text"),
         (file_of(content_of({**RIGHT, "right": "x" * (LONGEST + 1)})), "right.*longer than"),
         (file_of(content_of({**RIGHT, "link": {"text": 3}})), "text.*must be a text"),
@@ -215,10 +240,11 @@ def test_what_is_wrong_is_said(data: bytes, said: str) -> None:
 
 
 def test_what_is_unknown_is_left_out_with_a_note() -> None:
-    content = {**content_of({**RIGHT, "colour": 1}), "<b>alchemy": {"steps": "?"}}
+    content = {**content_of({**RIGHT, "colour": 1}), "<b>alchemy": {"done": "?"}}
+    content["self-attention"]["done"].append("<b>transmute")
     progress, (note,) = read(file_of(content, mood="good"))
-    assert progress.count("self-attention") == Count(seen=1, steps=1, right=1, answered=1, asked=1)
-    for name in ("mood", "colour", "<b>alchemy"):
+    assert progress.count(LESSON) == Count(done=1, steps=STEPS, right=1, answered=1, asked=1)
+    for name in ("mood", "colour", "<b>alchemy", "<b>transmute"):
         assert quoted(name) in note
     assert "<b>" not in note
 
@@ -229,7 +255,7 @@ def test_a_long_list_of_unknown_names_is_cut() -> None:
 
 
 def test_lone_surrogates_cannot_reach_the_screen() -> None:
-    data = file_of({"self-attention": {"steps": {"\ud800": True}}}, **{"\udc00": 0})
+    data = file_of({"self-attention": {"done": ["\ud800"]}}, **{"\udc00": 0})
     progress, (note,) = read(data)
     assert (progress.to_json() + note).encode("utf-8")
 

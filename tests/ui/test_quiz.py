@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from lab.course.pages import lesson_of
 from lab.questions.hints import hint_of
 from lab.questions.question import Option, Question
 from lab.ui.quiz.on_screen import OnScreen
@@ -146,7 +147,7 @@ def test_a_wrong_answer_gets_a_hint_and_a_second_wrong_one_its_explanation() -> 
     at.radio(key=keys[0]).set_value(kept.answer).run()
     assert [box.value for box in at.success] == [kept.options[kept.answer].why]
     at.radio(key=keys[1]).set_value(at.session_state["_asked.self-attention"].questions[1].answer).run()
-    assert len(at.success) == 2 and at.session_state["progress"].count("self-attention").right == 1
+    assert len(at.success) == 2 and at.session_state["progress"].count(lesson_of("self-attention")).right == 1
 
 
 def test_right_at_the_second_try_is_said_and_does_not_count_as_the_first() -> None:
@@ -157,7 +158,7 @@ def test_right_at_the_second_try_is_said_and_does_not_count_as_the_first() -> No
     at.radio(key=key).set_value(kept.answer).run()
     said, why = at.success[0].value, kept.options[kept.answer].why
     assert "second try" in said.removesuffix(why) != said
-    assert at.session_state["progress"].count("self-attention").right == 0
+    assert at.session_state["progress"].count(lesson_of("self-attention")).right == 0
 
 
 def test_a_check_about_a_map_has_it_below() -> None:
@@ -185,10 +186,10 @@ def test_what_was_filled_in_by_hand_survives_a_visit_elsewhere() -> None:
     assert at.number_input(key=str(field.key)).value == 1.5
 
 
-def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_course() -> None:
+def test_the_last_step_offers_the_next_lesson_and_the_last_lesson_the_end() -> None:
     at = visit(PAGE, step="Check", teach="1")
     following = at.button(key="_next_page")
     assert following.label == "Next: lesson 4, Multi-head attention" and following.proto.shortcut == "pagedown"
     assert "_next_page" not in [button.key for button in to(at, "map").button]
     at = visit("9_Masked_language_model.py", step="Check")
-    assert at.button(key="_next_page").label == "Next: the course"
+    assert at.button(key="_next_page").label == "Next: What you can do now"

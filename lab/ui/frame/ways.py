@@ -10,14 +10,19 @@ from streamlit.delta_generator import DeltaGenerator
 from lab.course.pages import page_of
 from lab.course.ways import NAMES, SHORT, WHOLE, Stage, neighbours, way
 from lab.ui import selection, teaching
-from lab.ui.parameters import WAY
+from lab.ui.parameters import MODE, SENTENCE, WAY
 from lab.ui.quiz.done import went_on
 from lab.ui.quiz.question import progress
 
 
 def next_on(name: str) -> Stage | None:
     """The first stage of a way that is not done; None if all are."""
-    return next((stage for stage in way(name) if stage.key not in progress().done), None)
+    return next((stage for stage in way(name) if not is_done(stage)), None)
+
+
+def is_done(stage: Stage) -> bool:
+    """Return whether a stage is done."""
+    return progress().has_done(stage.lesson, stage.step)
 
 
 def draw_dots(place: DeltaGenerator, lesson: str, step: str) -> None:
@@ -33,7 +38,7 @@ def draw_dots(place: DeltaGenerator, lesson: str, step: str) -> None:
 
 
 def _state(stage: Stage, here: tuple[str, str]) -> str:
-    return "here" if stage.key == here else "done" if stage.key in progress().done else ""
+    return "here" if stage.key == here else "done" if is_done(stage) else ""
 
 
 def draw_way_on(lesson: str, step: str) -> None:
@@ -54,7 +59,9 @@ def draw_way_on(lesson: str, step: str) -> None:
 
 
 def open_stage(stage: Stage | None) -> None:
-    """Go to a step of a way, or to the end."""
+    """Go to a step of a way, or to the end. A way leads through sentences, so it leaves a toy."""
+    if MODE.chosen() != SENTENCE:
+        MODE.set(SENTENCE)
     if stage is None:
         selection.open_page(page_of("end"))
     else:

@@ -68,6 +68,6 @@ def test_the_terms_of_a_text_are_its_words_the_longest_first() -> None:
         ("Focus (entropy)", "entropy"),
     ],
 )
-def test_the_names_of_attention_atlas_are_found_and_shown(old: str, term: str) -> None:
+def test_the_names_of_attention_atlas_are_found(old: str, term: str) -> None:
     assert search(old)[0].name == term
     assert old in NAMES[term].called

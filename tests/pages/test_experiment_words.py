@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lab.course.pages import EXPERIMENTS
-from tests.pages.apptest import visit
+from tests.pages.apptest import visit, without_marks
 from tests.pages.test_experiments import press
 
 MOST = 250
@@ -22,7 +22,7 @@ def unfolded(block: Any) -> Iterator[str]:
     if block.type in ("expander", "popover"):
         return
     if block.type in _SAID:
-        yield block.value
+        yield without_marks(block.value)
     elif block.type == "radio":
         yield " ".join([block.label, *block.options])
     for child in getattr(block, "children", {}).values():

@@ -87,13 +87,13 @@ def test_the_rank_of_a_guess_is_hugging_face_s(word: str, rank: str) -> None:
     place = int((shares > own).sum()) + 1
     at = visit()
     at.text_input(key="_first_own").set_value(word.title()).run()
-    assert (rank if place == 1 else f"rank {place:,} of the 30,522") in words(at)
+    assert (rank if place == 1 else f"rank {place:,} of the 30,522") in picture(at)["reply"]
     assert not picture(at)["waits"]
 
 
 def test_a_guess_shows_the_answer_and_another_sentence_waits_for_its_own() -> None:
     at = guess(visit(), "london")
-    assert not picture(at)["waits"] and "The model gave “london”" in words(at)
+    assert not picture(at)["waits"] and "The model gave “london”" in picture(at)["reply"]
     at.button_group(key="_first_picked").set_value(FIRST[2].short).run()
     assert not at.exception and picture(at)["waits"] and sentence(at) == FIRST[2].text
 
@@ -169,7 +169,8 @@ def test_a_word_of_one_s_own(own: str) -> None:
     at = visit()
     at.text_input(key="_first_own").set_value(own).run()
     assert not at.exception and "<script>" not in html_of(at)
-    assert ("The model gave" in words(at)) != ("This model cuts" in words(at))
+    reply = picture(at)["reply"]
+    assert ("The model gave" in reply) != ("This model cuts" in reply)
 
 
 @pytest.mark.parametrize("model", ["lab-gpt2", "lab-bert"])

@@ -12,7 +12,7 @@ def borrows(step: str, why: str) -> bool:
     """
     key = f"_own_sentence.{step}"
     own = bool(st.session_state.get(key))
-    told = "You see your own sentence." if own else f"This sentence is the lab’s, not yours: {why}"
+    told = "You see your own sentence." if own else f"You see a sentence of the lab: {why}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(told, width="content")
         label = "Use the lab’s sentence" if own else "Use my sentence"

@@ -101,13 +101,15 @@ def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
         '"""The longest key: the token whose key is longest."""\n\n'
         "from __future__ import annotations\n\nfrom dataclasses import dataclass\n\n"
         "from lab.course.words import named\nfrom lab.lessons.self_attention import LESSON\n"
-        "from lab.questions.asking import asks\nfrom lab.questions.kinds import ranked\n"
+        "from lab.questions.asking import asks\nfrom lab.questions.basis import derivable\n"
+        "from lab.questions.kinds import ranked\n"
         "from lab.ui.frame.closing import meaning\nfrom lab.ui.quiz.predictions import predict\n\n\n"
         "@dataclass(frozen=True)\nclass Longest:\n    key: str\n    length: float\n\n\n"
         "def longest(spot):\n    lengths = spot.traced.key[spot.head].norm(dim=-1)\n"
         "    return Longest(named(spot.trace, int(lengths.argmax())), float(lengths.max()))\n\n\n"
         "def said(found):\n    return f'The longest key is {found.key}: {found.length:.2f}.'\n\n\n"
-        "@asks('layer', 'head', hint='Compare the rows.', returns=1)\n"
+        "@asks('layer', 'head', basis=derivable('self-attention', 'build-a-row', 'the keys'), "
+        "hint='Compare the rows.', returns=1)\n"
         "def longest_key(spot):\n    lengths = (spot.traced.key[spot.head].norm(dim=-1) * 10).tolist()\n"
         "    name = lambda key: named(spot.trace, key)\n"
         "    return ranked('longest-key', 'Which key is longest?', lengths, name, lambda key, best: 'Measured.')\n\n\n"
@@ -155,9 +157,10 @@ def test_a_lesson_is_a_folder_two_lines_and_its_words(copy: Path) -> None:
         "utf-8",
     )
     (folder / "count.py").write_text(
-        "import streamlit as st\n\nfrom lab.questions.asking import asks\n"
+        "import streamlit as st\n\nfrom lab.questions.asking import asks\nfrom lab.questions.basis import derivable\n"
         "from lab.questions.question import Option, Question\nfrom lab.ui.frame.header import idea\n\n"
-        "@asks(hint='Count again.', returns=1)\ndef how_many(spot):\n    n = len(spot.trace)\n"
+        "@asks(basis=derivable('tokenization', 'tokens', 'the tokens'), hint='Count again.', returns=1)\n"
+        "def how_many(spot):\n    n = len(spot.trace)\n"
         "    options = tuple(Option(str(n + i), 'Counted.', correct=i == 0) for i in range(3))\n"
         "    return Question('how-many', f'How many tokens has {spot.trace.text}?', options)\n\n"
         "def show(view):\n    idea('Count them.')\n    st.markdown(f'**{len(view.trace)}** tokens')\n",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from lab.questions.basis import Basis
 from lab.questions.question import Question, hashed
 from lab.questions.returning import Spot
 
@@ -25,6 +26,8 @@ class Asking:
         Makes the question about a spot; None if the run does not decide it clearly.
     of
         The places that decide the answer, beside the run; some of :data:`PLACES`.
+    basis
+        What the answer rests on: a figure that was shown, beliefs, or what the learner makes.
     hint
         What to look at, or to think of, after a first wrong answer: never the answer, nor a number in it.
     returns
@@ -36,6 +39,7 @@ class Asking:
 
     make: Callable[[Spot], Question | None]
     of: tuple[str, ...]
+    basis: Basis
     hint: str = ""
     returns: int = 0
     for_a_class: bool = False
@@ -51,11 +55,12 @@ class Asking:
 
 
 def asks(
-    *of: str, hint: str = "", returns: int = 0, for_a_class: bool = False
+    *of: str, basis: Basis, hint: str = "", returns: int = 0, for_a_class: bool = False
 ) -> Callable[[Callable[[Spot], Question | None]], Asking]:
     """Mark a function that asks about a spot; the arguments are the fields of :class:`Asking`.
 
-    >>> @asks("layer", "head", returns=1)
+    >>> from lab.questions.basis import derivable
+    >>> @asks("layer", "head", basis=derivable("self-attention", "map", "the map"), returns=1)
     ... def never(spot: Spot) -> Question | None:
     ...     return None
     >>> never.returns, never.for_a_class
@@ -63,4 +68,4 @@ def asks(
     """
     if unknown := [each for each in of if each not in PLACES]:
         raise ValueError(f"A question is asked about some of {', '.join(PLACES)}, not about {', '.join(unknown)}.")
-    return lambda make: Asking(make, of, hint, returns, for_a_class)
+    return lambda make: Asking(make, of, basis, hint, returns, for_a_class)

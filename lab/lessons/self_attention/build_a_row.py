@@ -20,9 +20,11 @@ from lab.charts.components.row_built import RowBuilt
 from lab.course.pages import bench_of
 from lab.course.words import VISIBLE, named, signed, told_apart, unmarked
 from lab.figures.attention import place
+from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
+from lab.questions.basis import bet, derivable
 from lab.questions.kinds import which_holds
 from lab.questions.question import MARGIN, Question
 from lab.questions.returning import Spot
@@ -137,7 +139,14 @@ def sharpest_word(spot: Spot) -> int | None:
     return max(words, key=lambda at: float(weights[at].max()), default=None)
 
 
-@asks("layer", "head", "token", hint="Which of query, key and value are the weights made of?", returns=3)
+@asks(
+    "layer",
+    "head",
+    "token",
+    basis=derivable(LESSON, "build-a-row", "the four stages of the row"),
+    hint="Which of query, key and value are the weights made of?",
+    returns=3,
+)
 def value_gone(spot: Spot) -> Question | None:
     """Ask what changes if the value with the most attention becomes 0; the weights stay, as they need no values."""
     trace, query, row = spot.trace, spot.query, spot.row
@@ -162,7 +171,14 @@ def value_gone(spot: Spot) -> Question | None:
     return which_holds("value-gone", prompt, why, outcomes, mixed=True)
 
 
-@asks("layer", "head", "token", hint="What do all weights of a row add up to?", returns=4)
+@asks(
+    "layer",
+    "head",
+    "token",
+    basis=derivable(LESSON, "build-a-row", "the softmax of the row"),
+    hint="What do all weights of a row add up to?",
+    returns=4,
+)
 def one_score_up(spot: Spot) -> Question | None:
     """Ask what happens to the other weights if one score grows: all add up to 1, so the others shrink."""
     trace, query, row = spot.trace, spot.query, spot.row
@@ -185,7 +201,13 @@ def one_score_up(spot: Spot) -> Question | None:
     return which_holds("one-score-up", prompt, why, outcomes, mixed=True)
 
 
-@asks("layer", "head", "token", hint="What does the head do with a weight, once it has it?")
+@asks(
+    "layer",
+    "head",
+    "token",
+    basis=bet("The model uses the word at which a head looks most.", "It may collect something and then ignore it."),
+    hint="What does the head do with a weight, once it has it?",
+)
 def what_a_weight_says(spot: Spot) -> Question | None:
     """Ask what a large weight makes certain: a head may collect something that the model then ignores."""
     trace, query, row = spot.trace, spot.query, spot.row

@@ -13,6 +13,7 @@ from lab.analysis.heads.values import places_left_out
 from lab.course.words import VISIBLE, named, told_apart
 from lab.lessons.self_attention import LESSON
 from lab.questions.asking import PLACES, asks
+from lab.questions.basis import bet, derivable
 from lab.questions.kinds import ranked
 from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
@@ -117,7 +118,7 @@ def resting(spot: Spot) -> str:
     )
 
 
-@asks("layer", "head", "token", for_a_class=True)
+@asks("layer", "head", "token", basis=derivable(LESSON, "map", "the arcs"), for_a_class=True)
 def most_attended(spot: Spot) -> Question | None:
     """Ask to which token the query attends most."""
     trace, query, row = spot.trace, spot.query, spot.row
@@ -131,7 +132,12 @@ def most_attended(spot: Spot) -> Question | None:
     return ranked("most-attended", prompt, weights, lambda key: named(trace, key), why, of=trace.labels)
 
 
-@asks(*PLACES, hint="Now the other token asks. Does it ask with the same query?", returns=1)
+@asks(
+    *PLACES,
+    basis=bet("Attention is mutual.", "Each token asks with a query of its own."),
+    hint="Now the other token asks. Does it ask with the same query?",
+    returns=1,
+)
 def other_direction(spot: Spot) -> Question | None:
     """Ask how much weight the key gives back to the query, that is, whether attention is symmetric."""
     trace, query, key = spot.trace, spot.query, spot.key
@@ -160,7 +166,13 @@ def other_direction(spot: Spot) -> Question | None:
     )
 
 
-@asks("layer", "head", hint="Look for the strongest column of the map, not for the strongest cell.", for_a_class=True)
+@asks(
+    "layer",
+    "head",
+    basis=derivable(LESSON, "map", "the columns of the map"),
+    hint="Look for the strongest column of the map, not for the strongest cell.",
+    for_a_class=True,
+)
 def most_attended_overall(spot: Spot) -> Question | None:
     """Ask which column of the map has the largest sum.
 
@@ -178,7 +190,7 @@ def most_attended_overall(spot: Spot) -> Question | None:
     return ranked("most-attended-overall", prompt, shares, lambda key: named(trace, key), why, of=trace.labels)
 
 
-@asks("layer", "head", for_a_class=True)
+@asks("layer", "head", basis=derivable(LESSON, "map", "the rows of the map"), for_a_class=True)
 def most_even(spot: Spot) -> Question | None:
     """Ask which token spreads its attention most evenly, which is the token with the smallest largest weight."""
     trace = spot.trace
@@ -192,7 +204,7 @@ def most_even(spot: Spot) -> Question | None:
     return ranked("most-even", prompt, (-largest).tolist(), lambda query: named(trace, query), why, of=trace.labels)
 
 
-@asks("layer", for_a_class=True)
+@asks("layer", basis=derivable(LESSON, "map", "the maps of the layer"), for_a_class=True)
 def previous_token_head(spot: Spot) -> Question | None:
     """Ask which head of this layer looks at the token before, by the mean of the first subdiagonal."""
     trace, layer = spot.trace, spot.traced

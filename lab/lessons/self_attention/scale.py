@@ -18,6 +18,7 @@ from lab.lessons.self_attention import LESSON
 from lab.models import forward
 from lab.models.trace import Trace
 from lab.questions.asking import asks
+from lab.questions.basis import derivable
 from lab.questions.question import MARGIN, Option, Question, shuffled
 from lab.questions.returning import Spot
 from lab.ui.drawing import code, draw
@@ -71,7 +72,14 @@ def said(found: Sharper) -> str:
     return f"{it} gets {now:.2f}. Without the division it would get **{then:.2f}**.{rest}"
 
 
-@asks("layer", "head", "token", hint="What does softmax do to scores that are farther apart?", returns=2)
+@asks(
+    "layer",
+    "head",
+    "token",
+    basis=derivable(LESSON, "build-a-row", "the softmax of the row"),
+    hint="What does softmax do to scores that are farther apart?",
+    returns=2,
+)
 def without_scaling(spot: Spot) -> Question | None:
     """Ask what the largest weight would be without the division; None if it would hardly be larger."""
     found = sharper(spot)

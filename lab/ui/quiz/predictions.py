@@ -1,4 +1,4 @@
-"""Predictions before an answer."""
+"""Questions in a step: predictions before its figure, and questions about what it has just shown."""
 
 from __future__ import annotations
 
@@ -62,6 +62,29 @@ def predict(lesson: str, question: Question | None, *, in_sight: bool = False) -
         return _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
 
 
+def ask_beside(lesson: str, question: Question | None) -> None:
+    """Ask a question whose basis the step has just shown; the figure above it stays in sight.
+
+    The answer is explained at once. "Show me" is an answer, too. A class gets a button that reveals the answer.
+    """
+    if question is None:
+        return
+    chosen = selection.current()
+    question = reordered(replace(question, lesson=lesson), chosen[parameters.SEED])
+    if chosen[parameters.TEACH]:
+        _shown_to_class(lesson, question, hashed(*selection.what_runs(chosen)))
+        return
+    name, known = f"_predict.{_toy()}{lesson}.{question.id}", progress().predictions.get(_step(lesson), {})
+    asking = question.key not in known or st.session_state.get(f"{name}.asking") == question.key
+    with st.container(border=True):
+        if asking:
+            awaits_answer()
+            _ask(lesson, name, question, beside=True)
+        else:
+            _compare(question, question.on_screen(known[question.key]))
+            _turn("Ask me again", f"{name}.again", _set_asking, name, question.key)
+
+
 def keep_place() -> None:
     """Reserve the place of a step's question for a class: right under the step names, above the explanations."""
     if parameters.TEACH.chosen():
@@ -120,24 +143,25 @@ def _toy() -> str:
     return TOY if parameters.MODE.chosen() == parameters.TOY else ""
 
 
-def _say(question: Question) -> None:
-    st.markdown(f":material/psychology_alt: **Predict.** {question.prompt}")
+def _say(question: Question, *, beside: bool = False) -> None:
+    st.markdown(f":material/psychology_alt: **{'Your turn' if beside else 'Predict'}.** {question.prompt}")
 
 
-def _ask(lesson: str, name: str, question: Question) -> None:
-    _say(question)
+def _ask(lesson: str, name: str, question: Question, *, beside: bool = False) -> None:
+    _say(question, beside=beside)
     choice = choose(question, key=f"{name}.choice.{question.key}")
     with st.container(horizontal=True):
         off = choice is None
         st.button(
-            "Commit and show",
+            "Answer" if beside else "Commit and show",
             key=f"{name}.commit",
             type="primary",
             disabled=off,
             on_click=_commit,
             args=(lesson, name, question, choice),
         )
-        st.button("Skip", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(lesson, name, question, None))
+        label = "Show me" if beside else "Skip"
+        st.button(label, key=f"{name}.skip", type="tertiary", on_click=_commit, args=(lesson, name, question, None))
 
 
 def _commit(lesson: str, name: str, question: Question, choice: int | None) -> None:

@@ -83,7 +83,7 @@ at = visit("5_Attention_metrics.py", step=step, metric="Smallest weight", versio
 at.session_state["_formula"] = True
 at.run()
 assert any("m = 0.0" in formula.value or "10^{" in formula.value for formula in at.latex)
-[skip.click().run() for skip in at.button if skip.label == "Skip"]
+[skip.click().run() for skip in at.button if skip.label == "Show me"]
 assert at.selectbox(key="metric").value == "Smallest weight"
 assert any("Smallest weight, raw" in chart.proto.spec for chart in at.get("vega_lite_chart"))
 assert "Smallest weight" in visit("11_Model_view.py").selectbox(key="colour").options
@@ -128,7 +128,7 @@ def test_a_step_is_one_file_and_one_line(copy: Path) -> None:
         + """
 at = visit("3_Self-attention.py", step="Longest key")
 assert "Which key is longest?" in words(at)
-[skip.click().run() for skip in at.button if skip.label == "Skip"]
+[skip.click().run() for skip in at.button if skip.label == "Show me"]
 assert "The longest key is" in words(at)
 from lab.lessons.play import returning
 from lab.questions.returning import Spot
@@ -356,11 +356,11 @@ assert reproduced.table("counting", load_model("lab-minilm"))[-1] == "| 6 |"
         + """
 at = visit("35_Layers.py", model="lab-minilm")
 assert at.title[0].value == "Layers" and "There are four." in words(at) and "layers" not in words(at)
-next(each for each in at.button if each.label == "Skip").click().run()
+next(each for each in at.button if each.label == "Show me").click().run()
 assert not at.exception and "**6** layers" in words(at)
 assert "This result ships with the lab: `python -m training.evaluation.experiments counting lab-minilm`" in words(at)
 at = visit("35_Layers.py", model="lab-gpt2")
-next(each for each in at.button if each.label == "Skip").click().run()
+next(each for each in at.button if each.label == "Show me").click().run()
 assert "has not been measured yet. This takes no time." in words(at)
 links = [link.proto.label for link in visit("2_Embeddings.py", step="Check").get("page_link")]
 assert "The experiment Layers: How many?" in links, links

@@ -71,7 +71,7 @@ def each_step(page: Page) -> Iterator[str]:
             steps.nth(number).click()
             wait_idle(page)
         step = steps.nth(number).inner_text() if steps.count() else "the page"
-        skip = page.get_by_role("button", name="Skip", exact=True)
+        skip = page.get_by_role("button", name="Show me", exact=True)
         if skip.count():
             yield f"{step}, a prediction"
             skip.click()

@@ -35,7 +35,7 @@ def reads(page: Page) -> str:
 
 
 def skip_the_prediction(page: Page) -> None:
-    skip = page.get_by_role("button", name="Skip")
+    skip = page.get_by_role("button", name="Show me")
     if skip.count():
         skip.click()
         wait_idle(page)

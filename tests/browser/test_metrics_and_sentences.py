@@ -18,7 +18,7 @@ def open_step(lab: Lab, page: Page, address: str) -> None:
     page.goto(lab.url + address)
     expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=60_000)  # a cold server loads a model first
     wait_idle(page)
-    skip = page.get_by_role("button", name="Skip", exact=True)
+    skip = page.get_by_role("button", name="Show me", exact=True)
     if skip.count():
         skip.click()
         wait_idle(page)

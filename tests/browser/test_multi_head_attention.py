@@ -22,7 +22,7 @@ def open_step(page: Page, url: str) -> None:
     # The badge comes last: by then the step is drawn.
     expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=60_000)
     wait_idle(page)
-    skip = page.get_by_role("button", name="Skip")
+    skip = page.get_by_role("button", name="Show me")
     if skip.count():
         skip.click()
         wait_idle(page)

@@ -111,7 +111,7 @@ def test_back_goes_by_step_then_by_page_each_once(lab: Lab, page: Page) -> None:
 def test_back_takes_back_what_was_tried_and_so_does_a_button(lab: Lab, page: Page) -> None:
     page.goto(lab.url + "/Self-attention?text=Birds+fly+south.")
     at_page(page, "Self-attention", "Where does it look?")
-    page.get_by_role("button", name="Skip").click()
+    page.get_by_role("button", name="Show me").click()
     wait_idle(page)
     page.get_by_role("button", name=NEXT_STEP).click()
     at_page(page, "Self-attention", "Build a row")

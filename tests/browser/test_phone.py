@@ -59,7 +59,7 @@ def test_what_is_said_of_a_row_changes_with_its_stage(lab: Lab, page: Page) -> N
 def test_every_name_of_a_legend_is_whole_and_on_its_chart(lab: Lab, page: Page, experiment: str) -> None:
     page.goto(f"{lab.url}/{experiment}")
     wait_idle(page)
-    page.get_by_role("button", name="Skip", exact=True).first.click()
+    page.get_by_role("button", name="Show me", exact=True).first.click()
     wait_idle(page)
     chart = page.get_by_test_id("stVegaLiteChart").first
     names = chart.locator(".role-legend-label text").all()

@@ -19,7 +19,7 @@ def sentence(page: Page) -> Locator:
 def open_map(page: Page, url: str) -> None:
     page.goto(url)
     wait_idle(page)
-    skip = page.get_by_role("button", name="Skip")
+    skip = page.get_by_role("button", name="Show me")
     if skip.count():  # no prediction is asked where the weights do not decide it
         skip.click()
         wait_idle(page)

@@ -144,8 +144,8 @@ def test_three_sentences_fit_on_a_laptop(lab: Lab, page: Page) -> None:
     at = urlencode({"step": step_name("inter-sentence-attention", "behind-a-cell")})
     page.goto(f"{lab.url}/Inter-sentence_attention?{at}")
     wait_idle(page)
-    if page.get_by_role("button", name="Skip", exact=True).count():
-        page.get_by_role("button", name="Skip", exact=True).first.click()
+    if page.get_by_role("button", name="Show me", exact=True).count():
+        page.get_by_role("button", name="Show me", exact=True).first.click()
         wait_idle(page)
     scroll = page.locator(".scroll").first
     assert scroll.evaluate("e => e.scrollWidth - e.clientWidth") <= 1

@@ -18,7 +18,7 @@ PATIENCE_MS = 120_000
 def _start(page: Page, url: str) -> None:
     page.goto(url)
     expect(page.get_by_role("button", name=BADGE)).to_be_visible(timeout=PATIENCE_MS)
-    page.get_by_role("button", name="Skip").click()
+    page.get_by_role("button", name="Show me").click()
     wait_idle(page)
     page.get_by_test_id("stMain").get_by_role("button", name="Train").click()
     expect(page.get_by_text(re.compile(r"^Step [1-9]\d* of 800"))).to_be_visible(timeout=PATIENCE_MS)

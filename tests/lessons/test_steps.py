@@ -42,6 +42,8 @@ def used(node: ast.AST, screen: set[str], inside: str = "") -> Iterator[tuple[st
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.arg | ast.Import | ast.ImportFrom):
             continue
+        if isinstance(child, ast.AnnAssign) and child.value is None:  # a field of a dataclass
+            continue
         if isinstance(child, ast.Name) and child.id in screen and isinstance(child.ctx, ast.Load):
             yield child.id, inside
         name = child.name if isinstance(child, ast.FunctionDef) and not inside else inside

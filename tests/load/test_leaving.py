@@ -47,8 +47,8 @@ def comes_to_rest(lab: Lab) -> bool:
 async def at_the_experiment(stack: AsyncExitStack, lab: Lab, page: str, model: str) -> Visitor:
     visitor = await stack.enter_async_context(visiting(lab.url))
     assert not (await visitor.open(page, model=model)).errors
-    if "Skip" in visitor.buttons:
-        assert not (await visitor.press("Skip")).errors
+    if "Show me" in visitor.buttons:
+        assert not (await visitor.press("Show me")).errors
     return visitor
 
 

@@ -163,7 +163,7 @@ def click_token(at: AppTest, token: int, other: int = -1) -> AppTest:
 def reveal(at: AppTest) -> AppTest:
     """Skip the prediction, if one is asked, so that what stands behind it is drawn."""
     for button in at.button:
-        if button.label == "Skip":
+        if button.label == "Show me":
             button.click().run()
             break
     assert not at.exception, at.exception[0].stack_trace

@@ -175,13 +175,13 @@ def test_what_is_only_opened_is_not_done(lesson: Lesson) -> None:
 def test_a_figure_is_used_by_a_choice_and_not_while_its_question_waits() -> None:
     at = visit(PAGE, text=CAT, layer="2")
     at.selectbox(key="layer").set_value(3).run()
-    assert [each for each in at.button if each.label == "Skip"] and not done(at)
+    assert [each for each in at.button if each.label == "Show me"] and not done(at)
     click(at, "_next_step")
     assert not done(at), "the question of the step before still waits"
     reveal(turn_to(at, "map"))
     assert done(at) == {("self-attention", "map")}, "a question that was shown is done"
     at = visit(PAGE, layer="2", head="3")
-    assert not [each for each in at.button if each.label == "Skip"]
+    assert not [each for each in at.button if each.label == "Show me"]
     at.selectbox(key="head").set_value(5).run()
     assert done(at) == {("self-attention", "map")}
 

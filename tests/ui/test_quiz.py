@@ -61,7 +61,7 @@ def test_a_figure_stays_in_sight_with_a_new_sentence_and_the_question_is_offered
     assert "Ask me again" in buttons(at) and ASKED not in words(at) and charts(at)
     press(at, "Ask me again")
     assert ASKED in words(at) and "Commit and show" in buttons(at) and charts(at)
-    press(at, "Skip")
+    press(at, "Show me")
     assert charts(at)
     at.selectbox(key="model").set_value("lab-gpt2").run()
     assert charts(at) and "Ask me again" in buttons(at)
@@ -73,7 +73,7 @@ def test_a_figure_stays_in_sight_with_a_new_sentence_and_the_question_is_offered
 
 
 def test_another_head_leaves_the_figure_where_it_is() -> None:
-    at = press(visit(PAGE, text=TEXTS[0], layer="2"), "Skip")
+    at = press(visit(PAGE, text=TEXTS[0], layer="2"), "Show me")
     for head in (2, 3, 4):
         at.selectbox(key="head").set_value(head).run()
         assert charts(at)

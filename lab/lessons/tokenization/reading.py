@@ -9,6 +9,8 @@ from tokenizers import Tokenizer, models
 
 from lab.course.words import quoted
 from lab.models.encoding import Encoding
+from lab.models.memo import kept
+from lab.models.trace import Trace
 from lab.questions.question import Option, Question
 from lab.text.tokenizers.bpe import BpeWord
 from lab.text.tokenizers.pieces import Piece
@@ -43,6 +45,20 @@ class Mistyped:
     wrong: Word
 
 
+def reading_of(trace: Trace) -> TextReading | None:
+    """The texts of a run on their way through its tokenizer; None for a tokenizer that the lab cannot explain."""
+
+    def read() -> TextReading | None:
+        texts = [text for text in (trace.text, trace.pair) if text]
+        try:
+            steps = tuple(tokenization_steps(trace.model.tokenizer, text) for text in texts)
+        except ValueError:
+            return None
+        return TextReading(trace.encoding, steps, trace.model.tokenizer)
+
+    return kept(trace, (reading_of,), read)
+
+
 def mistyped(reading: TextReading) -> Mistyped | None:
     """The longest word that is one token and falls into pieces without its middle letter, if there is one."""
     known = [word.text.strip() for word in reading.words if askable(word) and len(word.pieces) == 1]
@@ -59,6 +75,11 @@ def mistyped(reading: TextReading) -> Mistyped | None:
 def spelled(word: Word) -> str:
     """A pre-token as the model sees it: a BPE word in the visible characters of its bytes."""
     return "".join(word.symbols) if isinstance(word, BpeWord) and not word.added else word.text
+
+
+def bare(word: Word) -> str:
+    """A pre-token as the model sees it, without the sign for the space before it."""
+    return spelled(word).removeprefix("Ġ") if isinstance(word, BpeWord) else word.text
 
 
 def askable(word: Word) -> bool:
@@ -79,7 +100,7 @@ def hardest(words: Sequence[Word]) -> int | None:
     return max(range(len(words)), key=effort, default=None)
 
 
-def question(id: str, prompt: str, options: Iterable[Option]) -> Question | None:
+def question(id: str, prompt: str, options: Iterable[Option], hint: str = "") -> Question | None:
     """Make a question from its options, the correct option first; None if only one is left.
 
     If two options read the same, the earlier one stays; four stay at most. The options are sorted, so that their order
@@ -93,7 +114,7 @@ def question(id: str, prompt: str, options: Iterable[Option]) -> Question | None
         return None
     numbers = all(option.text.isdecimal() for option in chosen)
     chosen.sort(key=lambda option: (int(option.text) if numbers else 0, option.text))
-    return Question(id, prompt, tuple(chosen))
+    return Question(id, prompt, tuple(chosen), hint=hint)
 
 
 def count(number: int, noun: str) -> str:

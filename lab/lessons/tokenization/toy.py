@@ -22,7 +22,6 @@ from lab.ui.page import LessonPage
 from lab.ui.parameters import TOY_MERGES, TOY_SEED, TOY_TRAINER, TOY_WORD
 from lab.ui.quiz.asking import draw_checks
 from lab.ui.quiz.predictions import predict
-from lab.ui.selection import Selection
 from lab.ui.tables import show_table
 from lab.ui.terms import say
 
@@ -37,24 +36,25 @@ _WORDPIECE = (
 
 @dataclass(frozen=True)
 class ToyView:
-    """Show the words, and the vocabulary that is learned from them."""
+    """The words, drawn from a seed, and the vocabulary that a trainer learns from them."""
 
-    chosen: Selection
+    seed: int
+    trainer: str
 
     @cached_property
     def corpus(self) -> Corpus:
-        return merges.made_up(self.chosen[TOY_SEED])
+        return merges.made_up(self.seed)
 
     @cached_property
     def learned(self) -> Learned:
-        return merges.learn(self.corpus.times, self.chosen[TOY_TRAINER])
+        return merges.learn(self.corpus.times, self.trainer)
 
 
 def show_toy(page: LessonPage) -> None:
     """Draw the whole page in toy mode."""
     page.here(None)
     st.info(_PURPOSE, icon=":material/toys:")
-    view, names = ToyView(page.selection), list(_STEPS)
+    view, names = ToyView(page.selection[TOY_SEED], page.selection[TOY_TRAINER]), list(_STEPS)
     asking = _STEPS[page.step(names)](view)
     page.next_step(names)
     page.finish()
@@ -158,15 +158,15 @@ def _show_merges(view: ToyView) -> bool:
     with left:
         _show_words(learned, made)
     with right:
-        draw(partial(figures.next_pairs, view.chosen[TOY_SEED], learned.trainer, made), "toy-pairs")
-    _say_found(corpus, learned, made)
+        draw(partial(figures.next_pairs, view.seed, learned.trainer, made), "toy-pairs")
+    _show_found(corpus, learned, made)
     if made and learned.trainer == BPE:
         say(f"*Try:* choose WordPiece in the sidebar. {_WORDPIECE}")
     code(merges.learn, merges.candidates, merges.merged)
     return False
 
 
-def _say_found(corpus: Corpus, learned: Learned, made: int) -> None:
+def _show_found(corpus: Corpus, learned: Learned, made: int) -> None:
     """Count the merges so far whose result is a part of a word."""
     if not made:
         say(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from lab.lessons.tokenization.reading import count, question
 from lab.questions.kinds import ranked
@@ -22,6 +23,9 @@ def listed(state: Mapping[Pieces, int]) -> str:
     return ", ".join(f"{written(pieces)} × {times}" for pieces, times in state.items())
 
 
+_PAIRS = "Count each pair of neighbours over the whole corpus, and count a word as often as it occurs."
+
+
 def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | None:
     """Ask which two neighbours are merged next; the wrong options are the runners-up."""
     found = learned.next(made)
@@ -32,7 +36,8 @@ def next_pair(id: str, prompt: str, learned: Learned, made: int) -> Question | N
     def why(index: int, best: int) -> str:
         return about(found[index], learned.trainer)
 
-    return ranked(id, prompt, values, lambda index: written(found[index].pair), why)
+    asked = ranked(id, prompt, values, lambda index: written(found[index].pair), why)
+    return None if asked is None else replace(asked, hint=_PAIRS)
 
 
 def about(pair: MergeCandidate, trainer: str) -> str:
@@ -75,6 +80,7 @@ def _parts_stay(learned: Learned) -> Question | None:
             Option("They are removed: the vocabulary has one token less", why),
             Option("They are replaced: the vocabulary keeps its size", why),
         ],
+        "Is there a word in the corpus that has only one of the two parts?",
     )
 
 
@@ -95,6 +101,7 @@ def _unseen(corpus: Corpus, learned: Learned) -> Question | None:
             f"These tokens were learned, in this order: {tokens}. The corpus does not contain the word "
             f"{written([word])}. How is it cut?",
             options,
+            "Apply the merges in the order in which they were learned.",
         )
         if asked is not None and len(asked.options) > 2 and len(right) > 1:
             return asked

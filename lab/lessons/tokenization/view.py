@@ -46,7 +46,15 @@ class TokenizationView:
         return escaped(self.trace.model.id)
 
 
-def look(page: LessonPage, trace: Trace) -> TokenizationView:
+def look(page: LessonPage, trace: Trace) -> Callable[[str], TokenizationView]:
+    """Draw the badge of this lesson, and return what makes the view of each step: the same for all."""
+    view = _look_at(page, trace)
+    if not view.foreign:
+        _show_agreement(view)
+    return lambda step: view
+
+
+def _look_at(page: LessonPage, trace: Trace) -> TokenizationView:
     """The steps of the trace's texts through its tokenizer."""
     tokenizer, texts = trace.model.tokenizer, [trace.text] + ([trace.pair] if trace.pair else [])
     try:
@@ -56,7 +64,7 @@ def look(page: LessonPage, trace: Trace) -> TokenizationView:
     return TokenizationView(page, trace, TextReading(trace.encoding, steps, tokenizer))
 
 
-def explained(view: TokenizationView) -> bool:
+def show_explained(view: TokenizationView) -> bool:
     """Return whether there are steps to show; if not, the tokens are on screen, and the reason."""
     if view.foreign:
         st.info(
@@ -81,12 +89,12 @@ def choose_word(words: Sequence[Word]) -> Word | None:
     return by_name[WORD.menu("Word", names, shown)]
 
 
-def plain(text: str) -> None:
+def show_plain(text: str) -> None:
     """Draw the learner's text in a block without markup; invisible characters get signs; a long text scrolls."""
     st.code(visible(text, limit=None), language=None, wrap_lines=True, height=_BOX if len(text) > _LONG else "content")
 
 
-def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = None) -> None:
+def show_rows(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = None) -> None:
     """Draw a table that scrolls if it is long, its CSV, and the notebook that recomputes it by ``call``."""
     show_table(frame, numbered=True)
     with st.container(horizontal=True):
@@ -95,22 +103,8 @@ def table(frame: pd.DataFrame, name: str, call: partial[pd.DataFrame] | None = N
             take_notebook(call, name)
 
 
-def with_agreement(step: Callable[[TokenizationView], bool | None]) -> Callable[[TokenizationView], None]:
-    """Add the badge of this lesson to a step, which returns whether a question about the tokens is open."""
-
-    def drawn(view: TokenizationView) -> None:
-        asking = step(view)
-        if not view.foreign:
-            _show_agreement(view, tell=not asking)
-
-    return drawn
-
-
-def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
-    """Compare the explained steps with the library on this text.
-
-    Without ``tell``, the table is not drawn, because it has every token.
-    """
+def _show_agreement(view: TokenizationView) -> None:
+    """Compare the explained steps with the library on this text."""
     found = [compare(view.reading.tokenizer, steps) for steps in view.reading.texts]
     wrong = next((at + 1 for each in found if (at := each.first_difference) is not None), None)
     label = ":green[Equals the library]" if wrong is None else f":red[Differs from token {wrong}]"
@@ -122,8 +116,5 @@ def _show_agreement(view: TokenizationView, *, tell: bool) -> None:
                 "Your text is cut twice: by the steps of this lesson, and by the library *tokenizers*, whose tokens "
                 f"the model reads. {same if wrong is None else f'Token {wrong} is the first one that differs.'}"
             )
-            if not tell:
-                st.markdown("Answer the question on the page, and a table that compares the two appears here.")
-                return
             for each in found:
                 show_table(tables.agreement_table(each), numbered=True)

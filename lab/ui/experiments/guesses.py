@@ -49,7 +49,7 @@ def predicted(name: str, asks: Sequence[Question]) -> bool:
                 on_click=_commit,
                 args=commit,
             )
-            st.button("Skip", key=f"{_key(name)}.skip", type="tertiary", on_click=_commit, args=(name, asks, {}))
+            st.button("Show me", key=f"{_key(name)}.skip", type="tertiary", on_click=_commit, args=(name, asks, {}))
     return False
 
 

@@ -160,8 +160,7 @@ def _ask(lesson: str, name: str, question: Question, *, beside: bool = False) ->
             on_click=_commit,
             args=(lesson, name, question, choice),
         )
-        label = "Show me" if beside else "Skip"
-        st.button(label, key=f"{name}.skip", type="tertiary", on_click=_commit, args=(lesson, name, question, None))
+        st.button("Show me", key=f"{name}.skip", type="tertiary", on_click=_commit, args=(lesson, name, question, None))
 
 
 def _commit(lesson: str, name: str, question: Question, choice: int | None) -> None:

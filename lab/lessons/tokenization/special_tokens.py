@@ -1,0 +1,105 @@
+"""Special tokens: the tokens that the model adds to a text, what they are for, and how long an input may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from lab.charts.tokens.encoding import encoding_chips
+from lab.course.words import quoted
+from lab.lessons.tokenization.reading import count
+from lab.lessons.tokenization.view import TokenizationView, show_plain
+from lab.lessons.tokenization.words import special_tokens
+from lab.models.trace import Trace
+from lab.ui.chips import draw_chips
+from lab.ui.frame.closing import meaning
+from lab.ui.terms import say
+
+
+def said(trace: Trace) -> str:
+    """Say how many of the tokens that the model reads are not from the text."""
+    own, total = sum(trace.encoding.special), len(trace.encoding)
+    if not own:
+        return f"This model adds no token: all {total} are from your text."
+    told = f"{own} of the {total} tokens {'is' if own == 1 else 'are'} not from your text."
+    return f"{told} The model reads them like words."
+
+
+def first_token(trace: Trace) -> str:
+    """Say what the token at the beginning is for; "" for a model that adds none there."""
+    if not trace.encoding.special[0] or trace.model.config.causal:
+        return ""
+    name = quoted(trace.labels[0])
+    learned = (
+        f"While the model learned, the last vector of {name} had to say whether a second text follows the first. "
+        * (trace.model.weights.pair_head is not None)
+    )
+    return (
+        f"**What {name} is for.** {learned}It belongs to no word, so whoever trains the model for a task of their own, "
+        f"such as good news or bad, reads the answer from its last vector."
+    )
+
+
+def show(view: TokenizationView) -> None:
+    """Show the tokens that are not from the text, and say how long an input may be."""
+    encoding, config = view.trace.encoding, view.trace.model.config
+    say("Some tokens are not in your text. The model adds them as markers, such as a marker for the end of a text.")
+    groups = encoding.segment_ids if encoding.pair is not None and config.segments > 1 else None
+    draw_chips(encoding_chips(encoding), ids=encoding.token_ids, groups=groups)
+    listed = special_tokens(view.trace.model.tokenizer, encoding)
+    here = [each for each in listed if each.positions]
+    say("\n".join(f"- {quoted(each.token)}, {_places(each.positions)}: {each.role}." for each in here))
+    if told := first_token(view.trace):
+        say(told)
+    _show_segments(view)
+    st.progress(
+        len(encoding) / config.max_tokens,
+        f"Your input has {count(len(encoding), 'token')}. {view.model} has room for {config.max_tokens}; it does not "
+        "read what comes after them.",
+    )
+    _show_unread(view)
+    meaning(said(view.trace))
+    absent = [each for each in listed if not each.positions]
+    if absent:
+        with st.expander("Special tokens that are not in this input"):
+            say("\n".join(f"- {quoted(each.token)} {each.role}." for each in absent))
+
+
+def _places(positions: Sequence[int]) -> str:
+    if len(positions) == 1:
+        return f"token {positions[0]}"
+    shown = ", ".join(map(str, positions[:12]))
+    return f"tokens {shown}{' …' if len(positions) > 12 else ''}"
+
+
+def _show_segments(view: TokenizationView) -> None:
+    """Say which segment each token of a pair has; say nothing for a single text, which has only one segment."""
+    encoding, segments = view.trace.encoding, view.trace.model.config.segments
+    if encoding.pair is None:
+        return
+    if segments < 2:
+        say(f"{view.model} has no segments: only the tokens themselves separate the two texts.")
+        return
+    ranges = []
+    for segment in sorted(set(encoding.segment_ids)):
+        places = [i for i, each in enumerate(encoding.segment_ids, start=1) if each == segment]
+        ranges.append(f"tokens {places[0]} to {places[-1]} are in segment {segment}")
+    say(f"A **segment** number says to which of the two texts a token belongs: {' and '.join(ranges)}.")
+
+
+def _show_unread(view: TokenizationView) -> None:
+    """Say that the end of a text that is too long is left out."""
+    encoding = view.trace.encoding
+    if not encoding.cut:
+        return
+    say(f"Your input was {count(encoding.cut, 'token')} too long. The model did not read this:")
+    for text, second in ((encoding.text, False), (encoding.pair or "", True)):
+        ends = [
+            end
+            for (_, end), of_second, special in zip(encoding.offsets, encoding.in_pair, encoding.special, strict=True)
+            if of_second == second and not special
+        ]
+        rest = text[max(ends, default=0) :]
+        if rest.strip():
+            show_plain(rest)

@@ -12,7 +12,7 @@ NAMES = {WHOLE: "The whole course", SHORT: "The idea, in 30 minutes"}
 
 
 @dataclass(frozen=True)
-class Stage:
+class WayStage:
     """A step on a way, and its lesson."""
 
     lesson: Lesson
@@ -24,13 +24,13 @@ class Stage:
         return self.lesson.id, self.step.id
 
 
-def way(name: str) -> tuple[Stage, ...]:
+def way(name: str) -> tuple[WayStage, ...]:
     """The steps of a way, in their order. Steps for causal models only are on no way.
 
     Raises KeyError if no way has this name.
     """
     wanted = {WHOLE: lambda step: not step.aside, SHORT: lambda step: step.short}[name]
-    stages = (Stage(lesson, step) for lesson in LESSONS for step in lesson.steps)
+    stages = (WayStage(lesson, step) for lesson in LESSONS for step in lesson.steps)
     return tuple(stage for stage in stages if wanted(stage.step) and stage.step.models != "causal")
 
 
@@ -39,7 +39,7 @@ def minutes(name: str) -> int:
     return sum(stage.step.minutes or 0 for stage in way(name))
 
 
-def neighbours(name: str, lesson: str, step: str) -> tuple[Stage | None, Stage | None]:
+def neighbours(name: str, lesson: str, step: str) -> tuple[WayStage | None, WayStage | None]:
     """The stages of a way before and after a step, which need not be on the way itself; None at its ends."""
     order = [(each.id, step.id) for each in LESSONS for step in each.steps]
     here = order.index((lesson, lesson_of(lesson).step(step).id))

@@ -16,7 +16,7 @@ from lab.ui.frame.paper import EMBEDDED, HOW_TO_PRINT, ON_PAPER
 from lab.ui.frame.ways import next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, MODEL, WAY
 from lab.ui.quiz.question import progress
-from lab.ui.shared.machine import STOP_OF, Setting, show_machine
+from lab.ui.shared.machine import STOP_OF, MachineSetting, show_machine
 
 
 def show() -> None:
@@ -82,7 +82,7 @@ def _machine(begun: Sequence[Lesson]) -> None:
         return
     st.header("The machine, with what you found", anchor=False)
     st.markdown("Click the name of a part to read what you found there.")
-    st.fragment(show_machine)(now.trace, "machine", Setting(watched=now.place, found=found(begun)))
+    st.fragment(show_machine)(now.trace, "machine", MachineSetting(watched=now.place, found=found(begun)))
 
 
 def found(lessons: Sequence[Lesson]) -> Mapping[str, Sequence[str]]:

@@ -17,7 +17,7 @@ from lab.ui import progress_view, shell, sidebar, teaching
 from lab.ui.frame.ways import is_done, next_on, open_stage
 from lab.ui.parameters import BLANK_TEXT, WAY
 from lab.ui.quiz.question import progress
-from lab.ui.shared.machine import Setting, show_machine
+from lab.ui.shared.machine import MachineSetting, show_machine
 
 QUESTION = "How does a machine know what belongs in the blank?"
 _TAKEN = "_first_taken"  # the sentence that went along to the lessons
@@ -86,7 +86,7 @@ def _machine(first: FirstMinute) -> None:
         "The sentence above goes through every part, from its tokens to the word in the blank. Each number above a "
         "part opens a lesson."
     )
-    setting = Setting(watched=first.blank.place, waits=not first.answered)
+    setting = MachineSetting(watched=first.blank.place, waits=not first.answered)
     st.fragment(show_machine)(first.blank.trace, "machine", setting)
 
 

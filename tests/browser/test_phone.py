@@ -24,6 +24,8 @@ def box(at: Locator) -> dict[str, float]:
 def test_the_lessons_on_the_first_page_can_be_told_apart(lab: Lab, page: Page) -> None:
     page.goto(lab.url)
     wait_idle(page)
+    page.get_by_text("The lessons as a list", exact=True).click()
+    wait_idle(page)
     links = page.locator('.st-key-lessons [data-testid="stPageLink-NavLink"]:visible')
     middles = [box(link)["middle"] for link in links.all()]
     assert len(middles) == 9

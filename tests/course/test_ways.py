@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.course.pages import CHECK_STEP, LESSONS, lesson_of
-from lab.course.ways import NAMES, SHORT, WHOLE, Stage, minutes, neighbours, way
+from lab.course.ways import NAMES, SHORT, WHOLE, WayStage, minutes, neighbours, way
 
 FIRST_PAGE = 3  # minutes
 
@@ -32,7 +32,7 @@ def test_the_whole_course_ends_each_lesson_with_its_check() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_way_leads_through_its_steps_in_their_order(name: str) -> None:
-    stages: list[Stage | None] = [None, *way(name), None]
+    stages: list[WayStage | None] = [None, *way(name), None]
     for before, stage, after in zip(stages, stages[1:], stages[2:], strict=False):
         assert stage is not None and neighbours(name, *stage.key) == (before, after)
 

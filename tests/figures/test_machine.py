@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 import lab
-from lab.charts.components.doors import Door
-from lab.charts.components.machine import OnPage
+from lab.charts.components.doors import LessonDoor
+from lab.charts.components.machine import MachineOnPage
 from lab.figures.machine import NUMBERS, ROWS, around, first_watched, machine
 from lab.figures.notebook import python_of
 from lab.models.catalogue import EMBEDDED
@@ -37,7 +37,7 @@ MODELS: tuple[tuple[str, Family, str], ...] = (
 )
 POST_NORM = ["tokens", "vectors", "attention", "add_1", "neurons", "add_2", "word"]
 PRE_NORM = ["tokens", "vectors", "norm_1", "attention", "add_1", "norm_2", "neurons", "add_2", "word"]
-DOORS = {part: [Door("self-attention", 3, "Self-attention", "Self-attention?text=x" * 5)] for part in POST_NORM}
+DOORS = {part: [LessonDoor("self-attention", 3, "Self-attention", "Self-attention?text=x" * 5)] for part in POST_NORM}
 
 
 @cache
@@ -152,7 +152,7 @@ def test_of_a_long_text_the_tokens_around_the_watched_one_are_drawn() -> None:
 
 
 def test_six_layers_of_twelve_heads_and_24_tokens_fit_into_70_kilobytes() -> None:
-    sent = machine(run("lab-minilm", words(80))).payload(OnPage(doors=DOORS, twin=False))
+    sent = machine(run("lab-minilm", words(80))).payload(MachineOnPage(doors=DOORS, twin=False))
     assert 60_000 < len(sent) <= 70_000
 
 
@@ -190,7 +190,7 @@ def test_one_very_large_number_does_not_bleach_the_others() -> None:
 
 
 def test_while_a_page_waits_for_a_guess_nothing_tells_the_word() -> None:
-    sent = machine(run("lab-minilm", BLANK)).payload(OnPage(waits=True))
+    sent = machine(run("lab-minilm", BLANK)).payload(MachineOnPage(waits=True))
     assert b"paris" not in sent and b"strasbourg" not in sent
     assert b"paris" in machine(run("lab-minilm", BLANK)).payload()
 

@@ -11,7 +11,7 @@ from lab.benches.tensors.part import choose_anew
 from lab.models.tensor_entries import TensorEntry
 from lab.models.tensors import catalogue, missing
 from lab.models.trace import Trace
-from lab.ui.shared.machine import Lead, Setting, show_machine
+from lab.ui.shared.machine import Lead, MachineSetting, show_machine
 
 # The places of the catalogue in each part of the picture. The heads for pairs and for replaced tokens have no part.
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -56,7 +56,7 @@ def show_place(trace: Trace, entry: TensorEntry, layer: int) -> None:
     """Draw the whole model, with the part of the tensor marked; each part leads to its own tensor."""
     st.subheader("Its place in the model", anchor=False)
     lead = Lead("Show its numbers", partial(_choose, trace, layer), part_of(trace, entry))
-    show_machine(trace, "tensor-place", Setting(layer=layer, lead=lead))
+    show_machine(trace, "tensor-place", MachineSetting(layer=layer, lead=lead))
 
 
 def _choose(trace: Trace, layer: int, part: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Door:
+class LessonDoor:
     """The way to a lesson: its id, number and title, its address, and whether it is the lesson on screen."""
 
     id: str

@@ -163,6 +163,7 @@ function build(root, first, report) {
       }),
       make("span", { class: "same" }, header.layers > 1 ? "the same parts each time, with other weights" : ""),
     );
+    rove([...layers.querySelectorAll("button")], () => layer);
     others.textContent = header.others ? `${header.others} more tokens are not drawn.` : "";
     twin.hidden = header.twin === null;
     twin.setAttribute("aria-pressed", String(Boolean(header.twin)));
@@ -214,12 +215,18 @@ function build(root, first, report) {
     return button;
   }
   function tokens() {
-    return payload.header.ids.map((id, row) => make("div", { class: "row" }, tokenButton(row), make("span", { class: "id" }, String(id))));
+    const buttons = payload.header.ids.map((_, row) => tokenButton(row));
+    rove(buttons, () => watched);
+    return payload.header.ids.map((id, row) => make("div", { class: "row" }, buttons[row], make("span", { class: "id" }, String(id))));
   }
 
   function strips(id, body, wide) {
     const canvas = make("canvas", { "aria-hidden": "true" });
-    if (!wide) body.append(make("div", { class: "beside" }, ...payload.header.tokens.map((_, row) => make("div", { class: "row" }, tokenButton(row)))));
+    if (!wide) {
+      const buttons = payload.header.tokens.map((_, row) => tokenButton(row));
+      rove(buttons, () => watched);
+      body.append(make("div", { class: "beside" }, ...buttons.map((button) => make("div", { class: "row" }, button))));
+    }
     body.append(canvas);
     painted.push((look) => {
       const height = canvas.parentElement.clientHeight - 2 * PADDING;
@@ -245,6 +252,7 @@ function build(root, first, report) {
       return button;
     });
     body.append(canvas, ...buttons);
+    rove(buttons, () => payload.header.opened?.[1] ?? 0);
     painted.push((look) => {
       const width = body.clientWidth - 16;
       const gap = 6;

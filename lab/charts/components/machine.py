@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lab.charts.base.labels import visible
-from lab.charts.components.doors import Door
+from lab.charts.components.doors import LessonDoor
 from lab.charts.components.packing import pack
 from lab.charts.components.word_forms import Spans, text_of
 
@@ -59,7 +59,7 @@ class OpenHead:
 
 
 @dataclass(frozen=True)
-class OnPage:
+class MachineOnPage:
     """What a page adds to the figure.
 
     Attributes
@@ -80,7 +80,7 @@ class OnPage:
         Whether a token can be hidden here, and whether the watched one has been.
     """
 
-    doors: Mapping[str, Sequence[Door]] = field(default_factory=dict)
+    doors: Mapping[str, Sequence[LessonDoor]] = field(default_factory=dict)
     found: Mapping[str, Sequence[str]] = field(default_factory=dict)
     leads: str = ""
     marked: str = ""
@@ -90,7 +90,7 @@ class OnPage:
     hidden: bool = False
 
 
-ALONE = OnPage()
+ALONE = MachineOnPage()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class Machine:
         parts = "; ".join(f"{part.name}, {part.shape}" for part in self.parts)
         return f"{self.title}: {parts}. {text_of(self.ending)}"
 
-    def payload(self, page: OnPage = ALONE) -> bytes:
+    def payload(self, page: MachineOnPage = ALONE) -> bytes:
         """Return the bytes that :func:`lab.ui.components.mount` sends."""
         header: dict[str, Any] = {
             "title": self.title,
@@ -206,7 +206,7 @@ class Machine:
             }
         return pack(header, arrays)
 
-    def _part(self, part: Part, page: OnPage) -> dict[str, Any]:
+    def _part(self, part: Part, page: MachineOnPage) -> dict[str, Any]:
         doors = [vars(door) for door in page.doors.get(part.id, ())]
         return {**vars(part), "doors": doors, "found": list(page.found.get(part.id, ()))}
 

@@ -254,9 +254,32 @@ function tooltip(root) {
   };
 }
 
+// Where the pointer is, for all components of the page, and whether the last report has moved it.
+const pointer = (window.insideBertPointer ??= followPointer());
+
+function followPointer() {
+  const now = { x: null, y: null, moved: false };
+  const note = ({ clientX, clientY }) => Object.assign(now, { moved: clientX !== now.x || clientY !== now.y, x: clientX, y: clientY });
+  for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, note, true);
+  return now;
+}
+
 /** Whether a mouse has moved: the browser also reports a pointer that rests while the page moves under it. */
 function moved(event) {
-  return event.pointerType === "mouse" && Boolean(event.movementX || event.movementY);
+  return event.pointerType === "mouse" && pointer.moved;
+}
+
+/**
+ * Make one stop of the Tab key out of several buttons, among which the arrow keys go on; `at()` is the place of the button
+ * to begin with.
+ */
+function rove(buttons, at) {
+  const turn = (place) => buttons.forEach((button, i) => (button.tabIndex = i === place ? 0 : -1));
+  turn(at());
+  buttons.forEach((button, place) => {
+    button.addEventListener("focus", () => turn(place));
+    onKeys(button, Object.fromEntries(Object.entries({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }).map(([key, step]) => [key, () => buttons[(place + step + buttons.length) % buttons.length].focus()])));
+  });
 }
 
 /** Call handlers[key](event) for keys pressed on `element`; the page does not scroll with them. */

@@ -8,19 +8,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from lab.course.pages import page_of
-from lab.course.ways import NAMES, SHORT, WHOLE, Stage, neighbours, way
+from lab.course.ways import NAMES, SHORT, WHOLE, WayStage, neighbours, way
 from lab.ui import selection, teaching
 from lab.ui.parameters import MODE, SENTENCE, WAY
 from lab.ui.quiz.done import went_on
 from lab.ui.quiz.question import progress
 
 
-def next_on(name: str) -> Stage | None:
+def next_on(name: str) -> WayStage | None:
     """The first stage of a way that is not done; None if all are."""
     return next((stage for stage in way(name) if not is_done(stage)), None)
 
 
-def is_done(stage: Stage) -> bool:
+def is_done(stage: WayStage) -> bool:
     """Return whether a stage is done."""
     return progress().has_done(stage.lesson, stage.step)
 
@@ -37,7 +37,7 @@ def draw_dots(place: DeltaGenerator, lesson: str, step: str) -> None:
         st.button("Leave for the whole course", key="_whole_way", type="tertiary", on_click=WAY.set, args=(WHOLE,))
 
 
-def _state(stage: Stage, here: tuple[str, str]) -> str:
+def _state(stage: WayStage, here: tuple[str, str]) -> str:
     return "here" if stage.key == here else "done" if is_done(stage) else ""
 
 
@@ -58,7 +58,7 @@ def draw_way_on(lesson: str, step: str) -> None:
             open_stage(after)
 
 
-def open_stage(stage: Stage | None) -> None:
+def open_stage(stage: WayStage | None) -> None:
     """Go to a step of a way, or to the end. A way leads through sentences, so it leaves a toy."""
     if MODE.chosen() != SENTENCE:
         MODE.set(SENTENCE)

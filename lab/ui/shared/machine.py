@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from lab.analysis.words.masking import mask_of, masked_run
-from lab.charts.components.machine import OnPage
+from lab.charts.components.machine import MachineOnPage
 from lab.course.pages import LESSONS, lesson_of
 from lab.figures.machine import around, first_watched, machine
 from lab.models.catalogue import twin_id
@@ -62,7 +62,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class Setting:
+class MachineSetting:
     """What a page says of its figure.
 
     Attributes
@@ -87,7 +87,7 @@ class Setting:
     lead: Lead | None = None
 
 
-def show_machine(trace: Trace, key: str, setting: Setting) -> None:
+def show_machine(trace: Trace, key: str, setting: MachineSetting) -> None:
     """Draw the whole model at work on the text of ``trace``; ``key`` names what is chosen in the figure."""
     _go_through(key)
     begin = _begin(trace, setting)
@@ -98,7 +98,7 @@ def show_machine(trace: Trace, key: str, setting: Setting) -> None:
     call = partial(machine, shown, seen.watched, seen.layer, seen.head)
     figure = kept(shown, (machine, seen.watched, seen.layer, seen.head), call)
     now = selection.current()
-    page = OnPage(
+    page = MachineOnPage(
         doors={part: doors_at(stop, now, setting.here) for part, stop in STOP_OF.items()},
         found=setting.found,
         leads="" if setting.lead is None else setting.lead.label,
@@ -121,7 +121,7 @@ def show_machine(trace: Trace, key: str, setting: Setting) -> None:
 def open_machine(trace: Trace, lesson: str) -> None:
     """Show the whole model over the page of a lesson, with the lesson's part marked."""
     token, layer = TOKEN.chosen() - 1, LAYER.chosen() - 1
-    setting = Setting(
+    setting = MachineSetting(
         here=lesson,
         watched=token if 0 <= token < len(trace) else None,
         layer=layer if LAYER.name in drawn() else None,
@@ -135,7 +135,7 @@ def _part_of(lesson: str) -> str:
     return next((part for part, its in STOP_OF.items() if its == stop), "")
 
 
-def _begin(trace: Trace, setting: Setting) -> _Seen:
+def _begin(trace: Trace, setting: MachineSetting) -> _Seen:
     """What a figure shows until somebody chooses."""
     of = (trace.model.id, trace.token_ids, setting.watched, setting.layer)
     return _Seen(of, first_watched(trace) if setting.watched is None else setting.watched, setting.layer)
@@ -153,7 +153,7 @@ def _hides(trace: Trace) -> bool:
 
 
 def _twin_of(trace: Trace) -> Trace:
-    """The same tokens through the untrained twin of the model."""
+    """Run the tokens of ``trace`` through the untrained twin of its model."""
     seed = TWIN_SEED.chosen()
 
     def run() -> Trace:
